@@ -1,0 +1,1 @@
+"""The ground: nouns and pure verbs that both wings stand on."""

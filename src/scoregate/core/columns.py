@@ -1,0 +1,94 @@
+"""The scores of a suite in columns, a row a trial: memory follows their number, not the size of outputs."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+
+from scoregate.core.case import STATUSES, CaseKey, CaseResult, Status
+
+MISSING = float("nan")
+
+
+@dataclass(slots=True)
+class Columns:
+    """Rows in the order in which the trials finished; NaN where there is no number."""
+
+    hashes: list[str] = field(default_factory=list)
+    repeats: array[int] = field(default_factory=lambda: array("l"))
+    digests: list[str] = field(default_factory=list)
+    statuses: bytearray = field(default_factory=bytearray)
+    durations_ms: array[float] = field(default_factory=lambda: array("d"))
+    costs: array[float] = field(default_factory=lambda: array("d"))
+    tokens: array[float] = field(default_factory=lambda: array("d"))
+    tags: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    clusters: dict[int, str] = field(default_factory=dict)
+    scores: dict[str, array[float]] = field(default_factory=dict)
+    failed: dict[str, set[int]] = field(default_factory=dict)
+    judged: dict[str, int] = field(default_factory=dict)
+    errored: dict[str, set[int]] = field(default_factory=dict)
+    unscored: int = 0
+    pending: int = 0
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def key(self, row: int) -> CaseKey:
+        """The case and repeat of a row."""
+        return CaseKey(self.hashes[row], self.repeats[row])
+
+    def status(self, row: int) -> Status:
+        """The state of the case in a row."""
+        return STATUSES[self.statuses[row]]
+
+    def add(self, case: CaseResult) -> None:
+        """Append a finished trial."""
+        row = len(self.hashes)
+        self.hashes.append(case.hash)
+        self.repeats.append(case.repeat)
+        self.digests.append(case.digest)
+        self.statuses.append(STATUSES.index(case.status))
+        self.durations_ms.append(MISSING if case.duration_ms is None else case.duration_ms)
+        if case.tags:
+            self.tags[row] = case.tags
+        if case.cluster is not None:
+            self.clusters[row] = case.cluster
+        self.unscored += len(case.unscored)
+        self.pending += len(case.pending)
+        self._add_usage(case)
+        self._add_scores(row, case)
+
+    def _add_usage(self, case: CaseResult) -> None:
+        usages = [case.usage, *(evaluation.usage for evaluation in case.evaluations.values())]
+        known = [usage for usage in usages if usage is not None]
+        costs = [usage.cost for usage in known if usage.cost is not None]
+        self.costs.append(sum(costs) if costs else MISSING)
+        self.tokens.append(sum(u.input_tokens + u.output_tokens for u in known) if known else MISSING)
+
+    def _add_scores(self, row: int, case: CaseResult) -> None:
+        for name, evaluation in case.evaluations.items():
+            self._column(name, row).append(evaluation.score)
+            passed = evaluation.passed
+            if passed is not None:
+                self.judged[name] = self.judged.get(name, 0) + 1
+            if passed is False:
+                self.failed.setdefault(name, set()).add(row)
+        for error in case.errors:
+            if error.evaluator is not None:
+                self._column(error.evaluator, row)
+                self.errored.setdefault(error.evaluator, set()).add(row)
+
+    def _column(self, evaluator: str, row: int) -> array[float]:
+        column = self.scores.setdefault(evaluator, array("d"))
+        if len(column) < row:
+            column.extend([MISSING] * (row - len(column)))
+        return column
+
+    def score(self, evaluator: str, row: int) -> float:
+        """The score in a row; NaN where the evaluator gave none."""
+        column = self.scores.get(evaluator)
+        return column[row] if column is not None and row < len(column) else MISSING
+
+    def count(self, status: Status) -> int:
+        """How many trials are in this state."""
+        return self.statuses.count(STATUSES.index(status))

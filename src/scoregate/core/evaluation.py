@@ -1,0 +1,115 @@
+"""What one evaluator says of one output: a score, a threshold, assertions, usage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+_SIGNS = {"lt": "<", "lte": "≤", "gt": ">", "gte": "≥"}
+
+
+def checked_number(value: object, what: str) -> float:
+    """`value` as a float.
+
+    Raises:
+        TypeError: it is no real number (a bool and a numeric string are none).
+        ValueError: it is NaN or infinite.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{what} must be a number, not {value!r} ({type(value).__name__})")
+    if not isfinite(value):
+        raise ValueError(f"{what} must be finite, not {value!r}")
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The range in which a score passes; every bound given must hold."""
+
+    lt: float | None = None
+    lte: float | None = None
+    gt: float | None = None
+    gte: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in _SIGNS:
+            if (bound := getattr(self, name)) is not None:
+                checked_number(bound, f"Threshold.{name}")
+
+    def holds(self, score: float) -> bool | None:
+        """True or False; None where no bound is set."""
+        if self.gte is not None and score < self.gte:
+            return False
+        if self.lt is not None and score >= self.lt:
+            return False
+        if self.lte is not None and score > self.lte:
+            return False
+        if self.gt is not None and score <= self.gt:
+            return False
+        return True if self != _UNBOUNDED else None
+
+    def __str__(self) -> str:
+        bounds = ((sign, getattr(self, name)) for name, sign in _SIGNS.items())
+        return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
+
+
+_UNBOUNDED = Threshold()
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """One criterion of a rubric and whether the output met it."""
+
+    criterion: str
+    passed: bool
+    required: bool
+    metadata: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What model calls used. Tokens are counts; `cost` is in US dollars, None where no price is known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of an evaluator on one output.
+
+    Args:
+        score: a finite number in [0, 1].
+        threshold: the range in which the score passes; without one, pass or fail is undefined.
+        metadata: why the score is what it is; anything that can be written as JSON.
+        assertions: the criteria behind the score, one by one.
+        usage: the tokens and dollars that the judgement took.
+
+    Raises:
+        TypeError: the score is no number. ValueError: it is not finite or outside [0, 1].
+    """
+
+    score: float
+    threshold: Threshold | None = None
+    metadata: Mapping[str, Any] | None = None
+    assertions: Sequence[Assertion] | None = None
+    usage: Usage | None = None
+
+    def __post_init__(self) -> None:
+        score = self.score
+        if type(score) is not float:
+            score = checked_number(score, "Evaluation.score")
+            object.__setattr__(self, "score", score)
+        if not 0.0 <= score <= 1.0:
+            raise ValueError(f"Evaluation.score must lie in [0, 1], not {score!r}")
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the threshold holds; None where there is none."""
+        return None if self.threshold is None else self.threshold.holds(self.score)

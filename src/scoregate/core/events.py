@@ -1,0 +1,162 @@
+"""What a running suite says: one class an event, a discriminated union, a schema version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from scoregate.core.evaluation import Assertion, Threshold, Usage
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a suite is defined: a path relative to the repository, a line counted from 1."""
+
+    file: str
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a score depends on besides the output: digests, and the model in clear."""
+
+    source: str | None = None
+    prompt: str | None = None
+    parameters: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorInfo:
+    """An evaluator as the record knows it."""
+
+    id: str
+    fingerprint: Fingerprint | None = None
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    """An exception as data. `traceback` is text; `advice` says what to do, where we know."""
+
+    type: str
+    message: str
+    traceback: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    """What every event carries: the suite, a number within its log, seconds since the epoch, the schema."""
+
+    suite: str
+    seq: int = 0
+    time: float = 0.0
+    v: int = SCHEMA_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteStarted(_Event):
+    """`cases` counts repeats; None where the number is not known beforehand."""
+
+    type: Literal["suite_started"] = "suite_started"
+    origin: Origin | None = None
+    evaluators: tuple[EvaluatorInfo, ...] = ()
+    cases: int | None = None
+    params: Mapping[str, Any] | None = None
+    sdk: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseStarted(_Event):
+    """`case` is the hash; `digest` tells whether the case's definition changed under the same hash."""
+
+    type: Literal["case_started"] = "case_started"
+    case: str
+    repeat: int = 0
+    name: str = ""
+    input: Any = None
+    digest: str = ""
+    tags: tuple[str, ...] = ()
+    cluster: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutput(_Event):
+    """What the function under test returned, and how long it took, in milliseconds."""
+
+    type: Literal["case_output"] = "case_output"
+    case: str
+    repeat: int = 0
+    output: Any = None
+    duration_ms: float | None = None
+    attempts: int = 1
+    usage: Usage | None = None
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored(_Event):
+    """One evaluation of one case; the fields of `core.evaluation.Evaluation`."""
+
+    type: Literal["scored"] = "scored"
+    case: str
+    repeat: int = 0
+    evaluator: str
+    score: float
+    threshold: Threshold | None = None
+    metadata: Any = None
+    assertions: tuple[Assertion, ...] | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errored(_Event):
+    """Something raised. Without a case it concerns the whole suite."""
+
+    type: Literal["errored"] = "errored"
+    stage: Literal["task", "evaluator", "suite"]
+    error: ErrorInfo
+    case: str | None = None
+    repeat: int = 0
+    evaluator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRequested(_Event):
+    """People are to judge: one evaluation of a case, or, without a case, the suite's outputs."""
+
+    type: Literal["review_requested"] = "review_requested"
+    name: str
+    case: str | None = None
+    repeat: int = 0
+    evaluator: str | None = None
+    assignees: tuple[str, ...] = ()
+    rubric: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFinished(_Event):
+    """The last word on a case. `unscored` names the evaluators that returned None."""
+
+    type: Literal["case_finished"] = "case_finished"
+    case: str
+    repeat: int = 0
+    unscored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteFinished(_Event):
+    """The last word of a suite. `assertion_failed`: its `assert_test` is about to raise."""
+
+    type: Literal["suite_finished"] = "suite_finished"
+    duration_s: float | None = None
+    assertion_failed: bool = False
+
+
+Event: TypeAlias = (
+    SuiteStarted | CaseStarted | CaseOutput | Scored | Errored | ReviewRequested | CaseFinished | SuiteFinished
+)

@@ -1,0 +1,191 @@
+"""Events folded into results: trials as they finish, suites in columns, at the end a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scoregate.core.case import CaseError, CaseKey, CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import (
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    ErrorInfo,
+    EvaluatorInfo,
+    Event,
+    ReviewRequested,
+    Scored,
+    SuiteFinished,
+    SuiteStarted,
+)
+from scoregate.core.record import SuiteResult
+
+_UNFINISHED = ErrorInfo("Unfinished", "the suite ended before this case did")
+
+
+@dataclass(slots=True)
+class SuiteFold:
+    """One suite in the making; `apply` returns a trial when it is finished."""
+
+    index: int
+    id: str
+    script: str | None = None
+    started: SuiteStarted | None = None
+    finished: SuiteFinished | None = None
+    columns: Columns = field(default_factory=Columns)
+    errors: list[ErrorInfo] = field(default_factory=list)
+    reviews: list[str] = field(default_factory=list)
+    open: dict[CaseKey, CaseResult] = field(default_factory=dict)
+
+    def apply(self, event: Event) -> CaseResult | None:
+        """Take in one event. A trial is returned once, when its last event has come."""
+        return _APPLY[type(event)](self, event)
+
+    def close(self) -> Iterator[CaseResult]:
+        """The trials that never finished, each with an error that says so."""
+        for key in list(self.open):
+            case = self.open.pop(key)
+            case.errors.append(CaseError(_UNFINISHED))
+            self.columns.add(case)
+            yield case
+
+    def result(self, label: str, read: Callable[[], Iterable[CaseResult]] | None = None) -> SuiteResult:
+        """The suite as far as it got."""
+        started, finished = self.started, self.finished
+        return SuiteResult(
+            id=self.id,
+            label=label,
+            origin=started.origin if started else None,
+            script=self.script,
+            evaluators=self._evaluators(),
+            params=started.params if started else None,
+            planned=started.cases if started else None,
+            errors=tuple(self.errors),
+            reviews=tuple(self.reviews),
+            complete=finished is not None,
+            assertion_failed=finished is not None and finished.assertion_failed,
+            duration_s=finished.duration_s if finished else None,
+            columns=self.columns,
+            read=read,
+        )
+
+    def _evaluators(self) -> dict[str, EvaluatorInfo]:
+        declared = self.started.evaluators if self.started else ()
+        known = {info.id: info for info in declared}
+        return known | {name: EvaluatorInfo(name) for name in self.columns.scores if name not in known}
+
+    def _case(self, event: CaseStarted | CaseOutput | Scored | Errored | ReviewRequested | CaseFinished) -> CaseResult:
+        assert event.case is not None
+        key = CaseKey(event.case, event.repeat)
+        if (case := self.open.get(key)) is None:
+            case = self.open[key] = CaseResult(self.index, event.case, event.repeat, event.case)
+        return case
+
+    def _suite_started(self, event: SuiteStarted) -> None:
+        self.started = event
+
+    def _case_started(self, event: CaseStarted) -> None:
+        case = self._case(event)
+        case.name, case.input, case.digest = event.name or event.case, event.input, event.digest
+        case.tags, case.cluster = event.tags, event.cluster
+
+    def _case_output(self, event: CaseOutput) -> None:
+        case = self._case(event)
+        case.output, case.duration_ms, case.attempts = event.output, event.duration_ms, event.attempts
+        case.usage, case.truncated = event.usage, event.truncated
+
+    def _scored(self, event: Scored) -> None:
+        self._case(event).evaluations[event.evaluator] = Evaluation(
+            event.score, event.threshold, event.metadata, event.assertions, event.usage
+        )
+
+    def _errored(self, event: Errored) -> None:
+        if event.case is None or event.stage == "suite":
+            self.errors.append(event.error)
+        else:
+            self._case(event).errors.append(CaseError(event.error, event.evaluator))
+
+    def _review_requested(self, event: ReviewRequested) -> None:
+        if event.case is None:
+            self.reviews.append(event.name)
+        else:
+            case = self._case(event)
+            case.pending = (*case.pending, event.evaluator or event.name)
+
+    def _case_finished(self, event: CaseFinished) -> CaseResult:
+        case = self._case(event)
+        case.unscored = event.unscored
+        del self.open[case.key]
+        self.columns.add(case)
+        return case
+
+    def _suite_finished(self, event: SuiteFinished) -> None:
+        self.finished = event
+
+
+_APPLY: dict[type[Any], Callable[[SuiteFold, Any], CaseResult | None]] = {
+    SuiteStarted: SuiteFold._suite_started,
+    CaseStarted: SuiteFold._case_started,
+    CaseOutput: SuiteFold._case_output,
+    Scored: SuiteFold._scored,
+    Errored: SuiteFold._errored,
+    ReviewRequested: SuiteFold._review_requested,
+    CaseFinished: SuiteFold._case_finished,
+    SuiteFinished: SuiteFold._suite_finished,
+}
+
+
+@dataclass(slots=True)
+class RunFold:
+    """All suites in the making, told apart by the log that speaks and the suite that it speaks of."""
+
+    suites: dict[tuple[str, str], SuiteFold] = field(default_factory=dict)
+
+    def apply(self, log: str, script: str | None, event: Event) -> CaseResult | None:
+        """Take in an event that came from `log`, written by `script`."""
+        key = (log, event.suite)
+        if (fold := self.suites.get(key)) is None:
+            fold = self.suites[key] = SuiteFold(len(self.suites), event.suite, script)
+        return fold.apply(event)
+
+    def close(self) -> Iterator[CaseResult]:
+        """The trials of all suites that never finished."""
+        for fold in self.suites.values():
+            yield from fold.close()
+
+    def results(self, read: Callable[[], Iterable[CaseResult]] | None = None) -> tuple[SuiteResult, ...]:
+        """The suites, labelled so that no two are called the same."""
+        unlabelled = [fold.result("", _of_suite(read, fold.index)) for fold in self.suites.values()]
+        return tuple(replace(suite, label=label) for suite, label in zip(unlabelled, labels(unlabelled), strict=True))
+
+
+def _of_suite(read: Callable[[], Iterable[CaseResult]] | None, index: int) -> Callable[[], Iterable[CaseResult]] | None:
+    if read is None:
+        return None
+    return lambda: (case for case in read() if case.suite == index)
+
+
+def labels(suites: Iterable[SuiteResult]) -> list[str]:
+    """A name for each suite: its id and parameters, then, only where they clash, its file and a number."""
+    suites = list(suites)
+    names = [_named(suite) for suite in suites]
+    names = [
+        f"{name} ({suite.script or (suite.origin.file if suite.origin else '?')})" if names.count(name) > 1 else name
+        for name, suite in zip(names, suites, strict=True)
+    ]
+    seen: dict[str, int] = {}
+    for at, name in enumerate(names):
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            names[at] = f"{name} #{seen[name]}"
+    return names
+
+
+def _named(suite: SuiteResult) -> str:
+    if not suite.params:
+        return suite.id
+    return f"{suite.id} [{', '.join(f'{name}={value}' for name, value in suite.params.items())}]"

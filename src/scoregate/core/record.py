@@ -1,0 +1,99 @@
+"""A run and its suites, as they are when everything has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isnan
+from typing import Any
+
+from scoregate.core.case import CaseResult, Status
+from scoregate.core.columns import Columns
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+
+RECORD_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """One suite of a run.
+
+    `label` is unique within the run: the id, with its parameters, qualified by file where two suites share it.
+    `complete` is False when the suite never said that it finished. `script` is what was launched for it.
+    """
+
+    id: str
+    label: str
+    origin: Origin | None = None
+    script: str | None = None
+    evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
+    params: Mapping[str, Any] | None = None
+    planned: int | None = None
+    errors: tuple[ErrorInfo, ...] = ()
+    reviews: tuple[str, ...] = ()
+    complete: bool = False
+    assertion_failed: bool = False
+    duration_s: float | None = None
+    columns: Columns = field(default_factory=Columns)
+    read: Callable[[], Iterable[CaseResult]] | None = None
+
+    @property
+    def cases(self) -> Iterator[CaseResult]:
+        """The trials, read from disk one by one."""
+        return iter(self.read() if self.read is not None else ())
+
+    @property
+    def passed(self) -> bool:
+        """Whether the suite finished and no case of it failed or errored, and at least one was evaluated."""
+        bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
+        return self.complete and not bad and not self.errors and self.evaluations > 0
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations made, those that wait for a person and those that returned None included."""
+        made = sum(sum(1 for score in column if not isnan(score)) for column in self.columns.scores.values())
+        return made + self.columns.unscored + self.columns.pending + len(self.reviews)
+
+    def mean(self, evaluator: str) -> float | None:
+        """The mean score over the trials that have one; None where none has."""
+        valid = [score for score in self.columns.scores.get(evaluator, ()) if not isnan(score)]
+        return sum(valid) / len(valid) if valid else None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One thing that was launched, and how it ended. `exit_code` is negative for a signal, None if never started."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    exit_code: int | None = None
+    timed_out: bool = False
+    duration_s: float = 0.0
+    error: ErrorInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything that one run of all suites left behind. `commit` and `branch` are None outside git."""
+
+    id: str
+    started: float
+    finished: float
+    version: str
+    schema_version: int = RECORD_VERSION
+    message: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool = False
+    attempt: int = 1
+    complete: bool = False
+    suites: tuple[SuiteResult, ...] = ()
+    scripts: tuple[Script, ...] = ()
+    notices: tuple[str, ...] = ()
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[], Iterable[CaseResult]] | None = None
+
+    @property
+    def cases(self) -> Iterator[CaseResult]:
+        """The trials of every suite, in the order in which they finished, read from disk one by one."""
+        return iter(self.read() if self.read is not None else ())

@@ -1,0 +1,64 @@
+"""Every exception that scoregate raises, with its exit code and its advice."""
+
+from __future__ import annotations
+
+
+class ScoregateError(Exception):
+    """Base of all our errors.
+
+    Args:
+        message: what happened and where the value came from.
+        advice: what to do about it; empty where the message says it all.
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, advice: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.advice}" if self.advice else self.message
+
+
+class UsageError(ScoregateError):
+    """A command line that cannot be carried out."""
+
+    exit_code = 2
+
+
+class SettingsError(ScoregateError):
+    """A setting that is unknown or has a value it may not have."""
+
+    exit_code = 2
+
+
+class RecordError(ScoregateError):
+    """A run on disk that is missing, damaged or of a version we cannot read."""
+
+    exit_code = 2
+
+
+class GitError(ScoregateError):
+    """Git is missing, or refused what was asked of it."""
+
+    exit_code = 2
+
+
+class InvalidEvent(ScoregateError):
+    """A line of an event log that is not an event."""
+
+    exit_code = 3
+
+
+class InvalidSuite(ScoregateError):
+    """A test suite whose definition cannot be run as it stands."""
+
+    exit_code = 3
+
+
+class SuiteFailed(ScoregateError, AssertionError):
+    """Raised by `run_test_suite(..., assert_test=True)` when a case fails or errs."""
+
+    exit_code = 1
