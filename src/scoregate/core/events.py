@@ -60,7 +60,7 @@ class _Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteStarted(_Event):
-    """`cases` counts repeats; None where the number is not known beforehand."""
+    """`cases` counts repeats; None where the number is not known beforehand. `message` titles the run."""
 
     type: Literal["suite_started"] = "suite_started"
     origin: Origin | None = None
@@ -68,6 +68,7 @@ class SuiteStarted(_Event):
     cases: int | None = None
     params: Mapping[str, Any] | None = None
     sdk: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

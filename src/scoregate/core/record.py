@@ -20,6 +20,7 @@ class SuiteResult:
 
     `label` is unique within the run: the id, with its parameters, qualified by file where two suites share it.
     `complete` is False when the suite never said that it finished. `script` is what was launched for it.
+    `skipped` means that a filter left it out. `variants` are the runs of a grid search, one for each combination.
     """
 
     id: str
@@ -36,6 +37,8 @@ class SuiteResult:
     duration_s: float | None = None
     columns: Columns = field(default_factory=Columns)
     read: Callable[[], Iterable[CaseResult]] | None = None
+    skipped: bool = False
+    variants: tuple[SuiteResult, ...] = ()
 
     @property
     def cases(self) -> Iterator[CaseResult]:
@@ -45,6 +48,8 @@ class SuiteResult:
     @property
     def passed(self) -> bool:
         """Whether the suite finished and no case of it failed or errored, and at least one was evaluated."""
+        if self.skipped or self.variants:
+            return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
         return self.complete and not bad and not self.errors and self.evaluations > 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from scoregate.core.events import SCHEMA_VERSION, Event
 from scoregate.errors import InvalidEvent
@@ -23,6 +23,15 @@ def dump(value: object) -> bytes:
         PydanticSerializationError: the value holds something without a JSON form.
     """
     return to_json(value, inf_nan_mode="null", bytes_mode="base64")
+
+
+def plain(value: object) -> Any:
+    """`value` reduced to what JSON knows; anything else becomes the name of its type in angle brackets."""
+    return from_json(to_json(value, inf_nan_mode="null", bytes_mode="base64", fallback=_type_name))
+
+
+def _type_name(value: object) -> str:
+    return f"<{type(value).__qualname__}>"
 
 
 @cache

@@ -1,0 +1,72 @@
+"""A suite as the engine runs it: live objects, never serialised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What the function under test is given, under a hash that stays the same for the case's lifetime."""
+
+    hash: str
+    value: Any
+    repeats: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A case as the record tells it: `body` has a JSON form, `cluster` groups cases that belong together."""
+
+    name: str
+    body: Any
+    tags: tuple[str, ...] = ()
+    cluster: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """An evaluator: `score(case, output)` gives an Evaluation or None, at most `max_concurrency` at a time."""
+
+    info: EvaluatorInfo
+    score: Callable[..., Any]
+    max_concurrency: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How a suite may run: cases at a time, retries of a transient failure, seconds that a case may take."""
+
+    max_case_concurrency: int = 10
+    retries: int = 0
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Cases, the function under test, and what scores its outputs.
+
+    `hook(case, output)` runs before the scorers, and what it returns reaches them as `hook_results`.
+    `variants` are the parameters of a grid search, one run each; `problems` is what is wrong with the suite.
+    """
+
+    id: str
+    cases: Sequence[Case]
+    task: Callable[[Any], Any]
+    describe: Callable[[Case], Description]
+    output_form: Callable[[Any], Any]
+    scorers: Sequence[Scorer] = ()
+    hook: Callable[[Any, Any], Any] | None = None
+    limits: Limits = Limits()
+    origin: Origin | None = None
+    variants: Sequence[Mapping[str, Any] | None] = (None,)
+    problems: Sequence[ErrorInfo] = ()
+
+    @property
+    def trials(self) -> int:
+        """How many times a variant calls the function under test, retries aside."""
+        return sum(case.repeats for case in self.cases)

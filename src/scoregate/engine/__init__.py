@@ -1,0 +1,1 @@
+"""Run one suite in this process, and say what happens."""

@@ -1,0 +1,56 @@
+"""Exceptions of user code as data: bounded, without our own frames, never raising anew."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from types import TracebackType
+
+from scoregate.core.events import ErrorInfo
+
+MAX_MESSAGE = 4_000
+MAX_TRACEBACK = 16_000
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
+_THEIRS = os.sep + "anyio" + os.sep
+
+
+def error_info(error: BaseException) -> ErrorInfo:
+    """The error's type, message and traceback, the frames of the machinery around the user's code left out."""
+    return ErrorInfo(
+        type=type(error).__name__,
+        message=_bounded(_text(error), MAX_MESSAGE),
+        traceback=_bounded(_traceback(error), MAX_TRACEBACK),
+        advice=str(getattr(error, "advice", "")),
+    )
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(getattr(error, "message", "") or error) or type(error).__name__
+    except Exception as broken:
+        return f"(its message cannot be shown: {type(broken).__name__})"
+
+
+def _traceback(error: BaseException) -> str:
+    try:
+        lines = traceback.format_exception(type(error), error, _users_part(error.__traceback__), limit=-20)
+    except Exception:
+        return ""
+    return "".join(lines)
+
+
+def _users_part(tb: TracebackType | None) -> TracebackType | None:
+    start = tb
+    while start is not None:
+        file = start.tb_frame.f_code.co_filename
+        if not file.startswith(_OURS) and _THEIRS not in file:
+            return start
+        start = start.tb_next
+    return tb
+
+
+def _bounded(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n… {len(text) - limit:,} characters left out …\n{text[-half:]}"

@@ -1,0 +1,101 @@
+"""What a score depends on besides the output, as digests: code as a syntax tree, so that comments change nothing."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from scoregate.core.events import Fingerprint
+from scoregate.core.wire import dump
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def fingerprint(evaluator: object, *, ignore: Iterable[str] = ()) -> Fingerprint:
+    """The fingerprint of an evaluator.
+
+    The source is that of the user's classes and of everything in their modules that these refer to; a class of ours
+    counts by its `version`. `prompt` stays empty here: a judge knows its own.
+
+    Args:
+        evaluator: any object. ignore: attributes that do not change a score.
+    """
+    model = getattr(evaluator, "model", None)
+    return Fingerprint(
+        source=_digest(*_sources(type(evaluator))),
+        parameters=_digest(_parameters(evaluator, {*ignore, "model"})),
+        model=model if isinstance(model, str) else None,
+    )
+
+
+def _sources(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        if base.__module__.split(".")[0] == "scoregate":
+            yield f"{base.__qualname__} {base.__dict__.get('version', 1)}"
+        elif base.__module__ not in ("builtins", "abc", "typing", "typing_extensions"):
+            yield from _with_references(base.__module__, base.__qualname__)
+
+
+def _with_references(module: str, qualname: str) -> Iterator[str]:
+    definitions = _definitions(module)
+    wanted, seen = [qualname.split(".<locals>", maxsplit=1)[0].split(".", maxsplit=1)[0]], set[str]()
+    if wanted[0] not in definitions:
+        yield f"{module}.{qualname}"
+    while wanted:
+        name = wanted.pop()
+        if name in definitions and name not in seen:
+            seen.add(name)
+            node = definitions[name]
+            yield ast.dump(node)
+            wanted.extend(sorted({n.id for n in ast.walk(node) if isinstance(n, ast.Name)}))
+
+
+@cache
+def _definitions(module: str) -> dict[str, ast.AST]:
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError, KeyError, SyntaxError):
+        return {}
+    found: dict[str, ast.AST] = {}
+    for node in tree.body:
+        if isinstance(node, _Definition):
+            found[node.name] = _without_docstrings(node)
+        elif isinstance(node, ast.Assign):
+            found |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            found[node.target.id] = node.value
+    return found
+
+
+def _without_docstrings(tree: ast.AST) -> ast.AST:
+    for node in ast.walk(tree):
+        if isinstance(node, _Definition) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def _parameters(evaluator: object, ignore: set[str]) -> str:
+    attributes = sorted(getattr(evaluator, "__dict__", {}).items())
+    own = {name: value for name, value in attributes if name not in ignore and not name.startswith("_")}
+    return _stable(own)
+
+
+def _stable(values: dict[str, Any]) -> str:
+    """JSON in which what has no JSON form stands as its type, so that no address of memory gets in."""
+    parts = []
+    for name, value in values.items():
+        try:
+            text = dump(value).decode()
+        except Exception:  # whatever a foreign object raises when it is written
+            text = f"<{type(value).__qualname__}>"
+        parts.append(f"{name}={text}")
+    return ",".join(parts)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

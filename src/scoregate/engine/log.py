@@ -1,0 +1,90 @@
+"""Where events go: one append-only file for each run of a suite, and the fold of what was said."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scoregate.core.case import CaseResult
+from scoregate.core.events import CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored
+from scoregate.core.fold import SuiteFold
+from scoregate.core.record import SuiteResult
+from scoregate.core.wire import MAX_EVENT_BYTES, dump, parse_event
+from scoregate.errors import InvalidEvent
+
+EVENTS_VARIABLE = "SCOREGATE_EVENTS"
+_counter = itertools.count()
+
+
+class EventLog:
+    """The log of one suite. Every event is with the kernel before `emit` returns, so that no crash loses it.
+
+    Args:
+        suite: the suite's id.
+        folder: where the host watches; None keeps the log to this process, in a temporary file.
+    """
+
+    def __init__(self, suite: str, folder: Path | None) -> None:
+        self.suite = suite
+        self._seq = itertools.count()
+        self._lock = threading.Lock()
+        self._fold = SuiteFold(0, suite)
+        if folder is None:
+            self._file = tempfile.TemporaryFile(prefix="scoregate-", suffix=".jsonl", buffering=0)  # noqa: SIM115
+            self._fd = self._file.fileno()
+        else:
+            path = folder / f"{os.getpid()}-{next(_counter)}.jsonl"
+            self._file = path.open("xb+", buffering=0)
+            self._fd = self._file.fileno()
+
+    def emit(self, kind: type[Event], **fields: Any) -> None:
+        """Say it.
+
+        Raises:
+            PydanticSerializationError: a field has no JSON form; nothing was said.
+        """
+        event: Event = kind(suite=self.suite, seq=next(self._seq), time=time.time(), **fields)
+        line = dump(event)
+        if len(line) >= MAX_EVENT_BYTES:
+            line = dump(event := _shortened(event, len(line)))
+        with self._lock:
+            os.write(self._fd, line + b"\n")
+            self._fold.apply(event)
+
+    def result(self) -> SuiteResult:
+        """The suite as far as it has got; its cases are read back from the log."""
+        return self._fold.result(self.suite, self._read)
+
+    def _read(self) -> Iterator[CaseResult]:
+        fold = SuiteFold(0, self.suite)
+        with open(os.dup(self._fd), "rb") as lines:  # noqa: PTH123
+            lines.seek(0)
+            for line in lines:
+                if (case := fold.apply(parse_event(line))) is not None:
+                    yield case
+        yield from fold.close()
+
+
+def _shortened(event: Event, size: int) -> Event:
+    from dataclasses import replace
+
+    note = f"… left out: {size:,} bytes are over the limit of {MAX_EVENT_BYTES:,}"
+    if isinstance(event, CaseOutput):
+        return replace(event, output=_start_of(event.output, note), truncated=True)
+    if isinstance(event, CaseStarted):
+        return replace(event, input=_start_of(event.input, note))
+    if isinstance(event, Scored):
+        return replace(event, metadata=_start_of(event.metadata, note), assertions=None)
+    if isinstance(event, Errored):
+        return replace(event, error=ErrorInfo(event.error.type, note))
+    raise InvalidEvent(f"a {event.type} event {note}")
+
+
+def _start_of(value: object, note: str) -> str:
+    return dump(value)[:100_000].decode("utf-8", "ignore") + note

@@ -1,0 +1,126 @@
+"""The second stage: for each scorer a pool of as many workers as it may run at a time."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from time import perf_counter
+from typing import Any
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import CaseFinished, Errored, Scored
+from scoregate.core.suite import Scorer
+from scoregate.engine.call import is_async, settled
+from scoregate.engine.channel import Channel
+from scoregate.engine.errors import error_info
+from scoregate.engine.trial import CURRENT, Trial
+
+# A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
+# one trip at a time is cheapest; the next worker waits for it this long before it sets out too.
+_SLICE_S = 0.001
+_QUICK_S = 0.0003
+
+
+class Pool:
+    """The workers of one scorer and the trials that wait for it."""
+
+    def __init__(self, scorer: Scorer, limiter: CapacityLimiter) -> None:
+        self.scorer = scorer
+        self.channel: Channel[Trial] = Channel(bound=max(64, 2 * scorer.max_concurrency))
+        self._limiter = limiter
+        self._turn = anyio.Lock()
+        self._trip: anyio.Event | None = None
+        self._quick = False
+        self.work = self._work_in_loop if is_async(scorer.score) else self._work_in_threads
+
+    async def _work_in_loop(self) -> None:
+        while await self.channel.ready():
+            if (trial := self.channel.take()) is None:
+                continue
+            self.channel.taken()
+            CURRENT.set(trial)
+            try:
+                result = await settled(self._call(trial))
+            except (Exception, SystemExit) as error:  # the user's code may raise anything
+                result = error
+            self._tell(trial, result)
+
+    async def _work_in_threads(self) -> None:
+        while True:
+            async with self._turn:
+                if not await self.channel.ready():
+                    return
+                trip = await self._set_out()
+            done = await to_thread.run_sync(self._slice, limiter=self._limiter)
+            trip.set()
+            self.channel.taken()
+            for trial, result in done:
+                self._tell(trial, await _awaited(result, trial) if inspect.isawaitable(result) else result)
+
+    async def _set_out(self) -> anyio.Event:
+        if self._quick and self._trip is not None and not self._trip.is_set():
+            with anyio.move_on_after(2 * _SLICE_S):
+                await self._trip.wait()
+        self._trip = anyio.Event()
+        return self._trip
+
+    def _slice(self) -> list[tuple[Trial, Any]]:
+        done: list[tuple[Trial, Any]] = []
+        started = now = perf_counter()
+        while now - started < _SLICE_S and (trial := self.channel.take()) is not None:
+            CURRENT.set(trial)
+            try:
+                done.append((trial, self._call(trial)))
+            except (Exception, SystemExit) as error:  # the user's code may raise anything
+                done.append((trial, error))
+            now = perf_counter()
+        self._quick = now - started < _QUICK_S * len(done)
+        return done
+
+    def _call(self, trial: Trial) -> Any:
+        if trial.hook_results is None:
+            return self.scorer.score(trial.case.value, trial.output)
+        return functools.partial(self.scorer.score, hook_results=trial.hook_results)(trial.case.value, trial.output)
+
+    def _tell(self, trial: Trial, result: Any) -> None:
+        name = self.scorer.info.id
+        try:
+            _emit(trial, name, result)
+        except Exception as error:
+            trial.log.emit(Errored, stage="evaluator", evaluator=name, error=error_info(error), **trial.key)
+        trial.waiting -= 1
+        if not trial.waiting:
+            trial.log.emit(CaseFinished, unscored=trial.unscored, **trial.key)
+
+
+def _emit(trial: Trial, evaluator: str, result: Any) -> None:
+    if result is None:
+        trial.unscored = (*trial.unscored, evaluator)
+    elif isinstance(result, BaseException):
+        trial.log.emit(Errored, stage="evaluator", evaluator=evaluator, error=error_info(result), **trial.key)
+    elif isinstance(result, Evaluation):
+        trial.log.emit(
+            Scored,
+            evaluator=evaluator,
+            score=result.score,
+            threshold=result.threshold,
+            metadata=result.metadata,
+            assertions=result.assertions,
+            usage=result.usage,
+            **trial.key,
+        )
+    else:
+        raise TypeError(
+            f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
+        )
+
+
+async def _awaited(awaitable: Any, trial: Trial) -> Any:
+    CURRENT.set(trial)
+    try:
+        return await settled(awaitable)
+    except (Exception, SystemExit) as error:
+        return error

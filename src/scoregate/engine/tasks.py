@@ -1,0 +1,86 @@
+"""The first stage: call the function under test, then the hook, and say what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from zlib import crc32
+
+import anyio
+from anyio import CapacityLimiter
+
+from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored
+from scoregate.core.suite import Suite
+from scoregate.core.wire import dump
+from scoregate.engine.call import Caller
+from scoregate.engine.errors import error_info
+from scoregate.engine.retry import is_transient, wait_s
+from scoregate.engine.scoring import Pool
+from scoregate.engine.trial import CURRENT, Trial
+
+
+class TaskStage:
+    """Workers that pull trials and hand those that gave an output to the pools of scorers."""
+
+    def __init__(self, suite: Suite, pools: Sequence[Pool], limiter: CapacityLimiter) -> None:
+        self._suite = suite
+        self._pools = pools
+        self._task = Caller(suite.task, limiter, timeout_s=suite.limits.timeout_s)
+        self._hook = Caller(suite.hook, limiter, timeout_s=suite.limits.timeout_s) if suite.hook else None
+
+    async def work(self, source: Iterator[Trial]) -> None:
+        """Pull and run trials until there are no more."""
+        for trial in source:
+            CURRENT.set(trial)
+            if await self._produced(trial):
+                trial.waiting = len(self._pools)
+                for pool in self._pools:
+                    await pool.channel.put(trial)
+            else:
+                trial.log.emit(CaseFinished, **trial.key)
+
+    async def _produced(self, trial: Trial) -> bool:
+        try:
+            self._announce(trial)
+            await self._run(trial)
+        except (Exception, SystemExit) as error:
+            trial.log.emit(Errored, stage="task", error=error_info(error), **trial.key)
+            return False
+        return bool(self._pools)
+
+    def _announce(self, trial: Trial) -> None:
+        told = self._suite.describe(trial.case)
+        trial.log.emit(
+            CaseStarted,
+            name=told.name,
+            input=told.body,
+            digest=f"{crc32(dump(told.body)):08x}",
+            tags=told.tags,
+            cluster=told.cluster,
+            **trial.key,
+        )
+
+    async def _run(self, trial: Trial) -> None:
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt(trial, attempt)
+            except Exception as error:
+                if attempt > self._suite.limits.retries or not is_transient(error):
+                    raise
+            await anyio.sleep(wait_s(attempt))
+            attempt += 1
+
+    async def _attempt(self, trial: Trial, attempt: int) -> None:
+        started = perf_counter()
+        trial.output = await self._task(trial.case.value)
+        duration_ms = (perf_counter() - started) * 1000
+        if self._hook is not None:
+            trial.hook_results = await self._hook(trial.case.value, trial.output)
+        trial.log.emit(
+            CaseOutput,
+            output=self._suite.output_form(trial.output),
+            duration_ms=round(duration_ms, 3),
+            attempts=attempt,
+            **trial.key,
+        )

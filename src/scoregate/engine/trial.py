@@ -1,0 +1,42 @@
+"""One trial on its way through the stages, and which one is running here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from scoregate.core.suite import Case, Suite
+from scoregate.engine.log import EventLog
+
+
+class Trial:
+    """A case, a repeat of it, and the log of the variant that it belongs to."""
+
+    __slots__ = ("case", "hook_results", "log", "output", "params", "repeat", "unscored", "waiting")
+
+    def __init__(self, case: Case, repeat: int, log: EventLog, params: Mapping[str, Any] | None) -> None:
+        self.case = case
+        self.repeat = repeat
+        self.log = log
+        self.params = params
+        self.output: Any = None
+        self.hook_results: Any = None
+        self.waiting = 0
+        self.unscored: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What every event of this trial carries."""
+        return {"case": self.case.hash, "repeat": self.repeat}
+
+
+CURRENT: ContextVar[Trial | None] = ContextVar("scoregate_trial", default=None)
+
+
+def trials(suite: Suite, logs: Sequence[EventLog]) -> Iterator[Trial]:
+    """Every trial of every variant, lazily."""
+    for params, log in zip(suite.variants, logs, strict=True):
+        for case in suite.cases:
+            for repeat in range(case.repeats):
+                yield Trial(case, repeat, log, params)

@@ -1,0 +1,129 @@
+"""Test cases as the engine takes them: hashed, repeated, described."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from scoregate.core.suite import Case, Description
+from scoregate.core.wire import plain
+from scoregate.testing.environment import Selection
+from scoregate.testing.models import TestCaseConfig
+from scoregate.testing.util import md5
+
+_CONFIG = "test_case_config"
+_DIGEST = re.compile(r"[0-9a-f-]{16,}", re.IGNORECASE)
+_LONGEST_NAME = 80
+Hasher = Callable[[Any], object]
+
+
+def hasher(test_case_hash: Sequence[str] | Hasher | None) -> Hasher:
+    """What gives a case's hash: the given function, the named fields, or the case's own `hash`."""
+    if test_case_hash is None:
+        return _own_hash
+    if callable(test_case_hash):
+        return test_case_hash
+    names = [test_case_hash] if isinstance(test_case_hash, str) else list(test_case_hash)
+    return lambda value: md5("".join(json.dumps(_field(value, name), default=str) for name in names))
+
+
+def _own_hash(value: Any) -> object:
+    own = getattr(value, "hash", None)
+    if not callable(own):
+        raise TypeError(f"a {type(value).__name__} has no method `hash`; add one, or name fields in `test_case_hash`")
+    return own()
+
+
+def _field(value: Any, name: str) -> Any:
+    try:
+        return value[name] if isinstance(value, Mapping) else getattr(value, name)
+    except (KeyError, AttributeError):
+        raise TypeError(f"it has no field {name!r}, which `test_case_hash` names") from None
+
+
+def read_cases(values: Iterable[Any], hash_of: Hasher, selection: Selection) -> tuple[list[Case], list[str]]:
+    """The cases of a suite, and what is wrong with those that cannot be run."""
+    cases: dict[str, Case] = {}
+    problems: list[str] = []
+    for number, value in enumerate(values, start=1):
+        try:
+            case = Case(_checked_hash(hash_of(value)), value, _repeats(value, selection))
+        except Exception as error:  # the user's hash may raise anything
+            problems.append(f"test case {number}: {error}")
+            continue
+        if case.hash in cases:
+            problems.append(f"test case {number}: duplicate hash {case.hash!r}, which an earlier case has")
+        else:
+            cases[case.hash] = case
+    return list(cases.values()), problems
+
+
+def chosen(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[Case]:
+    """Those that the environment asks for."""
+    wanted = set(selection.hashes.get(suite, ()))
+    matching = (case for case in cases if not wanted or case.hash in wanted)
+    for at, case in enumerate(matching):
+        if selection.max_cases is not None and at >= selection.max_cases:
+            return
+        yield case
+
+
+def _checked_hash(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"its hash must be a string that is not empty, not {value!r}")
+    return value
+
+
+def _config(value: Any) -> TestCaseConfig:
+    config = getattr(value, _CONFIG, None)
+    return config if isinstance(config, TestCaseConfig) else TestCaseConfig()
+
+
+def _repeats(value: Any, selection: Selection) -> int:
+    asked = _config(value).repeat_num_times
+    if asked is None:
+        return selection.repeats or 1
+    if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
+        raise ValueError(f"its repeat_num_times must be a whole number of at least 1, not {asked!r}")
+    return asked
+
+
+def describe(case: Case) -> Description:
+    """The case as the record tells it. What has no JSON form stands as its type, in angle brackets."""
+    config = _config(case.value)
+    body = _body(case.value)
+    return Description(_name(case.hash, body), plain(body), tuple(config.tags), config.cluster)
+
+
+def _body(value: Any) -> Any:
+    serialize = getattr(value, "serialize", None)
+    body = serialize() if callable(serialize) else value
+    if dataclasses.is_dataclass(body) and not isinstance(body, type):
+        return {name: getattr(body, name) for name in _fields(type(body))}
+    if hasattr(body, "model_dump"):
+        return {name: item for name, item in body if name != _CONFIG}
+    if isinstance(body, Mapping):
+        return {name: item for name, item in body.items() if name != _CONFIG}
+    return {k: v for k, v in vars(body).items() if not k.startswith("_")} if body is value else body
+
+
+@cache
+def _fields(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls) if field.name != _CONFIG)
+
+
+def _name(case_hash: str, body: Any) -> str:
+    if not _DIGEST.fullmatch(case_hash):
+        return case_hash[:_LONGEST_NAME]
+    texts = (item for item in body.values() if isinstance(item, str)) if isinstance(body, Mapping) else iter(())
+    return " ".join(next(texts, case_hash)[: 4 * _LONGEST_NAME].split())[:_LONGEST_NAME] or case_hash
+
+
+def output_form(output: Any) -> Any:
+    """The output as the record keeps it: its own `serialize`, where it has one."""
+    serialize = getattr(output, "serialize", None)
+    return serialize() if callable(serialize) else output

@@ -1,0 +1,124 @@
+"""From what the user wrote to a suite that can be run, every problem told and none of the rest lost."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.suite import Limits, Suite
+from scoregate.testing.cases import Hasher, chosen, describe, hasher, output_form, read_cases
+from scoregate.testing.environment import Selection
+from scoregate.testing.scorers import read_scorers
+
+_PACKAGE = Path(__file__).parent.parent
+
+
+def define(
+    suite_id: Any,
+    test_cases: Any,
+    fn: Any,
+    *,
+    evaluators: Iterable[Any] | None,
+    max_test_case_concurrency: Any,
+    before_evaluators_hook: Callable[..., Any] | None,
+    grid_search_params: Any,
+    retry_count: Any,
+    test_case_hash: Sequence[str] | Hasher | None,
+    timeout: float | None,
+    selection: Selection,
+) -> Suite:
+    """The suite. What cannot be used is left out and named in `problems`."""
+    problems: list[str] = []
+    if not isinstance(suite_id, str) or not suite_id:
+        problems.append(f"the id must be a string that is not empty, not {suite_id!r}")
+    if not callable(fn):
+        problems.append(f"fn must be callable, not {fn!r:.100}")
+    values = _listed(test_cases, "test_cases", problems)
+    found, case_problems = read_cases(values, hasher(test_case_hash), selection)
+    scorers, scorer_problems = read_scorers(_listed(evaluators or (), "evaluators", problems))
+    variants = _variants(grid_search_params, problems)
+    limits = _limits(max_test_case_concurrency, retry_count, timeout, problems)
+    cases = list(chosen(found, str(suite_id), selection)) if callable(fn) else []
+    if not values:
+        problems.append("no test cases")
+    elif found and not cases and callable(fn):
+        problems.append("none of its test cases has a hash that was asked for")
+    name = suite_id if isinstance(suite_id, str) and suite_id else "(no id)"
+    return Suite(
+        id=name,
+        cases=cases,
+        task=fn,
+        describe=describe,
+        output_form=output_form,
+        scorers=scorers,
+        hook=before_evaluators_hook,
+        limits=limits,
+        origin=caller(),
+        variants=variants,
+        problems=[_problem(name, text) for text in (*problems, *case_problems, *scorer_problems)],
+    )
+
+
+def _problem(suite: str, text: str) -> ErrorInfo:
+    return ErrorInfo("InvalidSuite", f"suite {suite!r}: {text}")
+
+
+def _listed(values: Any, name: str, problems: list[str]) -> list[Any]:
+    try:
+        return list(values)
+    except Exception as error:  # a generator of cases may raise anything
+        problems.append(f"{name} cannot be listed: {type(error).__name__}: {error}")
+        return []
+
+
+def _limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -> Limits:
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        problems.append(f"max_test_case_concurrency must be a whole number of at least 1, not {concurrency!r}")
+        concurrency = 10
+    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+        problems.append(f"retry_count must be a whole number of at least 0, not {retries!r}")
+        retries = 0
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+        problems.append(f"timeout must be a number of seconds over 0, not {timeout!r}")
+        timeout = None
+    return Limits(concurrency, retries, timeout)
+
+
+def _variants(params: Any, problems: list[str]) -> Sequence[Mapping[str, Any] | None]:
+    if params is None:
+        return (None,)
+    if not isinstance(params, Mapping) or not params:
+        problems.append(f"grid_search_params must be a dict that is not empty, not {params!r:.100}")
+        return (None,)
+    bad = [name for name, values in params.items() if not _is_choice(name, values)]
+    if bad:
+        problems.append(f"grid_search_params: {bad!r} must be strings with lists of values that are not empty")
+        return (None,)
+    return [dict(zip(params, combination, strict=True)) for combination in itertools.product(*params.values())]
+
+
+def _is_choice(name: object, values: object) -> bool:
+    return isinstance(name, str) and isinstance(values, Sequence) and not isinstance(values, str) and bool(values)
+
+
+def caller() -> Origin | None:
+    """The line of the user's code that called us, relative to the repository's root."""
+    frame = sys._getframe(1)
+    while frame is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    root = os.environ.get("SCOREGATE_ROOT") or str(Path.cwd())
+    return Origin(_relative(frame.f_code.co_filename, root), frame.f_lineno)
+
+
+def _relative(file: str, root: str) -> str:
+    try:
+        return Path(file).resolve().relative_to(Path(root).resolve()).as_posix()
+    except (ValueError, OSError):
+        return file

@@ -1,0 +1,91 @@
+"""What the environment asks of suites: which to run, which cases, how often, and where to tell of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from scoregate.engine.log import EVENTS_VARIABLE
+from scoregate.errors import UsageError
+
+SUITES = "FILTERS_TEST_SUITES"
+CASES = "OVERRIDES_TESTS_AND_HASHES"
+MESSAGE = "TEST_RUN_MESSAGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The part of a suite that is to run.
+
+    `globs` (ours) match suite ids whole; `substrings` (Autoblocks') match a part. `hashes` maps a suite's id to its
+    cases, none meaning all. `repeats` and `max_cases` count; None leaves them to the suite.
+    """
+
+    globs: tuple[str, ...] = ()
+    substrings: tuple[str, ...] = ()
+    hashes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    repeats: int | None = None
+    max_cases: int | None = None
+
+    def includes(self, suite: str) -> bool:
+        """Whether this suite is to run at all."""
+        if self.globs and not any(fnmatchcase(suite, glob) for glob in self.globs):
+            return False
+        if self.substrings and not any(part in suite for part in self.substrings):
+            return False
+        return not self.hashes or suite in self.hashes
+
+
+def selection(environ: Mapping[str, str] = os.environ) -> Selection:
+    """Read it from `SCOREGATE_*`, and where these are not set from their `AUTOBLOCKS_*` twins.
+
+    Raises:
+        UsageError: a variable does not hold what it should.
+    """
+    ours, theirs = environ.get(f"SCOREGATE_{SUITES}"), environ.get(f"AUTOBLOCKS_{SUITES}")
+    cases = next((name for name in (f"SCOREGATE_{CASES}", f"AUTOBLOCKS_{CASES}") if environ.get(name)), None)
+    return Selection(
+        globs=_strings(f"SCOREGATE_{SUITES}", ours),
+        substrings=() if ours else _strings(f"AUTOBLOCKS_{SUITES}", theirs),
+        hashes=_hashes(cases, environ[cases]) if cases else {},
+        repeats=_count("SCOREGATE_REPEATS", environ),
+        max_cases=_count("SCOREGATE_MAX_CASES", environ),
+    )
+
+
+def events_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The folder in which the host listens; None where there is no host."""
+    folder = environ.get(EVENTS_VARIABLE)
+    return Path(folder) if folder else None
+
+
+def _strings(name: str, text: str | None) -> tuple[str, ...]:
+    value = _json(name, text) if text else []
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UsageError(f"{name} must be a JSON list of strings, not {text!r}")
+    return tuple(value)
+
+
+def _hashes(name: str, text: str) -> dict[str, tuple[str, ...]]:
+    value = _json(name, text)
+    if not isinstance(value, dict) or not all(isinstance(cases, list) for cases in value.values()):
+        raise UsageError(f"{name} must be a JSON object of suite ids and lists of hashes, not {text!r}")
+    return {suite: tuple(map(str, cases)) for suite, cases in value.items()}
+
+
+def _json(name: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{name} is not JSON: {error}") from None
+
+
+def _count(name: str, environ: Mapping[str, str]) -> int | None:
+    text = environ.get(name, "")
+    if text and not (text.isascii() and text.isdigit() and int(text)):
+        raise UsageError(f"{name} must be a whole number of at least 1, not {text!r}")
+    return int(text) if text else None

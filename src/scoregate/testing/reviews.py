@@ -1,0 +1,77 @@
+"""What people say of outputs and of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class HumanReviewFieldContentType(StrEnum):
+    """How a reviewer sees a field."""
+
+    TEXT = "text"
+    LINK = "link"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+@dataclass(frozen=True)
+class HumanReviewField:
+    """One field of a test case or output, as a reviewer sees it."""
+
+    name: str
+    value: str
+    content_type: HumanReviewFieldContentType = HumanReviewFieldContentType.TEXT
+
+
+@dataclass(frozen=True)
+class CreateHumanReviewJob:
+    """Ask people to review a run's outputs."""
+
+    assignee_email_address: str | Sequence[str]
+    name: str
+    rubric_id: str | None = None
+
+    @property
+    def assignees(self) -> tuple[str, ...]:
+        """The addresses, one or many."""
+        given = self.assignee_email_address
+        return (given,) if isinstance(given, str) else tuple(given)
+
+
+@dataclass(frozen=True)
+class ScoreChoice:
+    """An answer that a judge may choose, and the score in [0, 1] that it stands for."""
+
+    value: float
+    name: str
+
+
+@dataclass(frozen=True)
+class EvaluationOverrideField:
+    """A field of the input or output that was judged."""
+
+    id: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class EvaluationOverrideComment:
+    """What a person said of a part of a field."""
+
+    field_id: str
+    quoted_text: str
+    comment_text: str
+
+
+@dataclass(frozen=True)
+class EvaluationOverride:
+    """A person's correction of a judge's score; both scores in [0, 1]."""
+
+    original_score: float
+    override_score: float
+    input_fields: list[EvaluationOverrideField] = field(default_factory=list)
+    output_fields: list[EvaluationOverrideField] = field(default_factory=list)
+    comments: list[EvaluationOverrideComment] = field(default_factory=list)

@@ -1,0 +1,113 @@
+"""The way in: run a test suite, or report the results of one that was run elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+from scoregate.core.events import ReviewRequested
+from scoregate.core.fold import labels
+from scoregate.core.record import SuiteResult
+from scoregate.engine.log import EventLog
+from scoregate.engine.run_suite import finish, run_suite
+from scoregate.engine.sync import run_sync
+from scoregate.engine.trial import CURRENT
+from scoregate.errors import SuiteFailed
+from scoregate.testing.definition import define
+from scoregate.testing.environment import events_folder, selection
+from scoregate.testing.models import CreateHumanReviewJob
+from scoregate.testing.run_manager import RunManager
+from scoregate.testing.summary import summary
+
+__all__ = ["RunManager", "grid_search_ctx", "run_test_suite"]
+
+
+def run_test_suite(
+    id: str,  # noqa: A002
+    test_cases: Iterable[Any],
+    fn: Callable[[Any], Any],
+    evaluators: Iterable[Any] | None = None,
+    max_test_case_concurrency: int = 10,
+    before_evaluators_hook: Callable[[Any, Any], Any] | None = None,
+    grid_search_params: Mapping[str, Sequence[Any]] | None = None,
+    human_review_job: CreateHumanReviewJob | None = None,
+    retry_count: int = 0,
+    *,
+    test_case_hash: Sequence[str] | Callable[[Any], str] | None = None,
+    assert_test: bool = False,
+    timeout: float | None = None,
+) -> SuiteResult:
+    """Run every test case through `fn`, and every output through the evaluators.
+
+    What user code raises is recorded and ends nothing but its own case or evaluation. So is what is wrong with the
+    suite itself (no cases, hashes or ids twice …): it is named in the result's `errors`, and the rest is run.
+
+    Args:
+        id: the suite's name, the same for its lifetime.
+        test_cases: what `fn` is called with, one by one.
+        fn: the function under test, sync (it runs in a worker thread) or async.
+        evaluators: instances of `BaseTestEvaluator`.
+        max_test_case_concurrency: how many cases are in `fn` and the hook at once.
+        before_evaluators_hook: called with case and output; what it returns, unless None, reaches the evaluators as
+            the keyword `hook_results`.
+        grid_search_params: lists of values by name; the suite is run once for each combination.
+        human_review_job: asks people to look at the outputs.
+        retry_count: how often `fn` is tried again after a time-out, a broken connection or a server's error.
+        test_case_hash: names of the fields, or a function of the case, that identify a case without a `hash` method.
+        assert_test: raise when a case fails or errs, or when nothing could be measured.
+        timeout: seconds after which a case is given up. A sync `fn` cannot be stopped: its thread is left behind.
+
+    Returns:
+        The result, lazy over its cases; for a grid search it has `variants`.
+
+    Raises:
+        SuiteFailed: `assert_test` is set and the suite did not pass.
+    """
+    asked = selection()
+    if not asked.includes(str(id)):
+        return SuiteResult(str(id), str(id), skipped=True)
+    started, folder = perf_counter(), events_folder()
+    suite = define(
+        id,
+        test_cases,
+        fn,
+        evaluators=evaluators,
+        max_test_case_concurrency=max_test_case_concurrency,
+        before_evaluators_hook=before_evaluators_hook,
+        grid_search_params=grid_search_params,
+        retry_count=retry_count,
+        test_case_hash=test_case_hash,
+        timeout=timeout,
+        selection=asked,
+    )
+    logs = run_sync(partial(run_suite, suite, folder))
+    result = _concluded(logs, started, assert_test=assert_test, job=human_review_job)
+    if folder is None:
+        print(summary(result))
+    if assert_test and not result.passed:
+        raise SuiteFailed(summary(result))
+    return result
+
+
+def _concluded(
+    logs: Sequence[EventLog], started: float, *, assert_test: bool, job: CreateHumanReviewJob | None
+) -> SuiteResult:
+    for log in logs:
+        if job is not None:
+            log.emit(ReviewRequested, name=job.name, assignees=job.assignees, rubric=job.rubric_id)
+        failed = assert_test and not replace(log.result(), complete=True).passed
+        finish(log, started, assertion_failed=failed)
+    results = [log.result() for log in logs]
+    if len(results) == 1:
+        return results[0]
+    named = tuple(replace(result, label=label) for result, label in zip(results, labels(results), strict=True))
+    return SuiteResult(results[0].id, results[0].id, results[0].origin, complete=True, variants=named)
+
+
+def grid_search_ctx() -> Mapping[str, Any] | None:
+    """The parameters of the combination that is running here; None outside a grid search."""
+    trial = CURRENT.get()
+    return None if trial is None else trial.params

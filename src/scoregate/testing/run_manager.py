@@ -1,0 +1,141 @@
+"""Report a run whose cases are run elsewhere: start, add results, end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any
+
+from scoregate.core.events import (
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    ReviewRequested,
+    Scored,
+    SuiteStarted,
+)
+from scoregate.core.record import SuiteResult
+from scoregate.core.suite import Case
+from scoregate.engine.errors import error_info
+from scoregate.engine.log import EventLog
+from scoregate.engine.run_suite import finish
+from scoregate.testing.cases import describe, hasher, output_form
+from scoregate.testing.definition import caller
+from scoregate.testing.environment import events_folder
+from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
+
+
+class RunManager:
+    """One run of a suite, told step by step; every method has an async twin.
+
+    Args:
+        test_id: the suite's id.
+        message: titles the run where nothing else does.
+    """
+
+    def __init__(self, test_id: str, message: str | None = None) -> None:
+        self.test_id = test_id
+        self.message = message
+        self._log: EventLog | None = None
+        self._started = 0.0
+        self._ended = False
+        self._seen: dict[str, int] = {}
+
+    def start(self) -> None:
+        """Begin the run."""
+        self._log, self._started = EventLog(self.test_id, events_folder()), perf_counter()
+        self._log.emit(SuiteStarted, origin=caller(), message=self.message)
+
+    def add_result(
+        self,
+        test_case: Any,
+        output: Any,
+        test_case_duration_ms: float | None = None,
+        evaluations: Iterable[EvaluationWithId] | None = None,
+    ) -> None:
+        """Add a case with its output and evaluations; the same case again counts as a repeat.
+
+        Raises:
+            ValueError: the run was not started, or has ended.
+        """
+        log = self._open("adding results")
+        case = Case(str(hasher(None)(test_case)), test_case)
+        repeat = self._seen.get(case.hash, 0)
+        self._seen[case.hash] = repeat + 1
+        key: dict[str, Any] = {"case": case.hash, "repeat": repeat}
+        told = describe(case)
+        log.emit(CaseStarted, name=told.name, input=told.body, tags=told.tags, cluster=told.cluster, **key)
+        try:
+            log.emit(CaseOutput, output=output_form(output), duration_ms=test_case_duration_ms, **key)
+        except Exception as error:  # an output without a JSON form
+            log.emit(Errored, stage="task", error=error_info(error), **key)
+        for given in evaluations or ():
+            _score(log, given, key)
+        log.emit(CaseFinished, **key)
+
+    def create_human_review_job(self, assignee_email_address: str | list[str], name: str) -> None:
+        """Ask people to look at the outputs.
+
+        Raises:
+            ValueError: the run was not started.
+        """
+        job = CreateHumanReviewJob(assignee_email_address, name)
+        self._open("creating a human review job").emit(ReviewRequested, name=name, assignees=job.assignees)
+
+    def end(self) -> SuiteResult:
+        """End the run.
+
+        Raises:
+            ValueError: the run was not started, or has ended.
+        """
+        log = self._open("ending it")
+        self._ended = True
+        finish(log, self._started)
+        return log.result()
+
+    async def async_start(self) -> None:
+        """As `start`."""
+        self.start()
+
+    async def async_add_result(
+        self,
+        test_case: Any,
+        output: Any,
+        test_case_duration_ms: float | None = None,
+        evaluations: Iterable[EvaluationWithId] | None = None,
+    ) -> None:
+        """As `add_result`."""
+        self.add_result(test_case, output, test_case_duration_ms, evaluations)
+
+    async def async_create_human_review_job(self, assignee_email_address: str | list[str], name: str) -> None:
+        """As `create_human_review_job`."""
+        self.create_human_review_job(assignee_email_address, name)
+
+    async def async_end(self) -> SuiteResult:
+        """As `end`."""
+        return self.end()
+
+    def _open(self, doing: str) -> EventLog:
+        if self._log is None:
+            raise ValueError(f"You must start the run with `start()` before {doing}.")
+        if self._ended:
+            raise ValueError("You cannot add results to an ended run.")
+        return self._log
+
+
+def _score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> None:
+    name = str(given.id)
+    try:
+        made = given.evaluation()
+        log.emit(
+            Scored,
+            evaluator=name,
+            score=made.score,
+            threshold=made.threshold,
+            metadata=made.metadata,
+            assertions=made.assertions,
+            **key,
+        )
+    except Exception as error:  # a score out of range, metadata without a JSON form
+        log.emit(Errored, stage="evaluator", evaluator=name, error=error_info(error), **key)

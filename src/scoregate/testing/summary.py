@@ -1,0 +1,56 @@
+"""A few lines about a result, for the terminal and for assertion messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoregate.core.case import CaseResult, Status
+from scoregate.core.record import SuiteResult
+
+_MOST = 5
+
+
+def summary(result: SuiteResult) -> str:
+    """What ran, the mean scores, and the first few cases that failed or erred."""
+    if result.variants:
+        return "\n".join(summary(variant) for variant in result.variants)
+    return "\n".join([_headline(result), *_details(result)])
+
+
+def _headline(result: SuiteResult) -> str:
+    columns = result.columns
+    counts = {status: columns.count(status) for status in Status}
+    parts = [f"{len(columns)} cases", *(f"{count} {status}" for status, count in counts.items() if count)]
+    means = [(name, result.mean(name)) for name in result.evaluators]
+    parts += [f"{name} {mean:.3f}" for name, mean in means if mean is not None]
+    mark = "✓" if result.passed else "✗"
+    return f"{mark} {_line(result.label)}: {' · '.join(map(_line, parts))}"
+
+
+def _details(result: SuiteResult) -> Iterator[str]:
+    yield from (f"    {_line(error.message)}" for error in result.errors)
+    bad = result.columns.count(Status.FAILED) + result.columns.count(Status.ERRORED)
+    shown = 0
+    for case in result.cases if bad else ():
+        if case.status in (Status.FAILED, Status.ERRORED):
+            yield f"    {case.status} {_line(case.name)}: {_line(_why(case))}"
+            shown += 1
+        if shown == _MOST:
+            break
+    if bad > shown:
+        yield f"    … and {bad - shown} more"
+
+
+def _why(case: CaseResult) -> str:
+    errors = [f"{error.evaluator or 'fn'} raised {error.error.type}: {error.error.message}" for error in case.errors]
+    missed = [
+        f"{name} {evaluation.score:g}, not {evaluation.threshold}"
+        for name, evaluation in case.evaluations.items()
+        if evaluation.passed is False
+    ]
+    return "; ".join([*missed, *errors])
+
+
+def _line(text: str) -> str:
+    folded = " ".join(text.split())
+    return "".join(char for char in folded if char.isprintable())[:300]
