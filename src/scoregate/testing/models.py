@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from scoregate.core.evaluation import Assertion, Evaluation, Threshold
 from scoregate.testing.reviews import (
@@ -40,6 +40,7 @@ __all__ = [
 
 TestCaseType = TypeVar("TestCaseType")
 OutputType = TypeVar("OutputType")
+MaybeAwaitable: TypeAlias = Evaluation | Awaitable[Evaluation | None] | None
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class BaseTestEvaluator(_Limited, Generic[TestCaseType, OutputType]):
     higher_is_better: bool = True
 
     @abc.abstractmethod
-    def evaluate_test_case(self, test_case: TestCaseType, output: OutputType) -> Any:
+    def evaluate_test_case(self, test_case: TestCaseType, output: OutputType) -> MaybeAwaitable:
         """Score the output of one test case; sync or async.
 
         Returns:
@@ -145,7 +146,7 @@ class BaseEventEvaluator(_Limited):
     """Scores events of a trace."""
 
     @abc.abstractmethod
-    def evaluate_event(self, event: TracerEvent) -> Any:
+    def evaluate_event(self, event: TracerEvent) -> MaybeAwaitable:
         """Score one event; sync or async; an `Evaluation` or None."""
 
 

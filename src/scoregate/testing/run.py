@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from scoregate.core.events import ReviewRequested
 from scoregate.core.fold import labels
@@ -18,25 +18,27 @@ from scoregate.engine.trial import CURRENT
 from scoregate.errors import SuiteFailed
 from scoregate.testing.definition import define
 from scoregate.testing.environment import events_folder, selection
-from scoregate.testing.models import CreateHumanReviewJob
+from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
 from scoregate.testing.summary import summary
+
+CaseT = TypeVar("CaseT")
 
 __all__ = ["RunManager", "grid_search_ctx", "run_test_suite"]
 
 
 def run_test_suite(
     id: str,  # noqa: A002
-    test_cases: Iterable[Any],
-    fn: Callable[[Any], Any],
-    evaluators: Iterable[Any] | None = None,
+    test_cases: Iterable[CaseT],
+    fn: Callable[[CaseT], Any],
+    evaluators: Iterable[BaseTestEvaluator[CaseT, Any]] | None = None,
     max_test_case_concurrency: int = 10,
-    before_evaluators_hook: Callable[[Any, Any], Any] | None = None,
+    before_evaluators_hook: Callable[[CaseT, Any], Any] | None = None,
     grid_search_params: Mapping[str, Sequence[Any]] | None = None,
     human_review_job: CreateHumanReviewJob | None = None,
     retry_count: int = 0,
     *,
-    test_case_hash: Sequence[str] | Callable[[Any], str] | None = None,
+    test_case_hash: Sequence[str] | Callable[[CaseT], str] | None = None,
     assert_test: bool = False,
     timeout: float | None = None,
 ) -> SuiteResult:

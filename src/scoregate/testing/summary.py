@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from scoregate.core.case import CaseResult, Status
+from scoregate.core.evaluation import Evaluation
 from scoregate.core.record import SuiteResult
 
 _MOST = 5
@@ -44,11 +45,21 @@ def _details(result: SuiteResult) -> Iterator[str]:
 def _why(case: CaseResult) -> str:
     errors = [f"{error.evaluator or 'fn'} raised {error.error.type}: {error.error.message}" for error in case.errors]
     missed = [
-        f"{name} {evaluation.score:g}, not {evaluation.threshold}"
-        for name, evaluation in case.evaluations.items()
+        f"{name} {evaluation.score:.3g}, not {evaluation.threshold}{_because(evaluation)}"
+        for name, evaluation in sorted(case.evaluations.items())
         if evaluation.passed is False
     ]
     return "; ".join([*missed, *errors])
+
+
+def _because(evaluation: Evaluation) -> str:
+    unmet = [assertion.criterion for assertion in evaluation.assertions or () if not assertion.passed]
+    reasons = {**_mapping(evaluation.metadata), **({"unmet": unmet} if unmet else {})}
+    return f" ({', '.join(f'{name}: {value}' for name, value in reasons.items())})" if reasons else ""
+
+
+def _mapping(metadata: object) -> dict[str, object]:
+    return dict(metadata) if isinstance(metadata, Mapping) else {}
 
 
 def _line(text: str) -> str:

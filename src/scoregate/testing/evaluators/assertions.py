@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import abc
-import inspect
 from collections.abc import Awaitable, Sequence
-from typing import Any, Generic
+from typing import Generic
 
 from scoregate.core.evaluation import Assertion, Evaluation, Threshold
-from scoregate.testing.models import BaseTestEvaluator, OutputType, TestCaseType
+from scoregate.testing.models import BaseTestEvaluator, MaybeAwaitable, OutputType, TestCaseType
 
 
 class BaseAssertions(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[TestCaseType, OutputType]):
@@ -17,17 +16,19 @@ class BaseAssertions(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Gener
     version = 1
 
     @abc.abstractmethod
-    def evaluate_assertions(self, test_case: TestCaseType, output: OutputType) -> Any:
+    def evaluate_assertions(
+        self, test_case: TestCaseType, output: OutputType
+    ) -> Sequence[Assertion] | Awaitable[Sequence[Assertion] | None] | None:
         """Check the criteria; sync or async.
 
         Returns:
             The assertions; None or none at all where the case has no criteria, and then there is no evaluation.
         """
 
-    def evaluate_test_case(self, test_case: TestCaseType, output: OutputType) -> Any:
+    def evaluate_test_case(self, test_case: TestCaseType, output: OutputType) -> MaybeAwaitable:
         """An `Evaluation` that carries the assertions, or an awaitable of it."""
         assertions = self.evaluate_assertions(test_case, output)
-        return _awaited(assertions) if inspect.isawaitable(assertions) else _evaluation(assertions)
+        return _awaited(assertions) if isinstance(assertions, Awaitable) else _evaluation(assertions)
 
 
 async def _awaited(assertions: Awaitable[Sequence[Assertion] | None]) -> Evaluation | None:

@@ -1,0 +1,52 @@
+"""What the host sees while scripts run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from scoregate.core.events import Event
+from scoregate.core.record import Script
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A script was launched."""
+
+    script: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A script's suites wrote events into one of their logs."""
+
+    script: str
+    log: str
+    events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A script wrote a line to its standard output or error."""
+
+    script: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something that the report should mention."""
+
+    script: str
+    notice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A script is over."""
+
+    script: Script
+
+
+Happening: TypeAlias = Began | Said | Printed | Noticed | Ended

@@ -1,0 +1,25 @@
+"""What the launching of scripts needs to know of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The host's side of every launch.
+
+    Args:
+        root: the repository. environ: our environment, of which a child gets a part.
+        redact: takes known secrets out of bytes. tokens: values that no child may see.
+        timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
+    """
+
+    root: Path
+    environ: Mapping[str, str]
+    redact: Callable[[bytes], bytes]
+    tokens: tuple[str, ...] = ()
+    timeout_s: float | None = None
+    max_scripts: int = 1

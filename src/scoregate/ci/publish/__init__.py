@@ -1,0 +1,1 @@
+"""Put reports where people and machines find them."""

@@ -1,0 +1,69 @@
+"""What happens while scripts run, folded into a run that is on disk before anything is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from scoregate.ci.archive import RunWriter
+from scoregate.ci.launch import Ended, Happening, Noticed, Said
+from scoregate.core.events import ErrorInfo, SuiteStarted
+from scoregate.core.fold import RunFold
+from scoregate.core.record import Run, Script
+
+Observer = Callable[[Happening], None]
+
+
+@dataclass(slots=True)
+class Recording:
+    """Takes in happenings; each finished trial goes to disk at once, only its scores stay in memory."""
+
+    writer: RunWriter
+    fold: RunFold = field(default_factory=RunFold)
+    scripts: list[Script] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    message: str | None = None
+
+    def take(self, happening: Happening) -> None:
+        """Take in one."""
+        if isinstance(happening, Said):
+            self._said(happening)
+        elif isinstance(happening, Ended):
+            self.scripts.append(happening.script)
+        elif isinstance(happening, Noticed):
+            self.notices.append(f"{happening.script}: {happening.notice}")
+
+    def _said(self, said: Said) -> None:
+        for event in said.events:
+            if isinstance(event, SuiteStarted):
+                self.message = self.message or event.message
+            case = self.fold.apply(f"{said.script}:{said.log}", said.script, event)
+            if case is not None:
+                self.writer.add(case)
+
+    def finish(self, run: Run, *, interrupted: bool = False) -> Run:
+        """Write what never finished and the run itself.
+
+        Args:
+            run: what is known of it besides its suites and scripts.
+            interrupted: scripts were ended before they had run.
+        """
+        for case in self.fold.close():
+            self.writer.add(case)
+        scripts = sorted((*self._silent(), *self.scripts), key=lambda script: script.name)
+        whole = replace(
+            run,
+            suites=self.fold.results(),
+            scripts=tuple(scripts),
+            notices=(*run.notices, *self.notices),
+            message=run.message or self.message,
+            complete=not interrupted,
+        )
+        return self.writer.finish(whole)
+
+    def _silent(self) -> Iterable[Script]:
+        """Scripts that spoke but whose end nobody saw: they were interrupted."""
+        ended = {script.name for script in self.scripts}
+        spoke = {fold.script for fold in self.fold.suites.values() if fold.script}
+        for name in sorted(spoke - ended):
+            yield Script(name, error=ErrorInfo("Interrupted", "it was stopped before its end"))

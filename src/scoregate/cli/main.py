@@ -1,0 +1,87 @@
+"""The parser, and the only place where errors end."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from scoregate import __version__
+from scoregate.errors import ScoregateError
+
+COMMANDS = {
+    "run": "run the suites, compare with the base, judge",
+    "list": "show which suites would run, and why each was found",
+    "compare": "hold one run against another",
+    "gate": "judge a finished run under the present settings",
+    "report": "write a finished run as junit, markdown, json or console",
+    "init": "write a starter suite, settings and a workflow",
+}
+INTERRUPTED = 130
+OUR_FAULT = 4
+
+
+class Commands(click.Group):
+    """Commands that are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Their names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"scoregate.cli.{cmd_name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Their names and what they do, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="scoregate")
+def cli() -> None:
+    """Evals as a gate on pull requests.
+
+    \b
+    Exit codes: 0 passed · 1 a gate failed · 2 wrong usage or settings ·
+    3 could not be measured · 4 our own fault · 130 interrupted
+    """
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    sys.exit(run_cli(sys.argv[1:]))
+
+
+def run_cli(arguments: list[str]) -> int:
+    """Run a command and return its exit code; whatever it raises is told on standard error."""
+    try:
+        result = cli.main(arguments, prog_name="scoregate", standalone_mode=False)
+    except ScoregateError as error:
+        _tell(f"error: {error}")
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        _tell("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        import traceback
+
+        _tell(traceback.format_exc())
+        _tell(f"this is a fault of scoregate {__version__}, not of your suites: {type(error).__name__}")
+        return OUR_FAULT
+    return result if isinstance(result, int) else 0
+
+
+def _tell(text: str) -> None:
+    click.echo("".join(char for char in text if char.isprintable() or char == "\n"), err=True)
