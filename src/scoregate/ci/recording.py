@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import Ended, Happening, Noticed, Said
+from scoregate.ci.plan import Source
 from scoregate.core.events import ErrorInfo, SuiteStarted
 from scoregate.core.fold import RunFold
 from scoregate.core.record import Run, Script
 
-Observer = Callable[[Happening], None]
+Observer = Callable[[Happening, "Recording"], None]
 
 
 @dataclass(slots=True)
 class Recording:
-    """Takes in happenings; each finished trial goes to disk at once, only its scores stay in memory."""
+    """Takes in happenings; each finished trial goes to disk at once, only its scores stay in memory.
+
+    `broken` are the sources that could not be launched at all.
+    """
 
     writer: RunWriter
+    broken: Sequence[Source] = ()
     fold: RunFold = field(default_factory=RunFold)
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -50,7 +55,7 @@ class Recording:
         """
         for case in self.fold.close():
             self.writer.add(case)
-        scripts = sorted((*self._silent(), *self.scripts), key=lambda script: script.name)
+        scripts = sorted((*map(_unable, self.broken), *self._silent(), *self.scripts), key=lambda script: script.name)
         whole = replace(
             run,
             suites=self.fold.results(),
@@ -67,3 +72,7 @@ class Recording:
         spoke = {fold.script for fold in self.fold.suites.values() if fold.script}
         for name in sorted(spoke - ended):
             yield Script(name, error=ErrorInfo("Interrupted", "it was stopped before its end"))
+
+
+def _unable(source: Source) -> Script:
+    return Script(source.path, error=ErrorInfo("CannotRun", source.error or "it cannot be run"))

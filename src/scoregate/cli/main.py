@@ -62,25 +62,38 @@ def run_cli(arguments: list[str]) -> int:
     """Run a command and return its exit code; whatever it raises is told on standard error."""
     try:
         result = cli.main(arguments, prog_name="scoregate", standalone_mode=False)
-    except ScoregateError as error:
+    except BaseException as error:
+        return _told(_first(error))
+    return result if isinstance(result, int) else 0
+
+
+def _first(error: BaseException) -> BaseException:
+    """The error itself, out of the groups that concurrent work wraps around it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _told(error: BaseException) -> int:
+    if isinstance(error, ScoregateError):
         _tell(f"error: {error}")
         return error.exit_code
-    except click.ClickException as error:
+    if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    if isinstance(error, KeyboardInterrupt | click.Abort):
         _tell("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         sys.stderr.close()
         return 0
-    except Exception as error:
-        import traceback
+    if not isinstance(error, Exception):
+        raise error
+    import traceback
 
-        _tell(traceback.format_exc())
-        _tell(f"this is a fault of scoregate {__version__}, not of your suites: {type(error).__name__}")
-        return OUR_FAULT
-    return result if isinstance(result, int) else 0
+    _tell("".join(traceback.format_exception(error)))
+    _tell(f"this is a fault of scoregate {__version__}, not of your suites: {type(error).__name__}")
+    return OUR_FAULT
 
 
 def _tell(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 _SIGNS = {"lt": "<", "lte": "≤", "gt": ">", "gte": "≥"}
@@ -16,13 +16,23 @@ def checked_number(value: object, what: str) -> float:
 
     Raises:
         TypeError: it is no real number (a bool and a numeric string are none).
-        ValueError: it is NaN or infinite.
+        ValueError: it is NaN, infinite, or too large for a float.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{what} must be a number, not {value!r} ({type(value).__name__})")
-    if not isfinite(value):
+        raise TypeError(f"{what} must be a number, not {value!r:.100} ({type(value).__name__})")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{what} is too large for a float") from None
+    if not isfinite(number):
         raise ValueError(f"{what} must be finite, not {value!r}")
-    return float(value)
+    return number
+
+
+def _require(value: object, kind: type | tuple[type, ...], what: str) -> None:
+    if not isinstance(value, kind):
+        name = kind.__name__ if isinstance(kind, type) else kind[0].__name__
+        raise TypeError(f"{what} must be a {name}, not {value!r:.100} ({type(value).__name__})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,7 @@ class Threshold:
     def __post_init__(self) -> None:
         for name in _SIGNS:
             if (bound := getattr(self, name)) is not None:
-                checked_number(bound, f"Threshold.{name}")
+                object.__setattr__(self, name, checked_number(bound, f"Threshold.{name}"))
 
     def holds(self, score: float) -> bool | None:
         """True or False; None where no bound is set."""
@@ -61,23 +71,47 @@ _UNBOUNDED = Threshold()
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """One criterion of a rubric and whether the output met it."""
+    """One criterion of a rubric and whether the output met it.
+
+    Raises:
+        TypeError: a field is of another type.
+    """
 
     criterion: str
     passed: bool
     required: bool
     metadata: Mapping[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        _require(self.criterion, str, "Assertion.criterion")
+        for name in ("passed", "required"):
+            if (flag := getattr(self, name)) not in (True, False):
+                raise TypeError(f"Assertion.{name} must be a bool, not {flag!r:.100} ({type(flag).__name__})")
+            object.__setattr__(self, name, bool(flag))
+        _require(self.metadata, (Mapping, type(None)), "Assertion.metadata")
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What model calls used. Tokens are counts; `cost` is in US dollars, None where no price is known."""
+    """What model calls used. Tokens are counts; `cost` is in US dollars, None where no price is known.
+
+    Raises:
+        TypeError: a field is of another type. ValueError: the cost is not finite.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     cost: float | None = None
     model: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("input_tokens", "output_tokens", "cached_tokens"):
+            _require(getattr(self, name), Integral, f"Usage.{name}")
+            object.__setattr__(self, name, int(getattr(self, name)))
+        _require(self.model, (str, type(None)), "Usage.model")
+        if self.cost is not None:
+            object.__setattr__(self, "cost", checked_number(self.cost, "Usage.cost"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +126,8 @@ class Evaluation:
         usage: the tokens and dollars that the judgement took.
 
     Raises:
-        TypeError: the score is no number. ValueError: it is not finite or outside [0, 1].
+        TypeError: the score is no number, or another field is of another type.
+        ValueError: the score is not finite or outside [0, 1].
     """
 
     score: float
@@ -108,6 +143,14 @@ class Evaluation:
             object.__setattr__(self, "score", score)
         if not 0.0 <= score <= 1.0:
             raise ValueError(f"Evaluation.score must lie in [0, 1], not {score!r}")
+        if self.threshold is not None:
+            _require(self.threshold, Threshold, "Evaluation.threshold")
+        if self.usage is not None:
+            _require(self.usage, Usage, "Evaluation.usage")
+        if self.assertions is not None:
+            _require(self.assertions, Sequence, "Evaluation.assertions")
+            for assertion in self.assertions:
+                _require(assertion, Assertion, "each of Evaluation.assertions")
 
     @property
     def passed(self) -> bool | None:

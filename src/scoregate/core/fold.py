@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from scoregate.core.case import CaseError, CaseKey, CaseResult
@@ -99,9 +100,13 @@ class SuiteFold:
         case.usage, case.truncated = event.usage, event.truncated
 
     def _scored(self, event: Scored) -> None:
-        self._case(event).evaluations[event.evaluator] = Evaluation(
-            event.score, event.threshold, event.metadata, event.assertions, event.usage
-        )
+        case = self._case(event)
+        try:
+            case.evaluations[event.evaluator] = Evaluation(
+                event.score, event.threshold, event.metadata, event.assertions, event.usage
+            )
+        except (TypeError, ValueError) as error:  # an SDK in another language said it
+            case.errors.append(CaseError(ErrorInfo(type(error).__name__, str(error)), event.evaluator))
 
     def _errored(self, event: Errored) -> None:
         if event.case is None or event.stage == "suite":
@@ -177,11 +182,13 @@ def labels(suites: Iterable[SuiteResult]) -> list[str]:
         f"{name} ({suite.script or (suite.origin.file if suite.origin else '?')})" if names.count(name) > 1 else name
         for name, suite in zip(names, suites, strict=True)
     ]
-    seen: dict[str, int] = {}
+    taken = set(names)
+    seen: set[str] = set()
     for at, name in enumerate(names):
-        seen[name] = seen.get(name, 0) + 1
-        if seen[name] > 1:
-            names[at] = f"{name} #{seen[name]}"
+        if name in seen:
+            names[at] = next(free for n in count(2) if (free := f"{name} #{n}") not in taken)
+        seen.add(name)
+        taken.add(names[at])
     return names
 
 

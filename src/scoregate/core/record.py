@@ -79,7 +79,10 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything that one run of all suites left behind. `commit` and `branch` are None outside git."""
+    """Everything that one run of all suites left behind.
+
+    `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run.
+    """
 
     id: str
     started: float
@@ -96,6 +99,7 @@ class Run:
     scripts: tuple[Script, ...] = ()
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property

@@ -54,9 +54,19 @@ def scripts_ended_well(comparison: Comparison) -> Iterator[Finding]:
         yield Finding("scripts end well", Conclusion.UNMEASURABLE, value, "exit code 0", "always")
 
 
+def scripts_speak(comparison: Comparison) -> Iterator[Finding]:
+    """Every script runs a suite, unless a filter may have left it out."""
+    run = comparison.run
+    heard = {suite.script for suite in run.suites}
+    for script in run.scripts:
+        if script.exit_code == 0 and script.name not in heard and not run.filters:
+            value = f"{script.name} ran no suite"
+            yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
+
+
 def suites_remain(comparison: Comparison) -> Iterator[Finding]:
     """A suite of the base is still there."""
-    for label in comparison.gone:
+    for label in () if comparison.run.filters else comparison.gone:
         yield Finding("suites remain", Conclusion.UNMEASURABLE, f"{label} is gone", "every suite of the base", "always")
 
 
@@ -128,7 +138,12 @@ def _where(limits: Limits, name: str) -> str:
     return limits.origin.get(name, "default")
 
 
-RUN_RULES: tuple[Callable[[Comparison], Iterator[Finding]], ...] = (something_ran, scripts_ended_well, suites_remain)
+RUN_RULES: tuple[Callable[[Comparison], Iterator[Finding]], ...] = (
+    something_ran,
+    scripts_ended_well,
+    scripts_speak,
+    suites_remain,
+)
 SUITE_RULES: tuple[Callable[[SuiteResult, Limits], Iterator[Finding]], ...] = (
     completed,
     error_rate,

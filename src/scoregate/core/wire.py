@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from scoregate.core.events import SCHEMA_VERSION, Event
 from scoregate.errors import InvalidEvent
@@ -14,20 +16,84 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 MAX_EVENT_BYTES = 8 * 1024 * 1024
+# JSON is read back only up to a depth of 200 and with numbers of at most 4,300 digits. What may be near to either is
+# tried, a few levels deeper than it is, since a record puts cases into lines of its own.
+_MANY_BRACKETS = 180
+_LONG = 4_000
+_MARGIN = 8
+_ATOMS = (str, int, float, type(None))
 
 
 def dump(value: object) -> bytes:
     """Compact JSON of anything that has a JSON form (dataclasses, pydantic models, dates, enums, UUIDs, sets).
 
+    A lone surrogate, which no UTF-8 can hold, becomes its escape in letters.
+
     Raises:
         PydanticSerializationError: the value holds something without a JSON form.
     """
-    return to_json(value, inf_nan_mode="null", bytes_mode="base64")
+    return _written(value, None)
+
+
+def dump_event(event: Event) -> bytes:
+    """The line of a log that `parse_event` reads back.
+
+    Raises:
+        ValueError: a field has no JSON form, or one that cannot be read back: too deep, or a number of too many digits.
+    """
+    line = dump(event)
+    if len(line) > _LONG or line.count(b"[") + line.count(b"{") > _MANY_BRACKETS:
+        try:
+            from_json(b"[" * _MARGIN + line + b"]" * _MARGIN)
+        except ValueError as error:
+            raise ValueError(f"its JSON could not be read back: {error}") from None
+    return line
 
 
 def plain(value: object) -> Any:
     """`value` reduced to what JSON knows; anything else becomes the name of its type in angle brackets."""
-    return from_json(to_json(value, inf_nan_mode="null", bytes_mode="base64", fallback=_type_name))
+    return from_json(_written(value, _type_name))
+
+
+def ordered(value: Any, depth: int = 0) -> Any:
+    """`value` with its sets as sorted lists, so that equal values are written alike by every process."""
+    if isinstance(value, _ATOMS) or depth > _MANY_BRACKETS:
+        return value
+    if isinstance(value, set | frozenset):
+        return sorted((ordered(item, depth + 1) for item in value), key=_sort_key)
+    if isinstance(value, Mapping):
+        return {name: ordered(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [ordered(item, depth + 1) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: ordered(getattr(value, field.name), depth + 1) for field in fields(value)}
+    return value
+
+
+def _sort_key(value: object) -> bytes:
+    return _written(value, _type_name)
+
+
+def _written(value: object, fallback: Callable[[Any], Any] | None) -> bytes:
+    try:
+        return to_json(value, inf_nan_mode="null", bytes_mode="base64", fallback=fallback)
+    except PydanticSerializationError as error:
+        if "surrogates not allowed" not in str(error):
+            raise
+    return to_json(_mended(value), inf_nan_mode="null", bytes_mode="base64", fallback=fallback)
+
+
+def _mended(value: Any) -> Any:
+    """`value` with every lone surrogate spelled out, as in `\\ud800`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, Mapping):
+        return {_mended(name): _mended(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_mended(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _mended(getattr(value, field.name)) for field in fields(value)}
+    return value
 
 
 def _type_name(value: object) -> str:

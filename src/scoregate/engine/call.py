@@ -6,6 +6,7 @@ import asyncio
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
+from math import inf
 from typing import Any
 
 import anyio
@@ -30,9 +31,11 @@ async def settled(awaitable: Awaitable[Any]) -> Any:
     try:
         return await awaitable
     except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
+        if anyio.current_effective_deadline() == -inf:  # by us: a time-out, or the end of the run
             raise
+        task = asyncio.current_task()
+        while task is not None and task.cancelling():
+            task.uncancel()
         raise RuntimeError("it was cancelled from within") from None
 
 
@@ -56,15 +59,14 @@ class Caller:
         """The function's result; where that is awaitable (a lambda around a coroutine), what it gives."""
         if self._timeout_s is None:
             return await self._call(*args)
-        try:
-            with anyio.fail_after(self._timeout_s):
-                return await self._call(*args)
-        except TimeoutError:
-            raise TimeoutError(f"took longer than the timeout of {self._timeout_s:g} s") from None
+        with anyio.move_on_after(self._timeout_s):
+            return await self._call(*args)
+        raise TimeoutError(f"took longer than the timeout of {self._timeout_s:g} s")
 
     async def _call(self, *args: Any) -> Any:
         if self.is_async:
             return await settled(self.function(*args))
         abandon = self._timeout_s is not None
-        result = await to_thread.run_sync(self.function, *args, limiter=self._limiter, abandon_on_cancel=abandon)
+        thread = to_thread.run_sync(self.function, *args, limiter=self._limiter, abandon_on_cancel=abandon)
+        result = await settled(thread)
         return await settled(result) if inspect.isawaitable(result) else result

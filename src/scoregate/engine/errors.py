@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import traceback
+from asyncio import CancelledError
 from types import TracebackType
 
 from scoregate.core.events import ErrorInfo
 
+# What ends the run and is no data about one case: Ctrl-C, and how the event loop ends coroutines.
+ENDINGS = (KeyboardInterrupt, GeneratorExit, CancelledError)
 MAX_MESSAGE = 4_000
 MAX_TRACEBACK = 16_000
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
@@ -20,7 +23,7 @@ def error_info(error: BaseException) -> ErrorInfo:
         type=type(error).__name__,
         message=_bounded(_text(error), MAX_MESSAGE),
         traceback=_bounded(_traceback(error), MAX_TRACEBACK),
-        advice=str(getattr(error, "advice", "")),
+        advice=_bounded(_advice(error), MAX_MESSAGE),
     )
 
 
@@ -29,6 +32,13 @@ def _text(error: BaseException) -> str:
         return str(getattr(error, "message", "") or error) or type(error).__name__
     except Exception as broken:
         return f"(its message cannot be shown: {type(broken).__name__})"
+
+
+def _advice(error: BaseException) -> str:
+    try:
+        return str(getattr(error, "advice", ""))
+    except Exception:
+        return ""
 
 
 def _traceback(error: BaseException) -> str:

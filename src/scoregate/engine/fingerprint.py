@@ -51,7 +51,7 @@ def _with_references(module: str, qualname: str) -> Iterator[str]:
         if name in definitions and name not in seen:
             seen.add(name)
             node = definitions[name]
-            yield ast.dump(node)
+            yield _tree(node)
             wanted.extend(sorted({n.id for n in ast.walk(node) if isinstance(n, ast.Name)}))
 
 
@@ -64,7 +64,7 @@ def _definitions(module: str) -> dict[str, ast.AST]:
     found: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, _Definition):
-            found[node.name] = _without_docstrings(node)
+            found[node.name] = _normalised(node)
         elif isinstance(node, ast.Assign):
             found |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
@@ -72,10 +72,27 @@ def _definitions(module: str) -> dict[str, ast.AST]:
     return found
 
 
-def _without_docstrings(tree: ast.AST) -> ast.AST:
+def _tree(node: object) -> str:
+    """The syntax tree as text that is the same under every Python: `ast.dump` differs between versions."""
+    if isinstance(node, ast.AST):
+        fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []) and name != "kind")
+        return f"{type(node).__name__}({','.join(f'{name}={_tree(value)}' for name, value in fields)})"
+    if isinstance(node, list):
+        return f"[{','.join(map(_tree, node))}]"
+    return repr(node)
+
+
+def _normalised(tree: ast.AST) -> ast.AST:
+    """Without docstrings and annotations, and without the types that generic bases are given."""
     for node in ast.walk(tree):
         if isinstance(node, _Definition) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, ast.ClassDef):
+            node.bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
     return tree
 
 

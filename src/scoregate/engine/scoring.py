@@ -15,7 +15,7 @@ from scoregate.core.events import CaseFinished, Errored, Scored
 from scoregate.core.suite import Scorer
 from scoregate.engine.call import is_async, settled
 from scoregate.engine.channel import Channel
-from scoregate.engine.errors import error_info
+from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.trial import CURRENT, Trial
 
 # A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
@@ -44,7 +44,9 @@ class Pool:
             CURRENT.set(trial)
             try:
                 result = await settled(self._call(trial))
-            except (Exception, SystemExit) as error:  # the user's code may raise anything
+            except ENDINGS:
+                raise
+            except BaseException as error:  # the user's code may raise anything
                 result = error
             self._tell(trial, result)
 
@@ -73,10 +75,15 @@ class Pool:
         while now - started < _SLICE_S and (trial := self.channel.take()) is not None:
             CURRENT.set(trial)
             try:
-                done.append((trial, self._call(trial)))
-            except (Exception, SystemExit) as error:  # the user's code may raise anything
-                done.append((trial, error))
+                result = self._call(trial)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # the user's code may raise anything
+                result = error
+            done.append((trial, result))
             now = perf_counter()
+            if inspect.isawaitable(result):  # to be awaited by this worker; the next trial is for another one
+                break
         self._quick = now - started < _QUICK_S * len(done)
         return done
 
@@ -122,5 +129,7 @@ async def _awaited(awaitable: Any, trial: Trial) -> Any:
     CURRENT.set(trial)
     try:
         return await settled(awaitable)
-    except (Exception, SystemExit) as error:
+    except ENDINGS:
+        raise
+    except BaseException as error:  # the user's code may raise anything
         return error

@@ -13,7 +13,7 @@ from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored
 from scoregate.core.suite import Suite
 from scoregate.core.wire import dump
 from scoregate.engine.call import Caller
-from scoregate.engine.errors import error_info
+from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.retry import is_transient, wait_s
 from scoregate.engine.scoring import Pool
 from scoregate.engine.trial import CURRENT, Trial
@@ -43,7 +43,9 @@ class TaskStage:
         try:
             self._announce(trial)
             await self._run(trial)
-        except (Exception, SystemExit) as error:
+        except ENDINGS:
+            raise
+        except BaseException as error:  # the user's code may raise anything
             trial.log.emit(Errored, stage="task", error=error_info(error), **trial.key)
             return False
         return bool(self._pools)

@@ -21,7 +21,8 @@ def child_environment(
 
     Args:
         environ: the host's. extra: what this script is given besides.
-        events: the folder that its logs go to. root: the repository's, also the last place to import from.
+        events: the folder that its logs go to. root: the repository; it and its `src` can be imported from,
+            so that a base uses its own code.
         tokens: values that no variable may carry.
     """
     given = {token for token in (*tokens, environ.get("GITHUB_TOKEN", "")) if token}
@@ -30,15 +31,21 @@ def child_environment(
         for name, value in environ.items()
         if not _forbidden(name, environ) and not any(token in value for token in given)
     }
-    path = [part for part in (kept.get("PYTHONPATH"), str(root)) if part]
     return {
         **kept,
         **extra,
-        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONPATH": os.pathsep.join(_import_path({**kept, **extra}.get("PYTHONPATH"), root)),
         "PYTHONUNBUFFERED": "1",
         "SCOREGATE_EVENTS": str(events),
         "SCOREGATE_ROOT": str(root),
     }
+
+
+def _import_path(given: str | None, root: Path) -> list[str]:
+    source = root / "src"
+    own = [str(root), *([str(source)] if source.is_dir() else [])]
+    named = given.split(os.pathsep) if given else []
+    return [*named, *(folder for folder in own if folder not in named)]
 
 
 def _forbidden(name: str, environ: Mapping[str, str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -25,7 +25,7 @@ from scoregate.core.record import Script
 
 _POLL_S = 0.05
 _LAST_WORDS_S = 1.0
-Tell = Callable[[Happening], Awaitable[None]]
+Tell = Callable[[Happening], None]
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
     with tempfile.TemporaryDirectory(prefix="scoregate-events-") as folder:
         child = _Child(launch, host, tell, Path(folder))
         follower = Follower(launch.name, child.events, host.redact)
-        await tell(Began(launch.name))
+        tell(Began(launch.name))
         started = perf_counter()
         try:
             async with anyio.create_task_group() as following:
@@ -57,21 +57,16 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
                 script = await _run(child)
                 following.cancel_scope.cancel()
         finally:
-            with anyio.CancelScope(shield=True):
-                await _tell_the_rest(follower, tell)
-        await tell(Ended(replace(script, duration_s=round(perf_counter() - started, 3))))
+            for happening in (*follower.read(), *follower.close()):
+                tell(happening)
+        tell(Ended(replace(script, duration_s=round(perf_counter() - started, 3))))
 
 
 async def _follow(follower: Follower, tell: Tell) -> None:
     while True:
         for happening in follower.read():
-            await tell(happening)
+            tell(happening)
         await anyio.sleep(_POLL_S)
-
-
-async def _tell_the_rest(follower: Follower, tell: Tell) -> None:
-    for happening in (*follower.read(), *follower.close()):
-        await tell(happening)
 
 
 async def _run(child: _Child) -> Script:
@@ -114,7 +109,7 @@ async def _print(stream: ByteReceiveStream, child: _Child) -> None:
     async for line in lines(stream):
         clean = child.host.redact(line.encode()).decode("utf-8", "replace")
         child.tail.add(clean)
-        await child.tell(Printed(child.launch.name, clean))
+        child.tell(Printed(child.launch.name, clean))
 
 
 def _error(exit_code: int | None, tail: Tail, *, timeout_s: float | None) -> ErrorInfo | None:

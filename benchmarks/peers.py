@@ -1,0 +1,49 @@
+"""The peers' virtual environments: made once under a cache folder, by package name, and used again."""
+
+import os
+import subprocess
+import sys
+import venv
+from functools import cache
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SUITES = Path(__file__).resolve().parent / "suites"
+
+REQUIREMENTS = {
+    "autoblocksai": ("autoblocksai==0.0.137",),
+    "braintrust": ("braintrust",),
+    "click": ("click",),
+    "pydantic": ("pydantic",),
+    "pydantic-evals": ("pydantic-evals",),
+    "pytest": ("pytest",),
+    "scoregate": ("-e", f"{REPOSITORY}[cli]"),
+}
+
+
+def home() -> Path:
+    """Return the folder that keeps environments and stored runs: $SCOREGATE_BENCH_DIR or one in the user's cache."""
+    return Path(os.environ.get("SCOREGATE_BENCH_DIR", Path.home() / ".cache" / "scoregate-benchmarks"))
+
+
+def _make(name: str, folder: Path) -> None:
+    print(f"making the environment of {name} in {folder}", file=sys.stderr)
+    venv.create(folder, with_pip=True, clear=True)
+    install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, *REQUIREMENTS[name]], check=True)
+    (folder / "complete").touch()
+
+
+@cache
+def tool(peer: str, program: str = "python") -> str:
+    """Return the path of a program in a peer's environment, which is made where it does not exist."""
+    folder = home() / peer
+    if not (folder / "complete").exists():
+        _make(peer, folder)
+    return str(folder / "bin" / program)
+
+
+def version(peer: str) -> str:
+    """Return the version of the peer that is installed in its environment."""
+    ask = f"from importlib.metadata import version; print(version({peer!r}))"
+    return subprocess.run([tool(peer), "-c", ask], check=True, capture_output=True, text=True).stdout.strip()

@@ -1,0 +1,57 @@
+"""Runs the benchmarks and prints their table: `python benchmarks/run.py [overhead ...] [--check] [--runs N]`."""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+
+import junit
+import overhead
+import saturation
+import scale
+import start
+from peers import REQUIREMENTS, version
+from rows import HEAD, Row
+
+MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
+    "overhead": overhead.measure,
+    "scale": scale.measure,
+    "saturation": saturation.measure,
+    "start": start.measure,
+    "junit": junit.measure,
+}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all where none is given"
+    )
+    parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
+    parser.add_argument("--runs", type=int, default=3, help="how often each contender runs (default 3)")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(MEASUREMENTS):
+        parser.error(f"no such measurement: {', '.join(sorted(unknown))}")
+    return arguments
+
+
+def _setting() -> str:
+    peers = ", ".join(f"{peer} {version(peer)}" for peer in REQUIREMENTS)
+    return f"CPython {platform.python_version()}, {os.cpu_count()} cores; {peers}"
+
+
+def main() -> int:
+    """Measure what is asked for, a row at a time, and return the exit code."""
+    arguments = _arguments()
+    print(f"{_setting()}; medians of {arguments.runs}\n\n{HEAD}", flush=True)
+    missed = False
+    for name in arguments.names or MEASUREMENTS:
+        for row in MEASUREMENTS[name](arguments.runs):
+            print(row, flush=True)
+            missed |= row.missed
+    return int(missed and arguments.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The cases file, held open: it stays readable when its folder is given a newer run."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import weakref
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from scoregate.ci.archive.lines import MAX_LINE_BYTES, case_of
+from scoregate.core.case import CaseResult
+from scoregate.core.record import Run
+
+UNREADABLE = (EOFError, gzip.BadGzipFile, zlib.error)
+
+
+class CasesFile:
+    """The cases of a run, read from disk as often as asked. `skipped` are numbers of lines, from 1, that hold none."""
+
+    def __init__(self, path: Path) -> None:
+        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.skipped: set[int] = set()
+        weakref.finalize(self, os.close, self._fd)
+
+    def lines(self) -> Iterator[bytes]:
+        """Every line; of one that is too long only the start, longer than MAX_LINE_BYTES.
+
+        Raises:
+            EOFError, BadGzipFile, zlib.error: here the file is cut off or damaged.
+        """
+        with io.BufferedReader(_FromStart(self._fd), 1 << 18) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
+            text = io.BufferedReader(unpacked, 1 << 18)
+            while line := text.readline(MAX_LINE_BYTES + 2):
+                yield line
+                while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
+                    line = text.readline(MAX_LINE_BYTES + 2)
+
+    def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
+        """Every case, or those of one suite, as far as the file can be read."""
+        prefix = b'{"suite":%d,' % suite if suite is not None else b""
+        try:
+            for number, line in enumerate(self.lines(), 1):
+                if line.startswith(prefix) and number not in self.skipped:
+                    yield case_of(line)
+        except UNREADABLE:
+            return
+
+    def reader(self, suite: int | None = None) -> Callable[[], Iterator[CaseResult]]:
+        """What a run or a suite reads its cases with."""
+        return lambda: self.cases(suite)
+
+
+def with_cases(run: Run, cases: CasesFile) -> Run:
+    """The run, reading its cases from a file."""
+    suites = (replace(suite, read=cases.reader(at)) for at, suite in enumerate(run.suites))
+    return replace(run, suites=tuple(suites), read=cases.reader())
+
+
+class _FromStart(io.RawIOBase):
+    """A file that is already open, read from its start with a position of its own."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = os.pread(self._fd, len(buffer), self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)

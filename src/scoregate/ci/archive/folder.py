@@ -1,0 +1,26 @@
+"""The folder of a run: its files, and how it is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scoregate.errors import RecordError
+
+RUN_FILE = "run.json"
+CASES_FILE = "cases.jsonl.gz"
+RUN_FOLDER = "run"
+
+
+def run_folder(path: Path) -> Path:
+    """The folder that holds the run, given it, the folder above it or one of its files.
+
+    Raises:
+        RecordError: there is no run.
+    """
+    if path.is_file() and path.name in (RUN_FILE, CASES_FILE):
+        path = path.parent
+    for folder in (path, path / RUN_FOLDER):
+        if (folder / RUN_FILE).is_file():
+            return folder
+    told = f"{path} holds no {RUN_FILE}" if path.exists() else f"{path} does not exist"
+    raise RecordError(told, advice="Name a run's folder, such as scoregate-out/run; `scoregate run` writes one.")

@@ -1,0 +1,118 @@
+"""`run.json`: a run without its cases, with what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
+
+from scoregate.core.case import STATUSES
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.record import RECORD_VERSION, Run, Script, SuiteResult
+from scoregate.errors import RecordError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteHead:
+    """A suite without its columns: the fields of `SuiteResult`, how many cases it has, and what they come to."""
+
+    id: str
+    label: str
+    origin: Origin | None = None
+    script: str | None = None
+    evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
+    params: Mapping[str, Any] | None = None
+    planned: int | None = None
+    errors: tuple[ErrorInfo, ...] = ()
+    reviews: tuple[str, ...] = ()
+    complete: bool = False
+    assertion_failed: bool = False
+    duration_s: float | None = None
+    cases: int = 0
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    means: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHead:
+    """A run without its cases: the fields of `Run`, and the checksum (CRC-32) of the lines in the cases file."""
+
+    schema_version: int
+    id: str
+    started: float
+    finished: float
+    version: str
+    message: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool = False
+    attempt: int = 1
+    complete: bool = False
+    cases: int = 0
+    crc32: int | None = None
+    suites: tuple[SuiteHead, ...] = ()
+    scripts: tuple[Script, ...] = ()
+    notices: tuple[str, ...] = ()
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
+
+
+RUN_FIELDS = {each.name for each in fields(Run)} & {each.name for each in fields(RunHead)} - {"suites"}
+SUITE_FIELDS = {each.name for each in fields(SuiteResult)} & {each.name for each in fields(SuiteHead)}
+
+
+def head_of(run: Run, crc32: int) -> RunHead:
+    """What is written of a run."""
+    suites = tuple(map(_suite_head, run.suites))
+    shared = {name: getattr(run, name) for name in RUN_FIELDS}
+    return RunHead(**shared, suites=suites, cases=sum(suite.cases for suite in suites), crc32=crc32)
+
+
+def _suite_head(suite: SuiteResult) -> SuiteHead:
+    return SuiteHead(
+        **{name: getattr(suite, name) for name in SUITE_FIELDS},
+        cases=len(suite.columns),
+        statuses={status.value: suite.columns.count(status) for status in STATUSES},
+        means={name: suite.mean(name) for name in suite.evaluators},
+    )
+
+
+def dump_head(head: RunHead) -> bytes:
+    """The text of `run.json`."""
+    return to_json(head, indent=2, inf_nan_mode="null", serialize_unknown=True) + b"\n"
+
+
+def read_head(path: Path) -> RunHead:
+    """Read `run.json`.
+
+    Raises:
+        RecordError: it is missing, damaged or of a newer version.
+    """
+    try:
+        data = from_json(path.read_bytes())
+        _check_version(path, data)
+        return TypeAdapter(RunHead).validate_python(data)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise _damaged(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
+
+
+def _damaged(path: Path, why: str) -> RecordError:
+    return RecordError(f"{path} is damaged: {why}", advice="Make the run anew, or name another.")
+
+
+def _check_version(path: Path, data: object) -> None:
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > RECORD_VERSION:
+        raise RecordError(
+            f"{path} is of schema {version}; this scoregate reads up to {RECORD_VERSION}",
+            advice="Update scoregate.",
+        )

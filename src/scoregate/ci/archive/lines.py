@@ -1,0 +1,155 @@
+"""A case as a line of JSON; what holds its default is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any, TypeVar
+
+from pydantic_core import from_json, to_json
+
+from scoregate.core.case import CaseError, CaseResult
+from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage
+from scoregate.core.events import ErrorInfo
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+_MAX_COUNT = 2**53
+_T = TypeVar("_T")
+_DEFAULTS = CaseResult(0, "")
+_OPTIONAL = tuple(name for name in CaseResult.__slots__ if name not in ("suite", "hash", "evaluations"))
+_MISTAKES = (KeyError, TypeError, AttributeError, OverflowError)
+
+
+def case_line(case: CaseResult) -> bytes:
+    """The line, without its end. Characters that are no Unicode are replaced."""
+    given = {name: value for name in _OPTIONAL if (value := getattr(case, name)) != getattr(_DEFAULTS, name)}
+    line = {"suite": case.suite, "hash": case.hash, **given}
+    if case.evaluations:
+        line["evaluations"] = {name: _set(evaluation) for name, evaluation in case.evaluations.items()}
+    try:
+        return _json(line)
+    except ValueError:
+        return _json(_cleaned(line))
+
+
+def _json(value: object) -> bytes:
+    return to_json(value, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
+
+
+def _set(value: Evaluation | Threshold) -> dict[str, Any]:
+    found = {name: part for name in value.__slots__ if (part := getattr(value, name)) is not None}
+    return {name: _set(part) if isinstance(part, Threshold) else part for name, part in found.items()}
+
+
+def _cleaned(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_cleaned(name): _cleaned(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(part) for part in value]
+    return _cleaned(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def case_of(line: bytes) -> CaseResult:
+    """The case in a line.
+
+    Raises:
+        ValueError: it is no JSON, too long, or not a case.
+    """
+    if len(line) > MAX_LINE_BYTES:
+        raise ValueError(f"longer than {MAX_LINE_BYTES:,} bytes")
+    data = from_json(line, allow_inf_nan=False)
+    try:
+        return _case(data)
+    except KeyError as error:
+        raise ValueError(f"no case: {error} is missing") from None
+    except _MISTAKES as error:
+        raise ValueError(f"no case: {error}") from None
+
+
+def _case(data: Mapping[str, Any]) -> CaseResult:
+    get = data.get
+    return CaseResult(
+        _count(data["suite"]),
+        _text(data["hash"]),
+        _count(get("repeat", 0)),
+        _text(get("name", "")),
+        get("input"),
+        get("output"),
+        get("truncated") is True,
+        _number(get("duration_ms")),
+        _count(get("attempts", 1)),
+        _text(get("digest", "")),
+        _texts(get("tags")),
+        _optional_text(get("cluster")),
+        {name: _evaluation(value) for name, value in get("evaluations", _NOTHING).items()},
+        [_error(value) for value in get("errors", ())],
+        _texts(get("unscored")),
+        _texts(get("pending")),
+        _usage(get("usage")),
+    )
+
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+def _evaluation(data: Mapping[str, Any]) -> Evaluation:
+    threshold, assertions = data.get("threshold"), data.get("assertions")
+    return Evaluation(
+        data["score"],
+        None if threshold is None else Threshold(**threshold),
+        data.get("metadata"),
+        None if assertions is None else tuple(map(_assertion, assertions)),
+        _usage(data.get("usage")),
+    )
+
+
+def _assertion(data: Mapping[str, Any]) -> Assertion:
+    passed, required = data["passed"] is True, data["required"] is True
+    return Assertion(_text(data["criterion"]), passed, required, data.get("metadata"))
+
+
+def _usage(data: Mapping[str, Any] | None) -> Usage | None:
+    if data is None:
+        return None
+    return Usage(
+        _count(data.get("input_tokens", 0)),
+        _count(data.get("output_tokens", 0)),
+        _count(data.get("cached_tokens", 0)),
+        _number(data.get("cost")),
+        _optional_text(data.get("model")),
+    )
+
+
+def _error(data: Mapping[str, Any]) -> CaseError:
+    info = {name: _text(value) for name, value in data["error"].items()}
+    return CaseError(ErrorInfo(**info), _optional_text(data.get("evaluator")))
+
+
+def _texts(values: list[str] | None) -> tuple[str, ...]:
+    return tuple(map(_text, _checked(values, list))) if values else ()
+
+
+def _optional_text(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _text(value: object) -> str:
+    return _checked(value, str)
+
+
+def _count(value: object) -> int:
+    if not 0 <= (count := _checked(value, int)) < _MAX_COUNT:
+        raise OverflowError(f"{count:g} is no possible count")
+    return count
+
+
+def _number(value: object) -> float | None:
+    return None if value is None else float(_checked(value, (int, float)))
+
+
+def _checked(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{value!r:.40} is of the wrong type")
+    return value

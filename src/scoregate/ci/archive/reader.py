@@ -1,0 +1,117 @@
+"""Read a run back; what is damaged is told, what can be read is kept."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from scoregate.ci.archive.cases import UNREADABLE, CasesFile, with_cases
+from scoregate.ci.archive.folder import CASES_FILE, RUN_FILE, run_folder
+from scoregate.ci.archive.head import RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
+from scoregate.ci.archive.lines import case_of
+from scoregate.core.case import CaseKey
+from scoregate.core.columns import Columns
+from scoregate.core.record import Run, SuiteResult
+from scoregate.errors import RecordError
+
+
+@dataclass(slots=True)
+class _Suite:
+    columns: Columns = field(default_factory=Columns)
+    keys: set[CaseKey] = field(default_factory=set)
+    repeated: int = 0
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the cases file, and what was wrong with it."""
+
+    suites: list[_Suite]
+    crc32: int = 0
+    invalid: int = 0
+    first_invalid: str = ""
+    cut: str | None = None
+
+    def take(self, number: int, line: bytes) -> bool:
+        """Take in a line; False where it holds no case or one that was there already."""
+        self.crc32 = zlib.crc32(line, self.crc32)
+        try:
+            case = case_of(line)
+            if not 0 <= case.suite < len(self.suites):
+                raise ValueError(f"there is no suite {case.suite}")
+        except ValueError as error:
+            self.invalid += 1
+            self.first_invalid = self.first_invalid or f"line {number}: {error}"
+            return False
+        suite = self.suites[case.suite]
+        if case.key in suite.keys:
+            suite.repeated += 1
+            return False
+        suite.keys.add(case.key)
+        suite.columns.add(case)
+        return True
+
+
+def read_run(path: Path) -> Run:
+    """Read a run; its columns come into memory, its cases are read from disk when asked for.
+
+    Args:
+        path: the run's folder, the folder above it, or its `run.json`.
+
+    Raises:
+        RecordError: there is no run, or one that cannot be read at all.
+    """
+    folder = run_folder(path)
+    head = read_head(folder / RUN_FILE)
+    try:
+        cases = CasesFile(folder / CASES_FILE)
+    except OSError as error:
+        raise RecordError(
+            f"{folder / CASES_FILE} cannot be read: {error.strerror}",
+            advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
+        ) from None
+    reading = _read(cases, len(head.suites))
+    return with_cases(_run(head, reading), cases)
+
+
+def _read(cases: CasesFile, suites: int) -> _Reading:
+    reading = _Reading([_Suite() for _ in range(suites)])
+    try:
+        for number, line in enumerate(cases.lines(), 1):
+            if not reading.take(number, line):
+                cases.skipped.add(number)
+    except UNREADABLE as error:
+        reading.cut = str(error) or type(error).__name__
+    return reading
+
+
+def _run(head: RunHead, reading: _Reading) -> Run:
+    suites = tuple(_suite(*pair) for pair in zip(head.suites, reading.suites, strict=True))
+    notices = tuple(f"{CASES_FILE}: {notice}" for notice in _notices(head, reading))
+    whole = not reading.cut and not reading.invalid and not _lost(head, reading)
+    run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=suites)
+    return replace(run, complete=head.complete and whole, notices=(*head.notices, *notices))
+
+
+def _suite(head: SuiteHead, read: _Suite) -> SuiteResult:
+    suite = SuiteResult(**{name: getattr(head, name) for name in SUITE_FIELDS}, columns=read.columns)
+    return replace(suite, complete=head.complete and len(read.columns) + read.repeated >= head.cases)
+
+
+def _lost(head: RunHead, reading: _Reading) -> int:
+    return head.cases - sum(len(suite.columns) + suite.repeated for suite in reading.suites)
+
+
+def _notices(head: RunHead, reading: _Reading) -> Iterator[str]:
+    if reading.cut:
+        yield f"it is cut off or damaged ({reading.cut})"
+    if reading.invalid:
+        yield f"{reading.invalid} of its lines hold no case, the first is {reading.first_invalid}"
+    if repeated := sum(suite.repeated for suite in reading.suites):
+        yield f"{repeated} cases are there twice; the first of each counts"
+    if (lost := _lost(head, reading)) > 0:
+        yield f"{lost} of {head.cases} cases are missing"
+    if head.crc32 not in (None, reading.crc32) and not reading.cut:
+        yield f"it is not as it was when {RUN_FILE} was written"

@@ -1,0 +1,115 @@
+"""A base that is made now: the same suites, run in a work tree of another commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio.to_thread
+
+from scoregate.ci import git
+from scoregate.ci.plan import Kind, Launch, Plan
+from scoregate.ci.settings import Settings
+from scoregate.errors import GitError
+
+_FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`."
+
+
+@dataclass(frozen=True, slots=True)
+class BaseTree:
+    """The project as it is at another commit. `note` says in words which."""
+
+    path: Path
+    commit: str
+    note: str
+
+
+@asynccontextmanager
+async def base_tree(root: Path, settings: Settings) -> AsyncIterator[BaseTree]:
+    """A work tree of the commit that `rerun:REF` names, without it of that where HEAD left the default branch.
+
+    It is in a temporary folder and gone afterwards, also when cancelled.
+
+    Raises:
+        GitError: there is no repository, or no such commit in it.
+    """
+    top = await git.top_level(root)
+    if top is None:
+        raise GitError(
+            f"the base cannot be run (--baseline {settings.baseline}): {root} is in no git repository",
+            advice="Name a run as the baseline, or none.",
+        )
+    prefix = await anyio.to_thread.run_sync(_below, root, top)
+    commit, note = await _base(root, settings)
+    async with git.worktree(top, commit) as tree:
+        yield BaseTree(tree / prefix, commit, note)
+
+
+def _below(root: Path, top: Path) -> Path:
+    return root.resolve().relative_to(top.resolve())
+
+
+async def _base(root: Path, settings: Settings) -> tuple[str, str]:
+    head = await git.head_commit(root)
+    commit, note = await (_named(root, settings.rerun_ref) if settings.rerun_ref else _parted(root, settings))
+    same = commit == head and not await git.is_dirty(root)
+    return commit, f"rerun of {note}, which is the commit itself" if same else f"rerun of {note}"
+
+
+async def _named(root: Path, ref: str) -> tuple[str, str]:
+    for name in (ref, f"origin/{ref}"):
+        if (commit := await git.commit_of(root, name)) is not None:
+            return commit, commit[:7] if commit.startswith(ref) else f"{name}@{commit[:7]}"
+    raise GitError(f"--baseline rerun:{ref} names no commit of {root}", advice=_FETCH)
+
+
+async def _parted(root: Path, settings: Settings) -> tuple[str, str]:
+    branch = await git.default_branch(root, settings.base_branch)
+    if branch is None:
+        sought = settings.base_branch or "main or master"
+        raise GitError(f"--baseline rerun: {root} has no branch {sought}", advice=f"{_FETCH} Or name it: rerun:REF.")
+    commit = await git.merge_base(root, branch, "HEAD")
+    if commit is None:
+        raise GitError(f"--baseline rerun: HEAD and {branch} have no commit in common here", advice=_FETCH)
+    return commit, f"{branch}@{commit[:7]}"
+
+
+def rerooted(plan: Plan, tree: Path, *, imports: Iterable[Path] = ()) -> Plan:
+    """The plan in another tree; what is not there is left out, with a notice.
+
+    Args:
+        tree: the root in the other tree.
+        imports: folders that Python is to import from, as `import_folders` finds them; those in the root are taken
+            from the tree.
+    """
+    path = os.pathsep.join(str(_moved(folder, plan.root, tree)) for folder in imports)
+    there = [launch for launch in plan.launches if _is_there(launch, tree)]
+    launches = (
+        replace(
+            launch,
+            cwd=_moved(launch.cwd, plan.root, tree),
+            environment={
+                **launch.environment,
+                "SCOREGATE_ROOT": str(tree),
+                **({"PYTHONPATH": path} if path else {}),
+            },
+        )
+        for launch in there
+    )
+    notices = (
+        f"{launch.name} is new here: the base does not have it" for launch in plan.launches if launch not in there
+    )
+    return Plan(tree, tuple(launches), notices=tuple(notices))
+
+
+def _is_there(launch: Launch, tree: Path) -> bool:
+    if launch.kind is Kind.COMMAND:
+        return (tree / launch.source.cwd).is_dir()
+    return (tree / launch.source.path).is_file()
+
+
+def _moved(path: Path, root: Path, tree: Path) -> Path:
+    return tree / path.relative_to(root) if path.is_relative_to(root) else path

@@ -1,0 +1,28 @@
+"""Commands that the settings name as suites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scoregate.ci.plan import Found, Kind, Skipped, Source
+from scoregate.ci.settings import Command, Settings
+
+
+def find_commands(root: Path, settings: Settings) -> Found:
+    """Every command of the settings; none where the command line names the paths to run."""
+    if settings.paths_named:
+        return Found(skipped=tuple(Skipped(each.name, "the paths to run were named") for each in settings.commands))
+    origin = settings.origin("commands")
+    return Found(tuple(_source(each, root, origin=origin) for each in settings.commands))
+
+
+def _source(command: Command, root: Path, *, origin: str) -> Source:
+    missing = f"{command.name}: its cwd {command.cwd} is no folder" if not (root / command.cwd).is_dir() else None
+    return Source(
+        command.name,
+        Kind.COMMAND,
+        why=f"a command in {origin}",
+        error=missing,
+        argv=command.run,
+        cwd=command.cwd,
+    )

@@ -1,0 +1,67 @@
+"""What a file must call to hold a suite, and the names under which it has it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Names that start a suite, wherever under `module` they are imported from; each with its parameter for the id."""
+
+    module: str
+    names: Mapping[str, str]
+
+
+PARTIAL = "functools.partial"
+DOORS = (Door("scoregate.testing", {"run_test_suite": "id", "RunManager": "test_id"}),)
+
+
+def known_names(tree: ast.AST) -> dict[str, str]:
+    """Every name that an import binds, anywhere in the file, or that is another name for a door: what each stands for.
+
+    `run = run_test_suite` and `run = partial(run_test_suite, …)` make such other names.
+    """
+    names = {name: path for node in ast.walk(tree) for name, path in _bound(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and door_to(path := dotted(_partially(node.value, names), names)) is not None:
+            names |= {target.id: path or "" for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def _partially(node: ast.expr, names: Mapping[str, str]) -> ast.expr:
+    """The function that `functools.partial` is given, else the expression itself."""
+    if isinstance(node, ast.Call) and node.args and dotted(node.func, names) == PARTIAL:
+        return node.args[0]
+    return node
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        for alias in node.names:
+            if alias.name == "*":
+                yield from ((name, f"{node.module}.{name}") for door in DOORS for name in door.names)
+            else:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def dotted(node: ast.expr, names: Mapping[str, str]) -> str | None:
+    """What an expression stands for; None where it does not begin with an imported name."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute) and (left := dotted(node.value, names)) is not None:
+        return f"{left}.{node.attr}"
+    return None
+
+
+def door_to(path: str | None) -> str | None:
+    """The parameter that names the suite, where a dotted path starts one."""
+    if path is None:
+        return None
+    name = path.rpartition(".")[2]
+    return next((door.names[name] for door in DOORS if path.startswith(f"{door.module}.") and name in door.names), None)

@@ -1,0 +1,91 @@
+"""Python files that start suites."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from scoregate.ci.discover.files import Candidate, candidates
+from scoregate.ci.discover.syntax import read_source
+from scoregate.ci.plan import Found, Kind, Skipped, Source
+from scoregate.ci.settings import Settings
+from scoregate.errors import UsageError
+
+MAX_BYTES = 5 * 1024 * 1024
+_ROOT_PACKAGE = b"scoregate"
+
+
+async def find_scripts(root: Path, settings: Settings) -> Found:
+    """The files that start suites, under the paths of the settings or in the usual places.
+
+    Raises:
+        UsageError: a path does not exist, or a file that was named holds no suite.
+    """
+    files = await candidates(root, settings.paths, settings.origin("paths"))
+    looked = tuple(_once(root, files))
+    skipped = [each for each in looked if isinstance(each, Skipped)]
+    _check_named(skipped, {file.path for file in files if file.named})
+    wanted = [_filtered(each, settings.suite) for each in looked if isinstance(each, Source)]
+    sources = tuple(each for each in wanted if isinstance(each, Source))
+    skipped += [each for each in wanted if isinstance(each, Skipped)]
+    return Found(sources, tuple(sorted(skipped, key=lambda each: each.path)), tuple(_notices(sources, skipped)))
+
+
+def _once(root: Path, files: Iterable[Candidate]) -> Iterator[Source | Skipped]:
+    """What each file is; a link to another candidate is not looked at again."""
+    seen: dict[str, str] = {}
+    for file in sorted(files, key=lambda file: ((root / file.path).is_symlink(), file.path)):
+        twin = seen.setdefault(os.path.realpath(root / file.path), file.path)
+        yield _looked(root, file) if twin == file.path else Skipped(file.path, f"the same file as {twin}")
+
+
+def _looked(root: Path, file: Candidate) -> Source | Skipped:
+    path = root / file.path
+    try:
+        if not path.is_file():
+            return Skipped(file.path, "no file")
+        if (size := path.stat().st_size) > MAX_BYTES:
+            return Skipped(file.path, f"too large to be a suite ({size / 1e6:.1f} MB)")
+        return _read(file, path.read_bytes())
+    except OSError as error:
+        return Source(file.path, Kind.PYTHON, why=file.why, error=f"{file.path} cannot be read: {error.strerror}")
+
+
+def _read(file: Candidate, source: bytes) -> Source | Skipped:
+    reading = read_source(source)
+    if reading.error and (_ROOT_PACKAGE in source or file.named or file.why.startswith("in ")):
+        error = f"{file.path}:{reading.line}: {reading.why}"
+        return Source(file.path, Kind.PYTHON, reading.line, why=file.why, error=error)
+    if reading.kind is None:
+        return Skipped(file.path, reading.why)
+    return Source(file.path, reading.kind, reading.line, reading.suite_ids, why=f"{file.why}, {reading.why}")
+
+
+def _check_named(skipped: Iterable[Skipped], named: set[str]) -> None:
+    if bad := [f"{each.path}: {each.why}" for each in skipped if each.path in named]:
+        raise UsageError(
+            "\n".join(["these files hold no suite:", *(f"  {line}" for line in bad)]),
+            advice="A suite is a call of run_test_suite; what starts one in another way is named under [[commands]].",
+        )
+
+
+def _filtered(source: Source, globs: Iterable[str]) -> Source | Skipped:
+    globs = tuple(globs)
+    if not globs or source.suite_ids is None or source.error:
+        return source
+    if any(fnmatchcase(suite, glob) for suite in source.suite_ids for glob in globs):
+        return source
+    return Skipped(source.path, f"its suites ({', '.join(source.suite_ids)}) are not among {', '.join(globs)}")
+
+
+def _notices(sources: Iterable[Source], skipped: Iterable[Skipped]) -> Iterator[str]:
+    yield from (f"{each.path} was not looked at: {each.why}" for each in skipped if each.why.startswith("too large"))
+    files: dict[str, list[str]] = {}
+    for source in sources:
+        for suite in source.suite_ids or ():
+            files.setdefault(suite, []).append(source.path)
+    for suite, paths in files.items():
+        if len(paths) > 1:
+            yield f"the suite id {suite} is used in {', '.join(paths)}; all run, their names qualified by file"

@@ -1,0 +1,61 @@
+"""Whether a Python file holds suites, and how it is to be run, from its source alone."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scoregate.ci.discover.scopes import Scope, Scopes, Use, scopes_of
+from scoregate.ci.plan import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file is. `kind` is None where it holds no suite; `line`, from 1, is that of the first suite or error."""
+
+    kind: Kind | None
+    why: str
+    line: int = 1
+    suite_ids: tuple[str, ...] | None = None
+    error: bool = False
+
+
+def read_source(source: bytes) -> Reading:
+    """Read a file's bytes, with whatever encoding they declare."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _reading(scopes_of(ast.parse(source)))
+    except SyntaxError as error:
+        return _unparsable(error.msg, error.lineno or 1)
+    except ValueError as error:
+        return _unparsable(str(error), 1)
+    except (RecursionError, MemoryError):
+        return _unparsable("too deeply nested", 1)
+
+
+def _unparsable(why: str, line: int) -> Reading:
+    return Reading(None, f"Python {sys.version_info[0]}.{sys.version_info[1]} cannot read it: {why}", line, error=True)
+
+
+def _reading(scopes: Scopes) -> Reading:
+    if uses := _uses(scopes.reached(scopes.module)):
+        return Reading(Kind.PYTHON, f"starts a suite at line {uses[0].line}", uses[0].line, _ids(uses))
+    if uses := _uses(scopes.reached(*scopes.tests)):
+        return Reading(Kind.PYTEST, f"a test starts a suite at line {uses[0].line}", uses[0].line, _ids(uses))
+    if uses := _uses(scopes.everywhere()):
+        return Reading(None, f"starts a suite at line {uses[0].line}, but in a function that nothing in it calls")
+    return Reading(None, "starts no suite of scoregate")
+
+
+def _uses(scopes: Iterable[Scope]) -> list[Use]:
+    return sorted({use for scope in scopes for use in scope.uses}, key=lambda use: use.line)
+
+
+def _ids(uses: Iterable[Use]) -> tuple[str, ...] | None:
+    ids = tuple(dict.fromkeys(use.suite_id for use in uses))
+    known = tuple(each for each in ids if each is not None)
+    return known if len(known) == len(ids) else None

@@ -1,0 +1,57 @@
+"""The story on one page: discover, plan, find a base, launch, record, compare, judge, report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.parts import Ports
+from scoregate.ci.plan import Found, Plan, make_plan
+from scoregate.ci.settings import Settings
+from scoregate.core.compare import Comparison, compare
+from scoregate.core.gate import Verdict, judge
+from scoregate.core.record import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where the story ends."""
+
+    comparison: Comparison
+    verdict: Verdict
+
+
+async def plan_suites(settings: Settings, ports: Ports) -> tuple[Found, Plan]:
+    """What would be run; nothing is imported."""
+    found = await ports.discover(settings)
+    return found, make_plan(found.sources, settings, interpreter=ports.interpreter, root=ports.root)
+
+
+async def gate(settings: Settings, ports: Ports) -> Outcome:
+    """Run the suites and judge them."""
+    found, plan = await plan_suites(settings, ports)
+    baseline = await first_baseline(settings, ports)
+    run = await ports.record(plan, settings, (*settings.notices, *found.notices))
+    if baseline is None:
+        baseline = await ports.rerun(plan, settings)
+    return await conclude(run, baseline, settings, ports)
+
+
+async def conclude(run: Run, baseline: Baseline, settings: Settings, ports: Ports) -> Outcome:
+    """Compare, judge and report a run that is on disk."""
+    comparison = compare(run, baseline.run, baseline.note)
+    verdict = judge(comparison, settings.policy())
+    await ports.publish(comparison, verdict)
+    return Outcome(comparison, verdict)
+
+
+async def first_baseline(settings: Settings, ports: Ports) -> Baseline | None:
+    """The first base that a source has; None where it is to be made by running the base's suites."""
+    for source in ports.baselines:
+        if (baseline := await source(settings)) is not None:
+            return baseline
+    return None
+
+
+__all__: Sequence[str] = ["Outcome", "conclude", "first_baseline", "gate", "plan_suites"]

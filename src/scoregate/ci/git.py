@@ -1,0 +1,149 @@
+"""Git, as far as we need it: questions, and a second work tree. The user's tree, index and hooks are never touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from scoregate.errors import GitError
+
+_SAFELY = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
+_QUIETLY = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_UNOWNED = "detected dubious ownership"
+_REPAIR = "git worktree prune"
+
+
+async def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run it with the configuration of the repository, but without what the environment would point it to."""
+    command = ["git", *_SAFELY, *words]
+    try:
+        done = await anyio.run_process(command, cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, check=False)
+    except FileNotFoundError:
+        raise GitError("git is not installed, or not on PATH", advice="Install git.") from None
+    if done.returncode and _UNOWNED in _told(done):
+        raise GitError(
+            f"git does not trust {folder}, since another user owns it",
+            advice=f"Run: git config --global --add safe.directory {folder}",
+        )
+    return done
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what points git to another repository; configuration given by variables stays."""
+    names = (name for name in os.environ if not name.startswith("GIT_") or name.startswith("GIT_CONFIG_"))
+    return {name: os.environ[name] for name in names} | _QUIETLY
+
+
+def _told(done: subprocess.CompletedProcess[bytes]) -> str:
+    return done.stderr.decode("utf-8", "replace").strip()
+
+
+async def _answer(folder: Path, *words: str) -> str | None:
+    """The first line of the answer; None where git has none."""
+    done = await _git(folder, *words)
+    return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n") or None if not done.returncode else None
+
+
+async def top_level(folder: Path) -> Path | None:
+    """The root of the work tree that holds a folder; None outside a repository or where git is not installed.
+
+    Raises:
+        GitError: the repository belongs to somebody else.
+    """
+    if shutil.which("git") is None:
+        return None
+    found = await _answer(folder, "rev-parse", "--show-toplevel")
+    return Path(found) if found else None
+
+
+async def head_commit(root: Path) -> str | None:
+    """The full hash of HEAD; None outside a repository or before the first commit."""
+    return await commit_of(root, "HEAD")
+
+
+async def commit_of(root: Path, ref: str) -> str | None:
+    """The full hash of the commit that a name means; None where it means none."""
+    return await _answer(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+
+
+async def branch(root: Path) -> str | None:
+    """The branch that is checked out; None where HEAD is detached or outside a repository."""
+    return await _answer(root, "symbolic-ref", "--quiet", "--short", "HEAD")
+
+
+async def is_dirty(root: Path) -> bool:
+    """Whether files that git follows differ from HEAD."""
+    return await _answer(root, "status", "--porcelain", "--untracked-files=no") is not None
+
+
+async def default_branch(root: Path, named: str | None = None) -> str | None:
+    """The branch that changes are merged into, as a name that git knows, such as `origin/main`; None if there is none.
+
+    Args:
+        named: the branch's short name, where the user told it.
+    """
+    told = await _answer(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+    if told is not None and named is None:
+        return told
+    short: tuple[str, ...] = (named,) if named else ("main", "master")
+    for name in (*(f"origin/{name}" for name in short), *short):
+        if await commit_of(root, name):
+            return name
+    return None
+
+
+async def merge_base(root: Path, one: str, other: str) -> str | None:
+    """The commit where two histories part; None where they share none, as in a shallow clone."""
+    return await _answer(root, "merge-base", one, other)
+
+
+async def listed_files(root: Path) -> tuple[str, ...] | None:
+    """Every file that git follows or would, relative to the root, sorted; None outside a repository."""
+    if shutil.which("git") is None:
+        return None
+    done = await _git(root, "ls-files", "-co", "--exclude-standard", "-z")
+    if done.returncode:
+        return None
+    return tuple(sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name}))
+
+
+@asynccontextmanager
+async def worktree(root: Path, commit: str) -> AsyncIterator[Path]:
+    """A detached work tree of a commit in a temporary folder, gone afterwards whatever happens.
+
+    Raises:
+        GitError: git could not make it.
+    """
+    home = _temporary()
+    try:
+        done = await _git(root, "worktree", "add", "--quiet", "--detach", str(home / "tree"), commit)
+        if done.returncode:
+            raise GitError(f"git could not check out {commit}: {_told(done)}", advice=f"Try: {_REPAIR}")
+        yield home / "tree"
+    finally:
+        with anyio.CancelScope(shield=True):
+            done = await _git(root, "worktree", "remove", "--force", "--force", str(home / "tree"))
+            await anyio.to_thread.run_sync(_remove, home)
+            if done.returncode:
+                await _git(root, "worktree", "prune")
+
+
+def _temporary() -> Path:
+    return Path(tempfile.mkdtemp(prefix="scoregate-base-")).resolve()
+
+
+def _remove(folder: Path) -> None:
+    """Delete it, also what a suite made read-only."""
+    for path, names, _ in os.walk(folder):
+        for inner in (Path(path, name) for name in names):
+            if not inner.is_symlink():
+                inner.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,119 @@
+"""What is to be run: the sources that discovery found, and how each is launched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+from pathlib import Path
+
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.settings import Settings
+
+
+class Kind(StrEnum):
+    """How a source is run: as a script, by pytest, or as a command in any language."""
+
+    PYTHON = "python"
+    PYTEST = "pytest"
+    COMMAND = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that holds suites.
+
+    `path` is relative to the root, with slashes; of a command it is the name. `line` is that of the first suite, from
+    1. `suite_ids` are those in it, None where they are not known before it runs. `error` says why it cannot run.
+    `argv` and `cwd` (relative to the root) are a command's own.
+    """
+
+    path: str
+    kind: Kind
+    line: int = 1
+    suite_ids: tuple[str, ...] | None = None
+    why: str = ""
+    error: str | None = None
+    argv: tuple[str, ...] = ()
+    cwd: str = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that was looked at and is not run, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What discovery found."""
+
+    sources: tuple[Source, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def __add__(self, other: Found) -> Found:
+        """Both."""
+        return Found(
+            self.sources + other.sources,
+            self.skipped + other.skipped,
+            self.notices + other.notices,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One process to start. `name` is unique within the plan; `environment` is added to the process's own."""
+
+    name: str
+    argv: tuple[str, ...]
+    cwd: Path
+    kind: Kind
+    source: Source
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is to be launched, the sources that cannot be, and what is to be told of it."""
+
+    root: Path
+    launches: tuple[Launch, ...] = ()
+    broken: tuple[Source, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def make_plan(sources: Iterable[Source], settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
+    """How each source is launched."""
+    sources = tuple(sources)
+    good = [source for source in sources if source.error is None]
+    launches = (
+        Launch(
+            name,
+            _argv(source, interpreter),
+            root / source.cwd,
+            source.kind,
+            source,
+            {"SCOREGATE_ROOT": str(root), **settings.environment(source.suite_ids)},
+        )
+        for name, source in zip(_names(good), good, strict=True)
+    )
+    return Plan(root, tuple(launches), tuple(source for source in sources if source.error is not None))
+
+
+def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:
+    path = f"./{source.path}" if source.path.startswith("-") else source.path
+    if source.kind is Kind.PYTHON:
+        return (*interpreter.argv, path)
+    return (*interpreter.argv, "-m", "pytest", "-q", path) if source.kind is Kind.PYTEST else source.argv
+
+
+def _names(sources: Iterable[Source]) -> Iterator[str]:
+    taken: set[str] = set()
+    for source in sources:
+        choices = (source.path if number == 1 else f"{source.path} #{number}" for number in count(1))
+        taken.add(name := next(choice for choice in choices if choice not in taken))
+        yield name

@@ -1,0 +1,66 @@
+"""The failing cases that are shown, with what they said before and what they say now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from urllib.parse import quote
+
+from scoregate.ci.report.context import Context
+from scoregate.ci.report.excerpts import diff
+from scoregate.ci.report.failing import Pick
+from scoregate.ci.report.harvest import Snapshot, Where, harvest
+from scoregate.ci.report.text import excerpt
+from scoregate.ci.report.view import FailingCase, Miss
+from scoregate.core.compare import Comparison
+from scoregate.core.record import SuiteResult
+
+_OUTPUT = 1200
+
+
+def case_views(
+    comparison: Comparison, chosen: Sequence[Pick], *, shots: Mapping[Where, Snapshot], context: Context
+) -> Iterator[FailingCase]:
+    """The chosen cases that were found on disk. The base's cases are read once, and only to show their outputs."""
+    before = _base_shots(comparison, chosen) if context.show_outputs else {}
+    for pick in chosen:
+        shot = shots.get((pick.suite, pick.key))
+        if shot is not None:
+            suite = comparison.run.suites[pick.suite]
+            view = FailingCase(
+                suite=suite.label,
+                key=pick.key,
+                name=shot.name,
+                newly=pick.base is not None,
+                drop=pick.drop,
+                misses=_misses(shot, pick),
+                url=_source(suite, context),
+            )
+            old = before.get(pick.base) if pick.base else None
+            yield _with_output(view, shot, old) if context.show_outputs else view
+
+
+def _base_shots(comparison: Comparison, chosen: Sequence[Pick]) -> Mapping[Where, Snapshot]:
+    wanted = {pick.base for pick in chosen if pick.base is not None}
+    if comparison.base is None or not wanted:
+        return {}
+    return harvest(comparison.base.cases, wanted, errors=0, labels=()).snapshots
+
+
+def _misses(shot: Snapshot, pick: Pick) -> tuple[Miss, ...]:
+    before = dict(pick.base_scores)
+    return tuple(replace(miss, base=before.get(miss.evaluator)) for miss in shot.misses)
+
+
+def _with_output(view: FailingCase, shot: Snapshot, old: Snapshot | None) -> FailingCase:
+    if old is None or not old.output:
+        return replace(view, output=excerpt(shot.output, _OUTPUT))
+    return replace(view, diff=diff(old.output, shot.output), same_output=old.output == shot.output)
+
+
+def _source(suite: SuiteResult, context: Context) -> str | None:
+    """The web address of the line that defines the suite; None outside a repository on the web."""
+    if suite.origin is None or not context.commit or not (context.repository or "").startswith("https://"):
+        return None
+    path = quote(suite.origin.file.encode("utf-8", "replace"), safe="/")
+    return f"{context.repository}/blob/{quote(context.commit, safe='')}/{path}#L{suite.origin.line}"

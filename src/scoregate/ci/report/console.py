@@ -1,0 +1,100 @@
+"""The report in the terminal: what differs, what fails and why, the verdict last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.console_tables import Rows, Suites
+from scoregate.ci.report.console_text import MARKS, mark, place, shown
+from scoregate.ci.report.view import ErrorView, FailingCase, ReportView
+from scoregate.core.rules import Finding
+
+_CASES, _ERRORS, _GATES = 10, 10, 20
+
+
+def render(view: ReportView) -> RenderableType:
+    """What `Console.print` shows of a verdict. Text from outside carries no markup and no workflow commands."""
+    return Group(*_parts(view))
+
+
+def _parts(view: ReportView) -> Iterator[RenderableType]:
+    if view.rows:
+        yield from (Rows(view), Text())
+    if view.suites:
+        yield from (Suites(view), Text())
+    if view.failing:
+        yield from (*_failing(view), Text())
+    if view.errors:
+        yield from (*map(_error, view.errors[:_ERRORS]), *_more(len(view.errors) - _ERRORS, "kind of error"), Text())
+    for notice in view.notices:
+        yield Text(f"note: {shown(notice)}", style="cyan")
+    for finding in view.failed[:_GATES]:
+        yield _gate(finding)
+    yield from _more(len(view.failed) - _GATES, "gate")
+    yield _verdict(view)
+
+
+def _failing(view: ReportView) -> Iterator[RenderableType]:
+    kind = "newly failing case" if view.newly else "failing case"
+    listed = view.failing[:_CASES]
+    rest = f", the {len(listed)} worst" if len(listed) < view.failing_total else ""
+    yield Text(f"{numbers.count(view.failing_total, kind)}{rest}:", style="bold")
+    for case in listed:
+        yield from _case(case)
+
+
+def _case(case: FailingCase) -> Iterator[RenderableType]:
+    yield Text(f"  {shown(case.name)}").append(f"  {shown(case.suite)}", style="dim")
+    for miss in case.misses:
+        before = "" if miss.base is None else f"{numbers.short(miss.base)} → "
+        because = f": {shown(miss.why)}" if miss.why else ""
+        told = f"{shown(miss.evaluator)} {before}{miss.shown}, needs {miss.threshold}{because}"
+        yield Padding(Text(told), (0, 0, 0, 4), expand=False)
+
+
+def _error(error: ErrorView) -> Text:
+    text = Text("! ", style="yellow")
+    told = f"{place(error.where, error.evaluator)}: {shown(error.type)}: {shown(error.message)}"
+    text.append(told, style="default")
+    if error.trials > 1:
+        text.append(f" (in {numbers.count(error.trials, 'trial')})", style="default")
+    if error.advice:
+        text.append(f" {shown(error.advice)}", style="dim default")
+    return text
+
+
+def _gate(finding: Finding) -> Text:
+    text = mark(finding.conclusion).append(f" {shown(finding.rule)}", style="bold default")
+    where = f" of {place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
+    text.append(f"{where}: {shown(finding.value)}, needs {shown(finding.limit)}", style="default")
+    if finding.origin not in ("default", "always"):
+        text.append(f" (set in {shown(finding.origin)})", style="dim default")
+    return text
+
+
+def _more(hidden: int, noun: str) -> Iterator[Text]:
+    if hidden > 0:
+        yield Text(f"… {numbers.count(hidden, noun)} more", style="dim")
+
+
+def _verdict(view: ReportView) -> Text:
+    sign, style = MARKS[view.conclusion]
+    return Text(f"{sign} scoregate: {' · '.join([view.title, *_told(view)])}", style=style)
+
+
+def _told(view: ReportView) -> Iterator[str]:
+    totals = view.totals
+    if totals.pass_rate is not None:
+        yield f"{totals.passed:,} of {totals.passed + totals.failed:,} pass ({numbers.percent(totals.pass_rate)})"
+    if view.base:
+        yield f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing"
+    if totals.with_errors:
+        yield f"{totals.with_errors:,} with errors"
+    if totals.cost is not None:
+        yield numbers.cost(totals.cost)
+    yield numbers.duration(totals.duration_s)

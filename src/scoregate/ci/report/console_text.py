@@ -1,0 +1,39 @@
+"""Text for the terminal: marks, colours, and words from outside in which nothing is a command."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from scoregate.ci.report.text import name, one_line
+from scoregate.ci.report.view import State
+from scoregate.core.rules import Conclusion
+
+_ZWSP = "\u200b"
+MARKS = {
+    State.FAILED: ("✗", "bold red"),
+    State.WORSE: ("↓", "red"),
+    State.UNMEASURABLE: ("!", "yellow"),
+    State.NOT_COMPARABLE: ("!", "yellow"),
+    State.REMOVED: ("-", "yellow"),
+    State.NEW: ("+", "cyan"),
+    State.BETTER: ("↑", "green"),
+    State.HELD: ("✓", "green"),
+    Conclusion.FAILED: ("✗", "bold red"),
+    Conclusion.UNMEASURABLE: ("!", "bold yellow"),
+    Conclusion.PASSED: ("✓", "bold green"),
+}
+
+
+def mark(of: State | Conclusion) -> Text:
+    """One character, in the colour of what it means."""
+    return Text(*MARKS[of])
+
+
+def shown(text: str, limit: int = 400) -> str:
+    """Text from outside on one line, in which a CI runner finds no command, wherever the line is wrapped."""
+    return one_line(text, limit).replace("::", f":{_ZWSP}:").replace("##[", f"##{_ZWSP}[")
+
+
+def place(suite: str, evaluator: str | None) -> str:
+    """A suite, or an evaluator of it."""
+    return " · ".join(shown(name(part)) for part in (suite, evaluator) if part is not None)

@@ -1,0 +1,30 @@
+"""What a report knows of the place where it is made; everything is optional outside CI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The surroundings of a report.
+
+    Args:
+        key: tells the comments of several jobs in one repository apart.
+        repository: the web address of the repository, `https://github.com/owner/name`.
+        commit: the full hash that the report speaks of; the run's own where None.
+        run: the id of the CI run with its attempt, `1234567.1`.
+        run_url: where the full report and the log are.
+        base_branch: the branch whose next run can serve as a base.
+        generated_at: seconds since the epoch.
+        show_outputs: whether what the code under test returned may be shown.
+    """
+
+    key: str = "scoregate"
+    repository: str | None = None
+    commit: str | None = None
+    run: str = ""
+    run_url: str | None = None
+    base_branch: str | None = None
+    generated_at: float = 0.0
+    show_outputs: bool = True

@@ -1,0 +1,76 @@
+"""One pass over the cases on disk: the few that are shown in full, and every error counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from scoregate.ci.report.excerpts import as_text, shown_score, why
+from scoregate.ci.report.text import name, one_line
+from scoregate.ci.report.view import ErrorView, Miss
+from scoregate.core.case import CaseKey, CaseResult
+from scoregate.core.evaluation import Evaluation
+
+Where: TypeAlias = tuple[int, CaseKey]
+_KINDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What is kept of a case: its name, its output as bounded text, the thresholds that it missed."""
+
+    name: str
+    output: str
+    misses: tuple[Miss, ...]
+
+
+@dataclass(slots=True)
+class Harvest:
+    """What one pass brought home."""
+
+    snapshots: dict[Where, Snapshot] = field(default_factory=dict)
+    errors: dict[tuple[int, str | None, str, str], ErrorView] = field(default_factory=dict)
+
+
+def harvest(cases: Iterable[CaseResult], wanted: Set[Where], *, errors: int, labels: tuple[str, ...]) -> Harvest:
+    """Read `cases` until the wanted ones are found and the errors of `errors` trials are counted."""
+    crop, waiting = Harvest(), set(wanted)
+    for case in cases if waiting or errors else ():
+        if (place := (case.suite, case.key)) in waiting:
+            waiting.discard(place)
+            crop.snapshots[place] = snapshot(case)
+        if case.errors:
+            _count_errors(crop, case, labels[case.suite])
+            errors -= 1
+        if not waiting and errors <= 0:
+            break
+    return crop
+
+
+def snapshot(case: CaseResult) -> Snapshot:
+    """What is kept of one case."""
+    misses = (_miss(who, found) for who, found in case.evaluations.items() if found.passed is False)
+    return Snapshot(name(case.name or case.hash), as_text(case.output), tuple(misses))
+
+
+def _miss(evaluator: str, found: Evaluation) -> Miss:
+    shown = shown_score(found.score, found.threshold)
+    return Miss(evaluator, None, found.score, shown, str(found.threshold), why(found))
+
+
+def _count_errors(crop: Harvest, case: CaseResult, label: str) -> None:
+    for error in case.errors:
+        kind = (case.suite, error.evaluator, error.error.type, one_line(error.error.message, 200))
+        if (seen := crop.errors.get(kind)) is None and len(crop.errors) >= _KINDS:
+            kind = (case.suite, None, "other errors", "")
+            seen = crop.errors.get(kind)
+        crop.errors[kind] = ErrorView(
+            where=label,
+            evaluator=kind[1],
+            type=kind[2],
+            message=kind[3],
+            advice=seen.advice if seen else error.error.advice,
+            trials=seen.trials + 1 if seen else 1,
+            case=seen.case if seen else name(case.name or case.hash),
+        )

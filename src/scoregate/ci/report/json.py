@@ -1,0 +1,72 @@
+"""result.json: everything that was compared and judged, as data; its schema is docs/result.schema.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+
+from scoregate.ci.report.view import ReportView, RowView, RunView, SuiteView
+from scoregate.core.case import CaseKey
+
+SCHEMA_VERSION = 1
+
+
+def render(view: ReportView) -> Iterator[str]:
+    """Yield the result once, as indented JSON that every reader of UTF-8 can take; it never holds a NaN."""
+    yield json.dumps(_finite(as_data(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_data(view: ReportView) -> dict[str, Any]:
+    """The result as dicts, lists, strings and numbers."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "conclusion": str(view.conclusion),
+        "exit_code": view.exit_code,
+        "title": view.title,
+        "run": _run(view.run),
+        "base": _run(view.base) if view.base else None,
+        "base_note": view.base_note,
+        "totals": asdict(view.totals),
+        "suites": [_suite(suite) for suite in view.suites],
+        "rows": [_row(row) for row in view.rows],
+        "findings": [asdict(finding) for finding in view.findings],
+        "newly_failing": _keys(view.newly_failing),
+        "newly_passing": _keys(view.newly_passing),
+        "gone": list(view.gone),
+        "errors": [asdict(error) for error in view.errors],
+        "notices": list(view.notices),
+        "models": list(view.models),
+    }
+
+
+def _run(run: RunView) -> dict[str, Any]:
+    return asdict(run)
+
+
+def _suite(suite: SuiteView) -> dict[str, Any]:
+    whole = asdict(suite)
+    for shown in ("index", "state", "passes", "spend_text", "time_s"):
+        del whole[shown]
+    return whole
+
+
+def _row(view: RowView) -> dict[str, Any]:
+    return asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
+
+
+def _keys(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:
+    return [{"suite": suite, "case": key.hash, "repeat": key.repeat} for suite, key in keys]
+
+
+def _finite(value: Any) -> Any:
+    """`value` without what JSON or UTF-8 cannot say: NaN and infinities become null, lone surrogates `?`."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,128 @@
+"""Trials and findings as test cases: what failed, against which threshold, by how much, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.excerpts import as_text, reasons, shown_score, why
+from scoregate.ci.report.junit_elements import Built, TestCase
+from scoregate.ci.report.text import excerpt, name, one_line
+from scoregate.ci.report.view import SuiteView
+from scoregate.core.case import CaseError, CaseResult, Status
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.rules import Conclusion, Finding
+
+GATES = "scoregate gates"
+FIELD = 32 * 1024
+_MESSAGE = 2000
+
+
+class Names:
+    """Hands out names of test cases, no two alike: GitLab reads only the first of those that share one."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def of(self, text: str, *also: str) -> str:
+        """`text`, or, where it is taken, `text` with the first of `also` that makes it unique, or a number."""
+        number = 1
+        choices = iter(also)
+        chosen = text
+        while chosen in self._taken:
+            number += 1
+            chosen = f"{text} ({next(choices, f'#{number}')})"
+        self._taken.add(chosen)
+        return chosen
+
+
+class Desk:
+    """Writes the cases of one suite: keeps what they share, and which of their names are taken."""
+
+    def __init__(self, suite: SuiteView, show_outputs: bool) -> None:
+        self._names = Names()
+        self._show_outputs = show_outputs
+        self._classname = name(suite.label, 300)
+        self._file = None if suite.file is None else one_line(suite.file, 1000)
+        self._line = suite.line
+        self._keys = {evaluator: _key(evaluator) for evaluator in suite.evaluators}
+
+    def write(self, case: CaseResult) -> Built:
+        """One trial. A failed one that also met errors is a failure, so that it counts once."""
+        test = TestCase(self._name(case), self._classname, file=self._file, line=self._line)
+        status = case.status
+        if status is Status.FAILED:
+            test.add_failure_info(_missed(case), _failure_text(case), "ThresholdNotMet")
+        elif status is Status.ERRORED:
+            first = case.errors[0]
+            test.add_error_info(_error_message(first), _tracebacks(case), name(first.error.type))
+        if self._show_outputs and status in (Status.FAILED, Status.ERRORED):
+            test.stdout = as_text(case.output, FIELD)
+        return Built(test, (case.duration_ms or 0.0) / 1000, self._properties(case))
+
+    def _name(self, case: CaseResult) -> str:
+        shown = name(case.name or case.hash, 300)
+        return self._names.of(f"{shown} [repeat {case.repeat}]" if case.repeat else shown, one_line(case.hash, 64))
+
+    def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
+        scores = case.evaluations.items()
+        pairs = [(self._keys.get(who) or _key(who), numbers.short(found.score)) for who, found in scores]
+        for kind, evaluators in (("unscored", case.unscored), ("pending", case.pending)):
+            if evaluators:
+                pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
+        return pairs
+
+
+def _key(evaluator: str) -> str:
+    return f"score.{name(evaluator)}"
+
+
+def of_finding(finding: Finding, names: Names) -> Built:
+    """One rule applied, as a test case: a failure where it does not hold, an error where nobody can say."""
+    where = [name(part) for part in (finding.suite, finding.evaluator) if part is not None]
+    called = names.of(": ".join([" · ".join(where), finding.rule]) if where else one_line(finding.rule, 200))
+    test = TestCase(called, classname=GATES)
+    told = f"{one_line(finding.value, 500)}, needs {one_line(finding.limit, 200)}"
+    text = f"set by {one_line(finding.origin, 500)}"
+    if finding.conclusion is Conclusion.FAILED:
+        test.add_failure_info(told, text, "GateNotMet")
+    elif finding.conclusion is Conclusion.UNMEASURABLE:
+        test.add_error_info(told, text, "Unmeasurable")
+    pairs = {"value": finding.value, "limit": finding.limit, "origin": finding.origin}
+    return Built(test, properties=tuple((key, one_line(value, 500)) for key, value in pairs.items()))
+
+
+def _failed(case: CaseResult) -> Iterator[tuple[str, Evaluation]]:
+    return ((evaluator, found) for evaluator, found in case.evaluations.items() if found.passed is False)
+
+
+def _missed(case: CaseResult) -> str:
+    return one_line("; ".join(_miss(evaluator, found) for evaluator, found in _failed(case)), _MESSAGE)
+
+
+def _miss(evaluator: str, found: Evaluation) -> str:
+    because = why(found)
+    told = f"{name(evaluator)} {shown_score(found.score, found.threshold)}, not {found.threshold}"
+    return f"{told} ({because})" if because else told
+
+
+def _failure_text(case: CaseResult) -> str:
+    lines: list[str] = []
+    for evaluator, found in _failed(case):
+        lines.append(f"{name(evaluator)}: {shown_score(found.score, found.threshold)}, needs {found.threshold}")
+        lines.extend(f"  {reason}" for reason in reasons(found, _MESSAGE))
+    return excerpt("\n".join([*lines, *([_tracebacks(case)] if case.errors else [])]), FIELD)
+
+
+def _error_message(error: CaseError) -> str:
+    text = one_line(error.error.message, _MESSAGE) or one_line(error.error.type, 200)
+    return f"{name(error.evaluator)}: {text}" if error.evaluator else text
+
+
+def _tracebacks(case: CaseResult) -> str:
+    return excerpt("\n".join(_error_text(error) for error in case.errors), FIELD)
+
+
+def _error_text(error: CaseError) -> str:
+    told = (error.error.traceback, error.error.advice)
+    return "\n".join([f"{error.error.type}: {_error_message(error)}", *(part for part in told if part)])

@@ -1,0 +1,95 @@
+"""The junit-xml package, mended: what it writes is well-formed, has every time, and properties of cases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from xml.etree.ElementTree import Element, SubElement
+
+from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
+
+__all__ = ["DECLARATION", "Built", "Counts", "TestCase", "opening", "opening_of_all", "system_err", "testcases"]
+
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_SPECIAL = re.compile("[&<>\"'\n\t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A test case of junit-xml, and what that package has no place for. All text in it must be visible."""
+
+    case: TestCase
+    seconds: float = 0.0
+    properties: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The attributes of a suite that readers rely on; junit-xml would count only the cases that it is given."""
+
+    tests: int
+    failures: int
+    errors: int
+    seconds: float
+
+    def attributes(self) -> dict[str, str]:
+        """As they are written; no case is ever skipped."""
+        counts = {"tests": self.tests, "failures": self.failures, "errors": self.errors}
+        return {name: str(value) for name, value in counts.items()} | {"time": _time(self.seconds)}
+
+
+def opening_of_all(counts: Counts) -> str:
+    """The start tag of the whole report."""
+    return _tag(Element("testsuites", {"name": "scoregate", **counts.attributes()})) + ">\n"
+
+
+def opening(name: str, counts: Counts, *, timestamp: str, file: str | None = None) -> str:
+    """The start tag of a suite."""
+    suite = TestSuite(name, timestamp=timestamp, file=file).build_xml_doc()
+    del suite.attrib["disabled"]
+    suite.attrib.update(counts.attributes())
+    return _tag(suite) + ">\n"
+
+
+def testcases(built: Sequence[Built]) -> str:
+    """The cases as XML, one after the other."""
+    suite = TestSuite("", [one.case for one in built]).build_xml_doc()
+    for one, element in zip(built, suite, strict=True):
+        element.set("time", _time(one.seconds))
+        if one.properties:
+            element.insert(0, _properties(one.properties))
+    return "".join([f"{_xml(element)}\n" for element in suite])
+
+
+def system_err(text: str) -> str:
+    """What a suite itself has to say besides its cases."""
+    return f"<system-err>{escape(text, quote=False)}</system-err>\n"
+
+
+def _properties(pairs: Sequence[tuple[str, str]]) -> Element:
+    properties = Element("properties")
+    for name, value in pairs:
+        SubElement(properties, "property", {"name": name, "value": value})
+    return properties
+
+
+def _xml(element: Element) -> str:
+    """What ElementTree would write, in half the time: here are no namespaces, tails or comments."""
+    body = escape(element.text, quote=False) if element.text else ""
+    if len(element):
+        body += "".join([_xml(child) for child in element])
+    return f"{_tag(element)}>{body}</{element.tag}>" if body else f"{_tag(element)}/>"
+
+
+def _tag(element: Element) -> str:
+    return f"<{element.tag}" + "".join([f' {name}="{_attribute(value)}"' for name, value in element.items()])
+
+
+def _attribute(value: str) -> str:
+    return escape(value).replace("\n", "&#10;").replace("\t", "&#9;") if _SPECIAL.search(value) else value
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3f}"

@@ -1,0 +1,95 @@
+"""From a comparison and its verdict to a ReportView: counted, put into words, ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.case_views import case_views
+from scoregate.ci.report.context import Context
+from scoregate.ci.report.error_views import error_views
+from scoregate.ci.report.failing import picks
+from scoregate.ci.report.harvest import harvest
+from scoregate.ci.report.notices import notices
+from scoregate.ci.report.row_views import row_views
+from scoregate.ci.report.suite_views import suite_views
+from scoregate.ci.report.totals import totals
+from scoregate.ci.report.view import ReportView, RunView
+from scoregate.core.case import CaseKey
+from scoregate.core.compare import Comparison, Flip
+from scoregate.core.gate import Verdict
+from scoregate.core.record import Run
+from scoregate.core.rules import Conclusion
+
+_ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
+
+
+def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> ReportView:
+    """Everything that reports print. Reads the cases of the run once, those of the base at most once."""
+    run, counts, chosen = comparison.run, totals(comparison), picks(comparison)
+    context = replace(context, commit=context.commit or run.commit)
+    wanted = {(pick.suite, pick.key) for pick in chosen}
+    labels = tuple(suite.label for suite in run.suites)
+    crop = harvest(run.cases, wanted, errors=counts.with_errors, labels=labels)
+    return ReportView(
+        context=context,
+        title=title(verdict),
+        conclusion=verdict.conclusion,
+        exit_code=verdict.exit_code,
+        run=_run_view(run),
+        base=_run_view(comparison.base) if comparison.base else None,
+        base_note=comparison.base_note,
+        totals=counts,
+        suites=suite_views(comparison, verdict),
+        rows=row_views(comparison, verdict),
+        findings=tuple(sorted(verdict.findings, key=lambda finding: _ORDER.index(finding.conclusion))),
+        failing=tuple(case_views(comparison, chosen, shots=crop.snapshots, context=context)),
+        failing_total=counts.newly_failing or counts.failed,
+        newly=bool(comparison.newly_failing),
+        newly_failing=_keys(run, comparison.newly_failing),
+        newly_passing=_keys(run, comparison.newly_passing),
+        gone=comparison.gone,
+        errors=error_views(run, crop.errors.values()),
+        notices=tuple(notices(comparison, context)),
+        models=_models(run),
+        cases=lambda: run.cases,
+        cases_of=lambda index: run.suites[index].cases,
+    )
+
+
+def title(verdict: Verdict) -> str:
+    """The verdict in a few words: `2 of 4 gates failed`."""
+    found = [finding.conclusion for finding in verdict.findings]
+    failed, unmeasured = found.count(Conclusion.FAILED), found.count(Conclusion.UNMEASURABLE)
+    gates = numbers.count(len(found), "gate")
+    if failed:
+        return f"{failed} of {gates} failed" + (f", {unmeasured} could not be measured" if unmeasured else "")
+    if unmeasured:
+        return f"{unmeasured} of {gates} could not be measured"
+    return f"all {gates} passed" if len(found) > 1 else "the gate passed" if found else "passed, no gate is set"
+
+
+def _run_view(run: Run) -> RunView:
+    named = run.branch and run.commit
+    return RunView(
+        id=run.id,
+        name=f"{run.branch}@{(run.commit or '')[:7]}" if named else run.commit[:7] if run.commit else run.id,
+        commit=run.commit,
+        branch=run.branch,
+        started=run.started,
+        finished=run.finished,
+        version=run.version,
+        attempt=run.attempt,
+        dirty=run.dirty,
+        complete=run.complete,
+    )
+
+
+def _keys(run: Run, flips: Iterable[Flip]) -> tuple[tuple[str, CaseKey], ...]:
+    return tuple((run.suites[flip.suite].label, run.suites[flip.suite].columns.key(flip.row)) for flip in flips)
+
+
+def _models(run: Run) -> tuple[str, ...]:
+    prints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
+    return tuple(sorted({known.model for known in prints if known is not None and known.model}))

@@ -1,0 +1,91 @@
+"""The comment on a pull request: as much as fits, and every string from outside made inert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.detail import LADDER, Detail, top_rows
+from scoregate.ci.report.escape import code, fence, link, prose
+from scoregate.ci.report.marker import marker
+from scoregate.ci.report.view import ReportView, State
+from scoregate.core.rules import Conclusion
+
+BUDGET = 60_000
+_ICONS = {
+    Conclusion.PASSED: "✅",
+    Conclusion.FAILED: "❌",
+    Conclusion.UNMEASURABLE: "⚠️",
+    State.FAILED: "❌",
+    State.WORSE: "🔻",
+    State.UNMEASURABLE: "⚠️",
+    State.NOT_COMPARABLE: "⚠️",
+    State.REMOVED: "➖",
+    State.NEW: "🆕",
+    State.BETTER: "✅",
+    State.HELD: "✅",
+}
+
+
+def render(view: ReportView, *, budget: int = BUDGET) -> Iterator[str]:
+    """Yield the comment once: the first level of detail that has at most `budget` characters and UTF-8 bytes.
+
+    The last level is returned as it is: a title, the totals and three gates.
+    """
+    for detail in LADDER:
+        text = _render(view, detail)
+        if len(text.encode()) <= budget:
+            break
+    yield text
+
+
+def _render(view: ReportView, detail: Detail) -> str:
+    rows = tuple(top_rows(view.rows, detail.rows))
+    age = view.context.generated_at - view.base.finished if view.base else 0.0
+    text = _template().render(
+        view=view,
+        detail=detail,
+        rows=rows,
+        totals=view.totals,
+        intervals=any(row.low for row in rows),
+        marker=Markup(marker(view.context)),
+        base_age=numbers.age(age) if 0 < age < view.context.generated_at else "",
+    )
+    return text.strip() + "\n"
+
+
+@cache
+def _template() -> Template:
+    """The template, in an environment where a plain string cannot reach the page unescaped.
+
+    There are no filters but ours: `safe`, `join` or `replace` would each be a way around `finalize`.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters = {"code": code, "fence": fence, "link": link, "icon": _icon, "short": numbers.short}
+    environment.filters |= {"count": numbers.count, "commas": "{:,}".format, "length": len}
+    environment.globals = {"number": numbers}
+    return environment.get_template("comment.md.j2")
+
+
+def _finalize(value: object) -> Markup | int:
+    if isinstance(value, Markup | int):
+        return value
+    if isinstance(value, str):
+        return prose(value)
+    raise TypeError(f"a {type(value).__name__} cannot be printed in a comment")
+
+
+def _icon(state: State | Conclusion) -> str:
+    return _ICONS[state]

@@ -1,0 +1,99 @@
+"""Numbers as people read them: fixed decimals, a real minus, a unit they know."""
+
+from __future__ import annotations
+
+NONE = "–"
+_AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))
+
+
+def score(value: float | None) -> str:
+    """A score or a mean of scores: `0.920`."""
+    return NONE if value is None else f"{value:.3f}"
+
+
+def short(value: float) -> str:
+    """A single score without trailing zeros: `1`, `0.5`, `0.333`."""
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A difference: `−0.080`, `+0.015`, `±0`."""
+    text = f"{abs(value):.{digits}f}"
+    if not float(text):
+        return "±0"
+    return f"{'−' if value < 0 else '+'}{text}"
+
+
+def percent(rate: float) -> str:
+    """A rate in [0, 1] as `91.5%`; `100.0%` and `0.0%` are said only of all and of none."""
+    if 0 < rate < 1:
+        rate = min(max(rate, 0.001), 0.999)
+    return f"{rate:.1%}"
+
+
+def points(difference: float) -> str:
+    """A difference of rates in percentage points: `−5.0 pp`."""
+    text = signed(100 * difference, 1)
+    return text if text == "±0" else f"{text} pp"
+
+
+def relative(new: float, old: float) -> str:
+    """A change in percent of the old value: `+4%`; empty where the old value is 0."""
+    return f"{signed(100 * (new / old - 1), 0)}%" if old else ""
+
+
+def p_value(p: float) -> str:
+    """`p = 0.03`, `p = 0.0005`, `p < 0.0001`."""
+    if p < 0.0001:
+        return "p < 0.0001"
+    digits = 2 if p >= 0.01 else 3 if p >= 0.001 else 4
+    return f"p = {p:.{digits}f}"
+
+
+def duration(seconds: float) -> str:
+    """`812 ms`, `2.1 s`, `1 m 12 s`, `2 h 5 m`."""
+    if seconds < 0.9995:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} m {rest} s"
+    return f"{minutes // 60} h {minutes % 60} m"
+
+
+def tokens(number: float) -> str:
+    """A count of tokens: `640`, `1.8 k`, `181 k`, `2.3 M`."""
+    if number < 999.5:
+        return f"{number:.0f}"
+    if number < 999_500:
+        return f"{number / 1e3:.0f} k" if number >= 9950 else f"{number / 1e3:.1f} k"
+    return f"{number / 1e6:.1f} M"
+
+
+def cost(dollars: float) -> str:
+    """US dollars: `$0.42`, `$12.30`; below a cent two significant digits, `$0.0042`."""
+    if 0 < dollars < 0.01:
+        text = f"{dollars:.2g}"
+        return f"${float(text):.6f}".rstrip("0") if dollars >= 0.00001 else "<$0.00001"
+    return f"${dollars:,.2f}"
+
+
+def cost_change(dollars: float) -> str:
+    """A difference in US dollars: `+$0.03`, `−$0.10`, `±0`."""
+    if abs(dollars) < 0.00001:
+        return "±0"
+    return f"{'−' if dollars < 0 else '+'}{cost(abs(dollars))}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 case`, `1,024 cases`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def age(seconds: float) -> str:
+    """How old something is: `2 hours old`, `just made`."""
+    for noun, size in _AGES:
+        if seconds >= size:
+            return f"{count(int(seconds // size), noun)} old"
+    return "just made"

@@ -1,0 +1,102 @@
+"""The rows of the table: what each means, in words, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.view import RowView, State
+from scoregate.core.compare import Comparison
+from scoregate.core.gate import Verdict
+from scoregate.core.record import SuiteResult
+from scoregate.core.rows import Label, Row
+from scoregate.core.rules import Conclusion, Finding
+
+_STATES = {
+    Label.WORSE: State.WORSE,
+    Label.UNMEASURABLE: State.UNMEASURABLE,
+    Label.NOT_COMPARABLE: State.NOT_COMPARABLE,
+    Label.REMOVED: State.REMOVED,
+    Label.NEW: State.NEW,
+    Label.BETTER: State.BETTER,
+}
+_ORDER = {state: place for place, state in enumerate(State)}
+_ORDER |= dict.fromkeys((State.NEW, State.BETTER, State.HELD), len(_ORDER))
+_WORDS = {
+    Label.TOO_FEW: "{pairs}",
+    Label.REMOVED: "its suite is gone",
+    Label.NEW: "no case of both runs has a score",
+}
+
+
+def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
+    """Every row: failed gates first, then significant drops, then what could not be measured, then by the drop."""
+    suites = {suite.label: suite for suite in comparison.run.suites}
+    short = {
+        finding.suite
+        for finding in verdict.findings
+        if finding.conclusion is Conclusion.FAILED and finding.evaluator is None
+    }
+    left_out = comparison.gone if comparison.run.filters else ()
+    views = (
+        _view(row, verdict.findings, suites.get(row.suite), row.suite in short)
+        for row in comparison.rows
+        if row.suite not in left_out
+    )
+    return tuple(sorted(views, key=lambda view: (_ORDER[view.state], -drop(view.row), view.row.suite)))
+
+
+def drop(row: Row) -> float:
+    """By how much the row got worse, whichever direction is better; −2 where there is nothing to compare."""
+    if row.delta is None:
+        return -2.0
+    return -row.delta if row.higher_is_better else row.delta
+
+
+def _view(row: Row, findings: Iterable[Finding], suite: SuiteResult | None, suite_failed: bool) -> RowView:
+    gates = tuple(found for found in findings if (found.suite, found.evaluator) == (row.suite, row.evaluator))
+    below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
+    return RowView(
+        row=row,
+        state=_state(row, gates, suite_failed and below > 0),
+        base=numbers.score(row.base),
+        mean=numbers.score(row.mean),
+        delta=numbers.NONE if row.delta is None else numbers.signed(row.delta),
+        low="" if row.low is None else numbers.signed(row.low),
+        high="" if row.high is None else numbers.signed(row.high),
+        counts=f"{row.better} / {row.worse}" if row.n else numbers.NONE,
+        label=str(row.label),
+        note=_note(row),
+        judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
+        below=below,
+        gates=gates,
+    )
+
+
+def _state(row: Row, gates: Iterable[Finding], counted: bool) -> State:
+    found = {gate.conclusion for gate in gates}
+    if Conclusion.FAILED in found or counted:
+        return State.FAILED
+    if Conclusion.UNMEASURABLE in found:
+        return State.UNMEASURABLE
+    return _STATES.get(row.label, State.HELD)
+
+
+def _note(row: Row) -> str:
+    notes = [_because(row)]
+    if row.dropped:
+        notes.append(f"{numbers.count(row.dropped, 'pair')} left out for errors")
+    if not row.higher_is_better:
+        notes.append("lower is better")
+    return ", ".join(note for note in notes if note)
+
+
+def _because(row: Row) -> str:
+    if row.reason:
+        return row.reason
+    match row.label:
+        case Label.WORSE | Label.BETTER if row.p is not None:
+            return numbers.p_value(row.p)
+        case Label.NOISE if row.detectable is not None:
+            return f"could detect ±{row.detectable:.2f}"
+    return _WORDS.get(row.label, "").format(pairs=numbers.count(row.n, "pair"))

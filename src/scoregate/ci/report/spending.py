@@ -1,0 +1,60 @@
+"""Latency, tokens and cost of a suite, against those of its base."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from math import isnan
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.view import Spend, SpendText
+from scoregate.core.columns import Columns
+
+
+def known(column: Iterable[float]) -> list[float]:
+    """The numbers of a column that are not missing."""
+    return [value for value in column if not isnan(value)]
+
+
+def total(column: Iterable[float]) -> float | None:
+    """The sum of what is known; None where nothing is."""
+    values = known(column)
+    return sum(values) if values else None
+
+
+def spend(columns: Columns) -> Spend:
+    """What the trials of a suite took."""
+    p50, p95 = _percentiles(columns.durations_ms)
+    return Spend(p50, p95, total(columns.tokens), total(columns.costs))
+
+
+def _percentiles(column: array[float]) -> tuple[float | None, float | None]:
+    values = sorted(known(column))
+    if not values:
+        return None, None
+    last = len(values) - 1
+    return values[round(0.5 * last)], values[round(0.95 * last)]
+
+
+def spend_text(new: Spend, old: Spend | None) -> SpendText:
+    """The numbers in words, with their change where the base has them."""
+    old = old or Spend()
+    return SpendText(
+        p50=_text(new.p50_ms, old.p50_ms, _milliseconds, numbers.relative),
+        p95=_text(new.p95_ms, old.p95_ms, _milliseconds, numbers.relative),
+        tokens=_text(new.tokens, old.tokens, numbers.tokens, numbers.relative),
+        cost=_text(new.cost, old.cost, numbers.cost, lambda now, before: numbers.cost_change(now - before)),
+    )
+
+
+def _text(
+    new: float | None, old: float | None, show: Callable[[float], str], change: Callable[[float, float], str]
+) -> str:
+    if new is None:
+        return numbers.NONE
+    difference = "" if old is None else change(new, old)
+    return f"{show(new)} ({difference})" if difference else show(new)
+
+
+def _milliseconds(value: float) -> str:
+    return numbers.duration(value / 1000)

@@ -1,0 +1,69 @@
+"""The suites of a run: how many cases pass, what they took, what went wrong with the suite itself."""
+
+from __future__ import annotations
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.spending import spend, spend_text, total
+from scoregate.ci.report.view import State, SuiteView
+from scoregate.core.case import Status
+from scoregate.core.compare import Comparison
+from scoregate.core.gate import Verdict
+from scoregate.core.record import SuiteResult
+from scoregate.core.rules import Conclusion
+
+_STATES = {
+    Conclusion.FAILED: State.FAILED,
+    Conclusion.UNMEASURABLE: State.UNMEASURABLE,
+    Conclusion.PASSED: State.HELD,
+}
+
+
+def suite_views(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ...]:
+    """Every suite, in the order of the run."""
+    base = comparison.base
+    pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
+    return tuple(_view(at, suite, pairs.get(at), verdict) for at, suite in enumerate(comparison.run.suites))
+
+
+def _view(index: int, suite: SuiteResult, base: SuiteResult | None, verdict: Verdict) -> SuiteView:
+    columns, origin = suite.columns, suite.origin
+    now, before = spend(columns), spend(base.columns) if base else None
+    return SuiteView(
+        index=index,
+        id=suite.id,
+        label=suite.label,
+        state=_state(suite.label, verdict),
+        file=origin.file if origin else suite.script,
+        line=origin.line if origin else None,
+        evaluators=tuple(suite.evaluators),
+        trials=len(columns),
+        planned=suite.planned,
+        passed=columns.count(Status.PASSED),
+        failed=columns.count(Status.FAILED),
+        errored=columns.count(Status.ERRORED),
+        scored=columns.count(Status.SCORED),
+        unscored=columns.count(Status.UNSCORED),
+        complete=suite.complete,
+        duration_s=suite.duration_s,
+        time_s=(total(columns.durations_ms) or 0.0) / 1000,
+        passes=_passes(suite),
+        spend=now,
+        base_spend=before,
+        spend_text=spend_text(now, before),
+        problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
+    )
+
+
+def _passes(suite: SuiteResult) -> str:
+    passed, failed = suite.columns.count(Status.PASSED), suite.columns.count(Status.FAILED)
+    if not passed + failed:
+        return numbers.NONE
+    return f"{passed:,} of {passed + failed:,} ({numbers.percent(passed / (passed + failed))})"
+
+
+def _state(label: str, verdict: Verdict) -> State:
+    found = [finding.conclusion for finding in verdict.findings if finding.suite == label]
+    for conclusion in (Conclusion.FAILED, Conclusion.UNMEASURABLE):
+        if conclusion in found:
+            return _STATES[conclusion]
+    return State.HELD

@@ -1,0 +1,75 @@
+"""The counts over all suites, and how they differ from the base's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from scoregate.ci.report.spending import total
+from scoregate.ci.report.view import Totals
+from scoregate.core.case import STATUSES, Status
+from scoregate.core.columns import Columns
+from scoregate.core.compare import Comparison
+from scoregate.core.record import SuiteResult
+
+_JUDGED = frozenset(STATUSES.index(status) for status in (Status.PASSED, Status.FAILED))
+
+
+def totals(comparison: Comparison) -> Totals:
+    """Everything counted once."""
+    suites = [suite.columns for suite in comparison.run.suites]
+    passed, failed = _count(suites, Status.PASSED), _count(suites, Status.FAILED)
+    paired = sum(_judged_pairs(new.columns, old.columns) for new, old in paired_suites(comparison))
+    gained = len(comparison.newly_passing) - len(comparison.newly_failing)
+    return Totals(
+        suites=len(suites),
+        cases=sum(len(set(columns.hashes)) for columns in suites),
+        trials=sum(map(len, suites)),
+        passed=passed,
+        failed=failed,
+        errored=_count(suites, Status.ERRORED),
+        scored=_count(suites, Status.SCORED),
+        unscored=_count(suites, Status.UNSCORED),
+        with_errors=sum(len(erring(columns)) for columns in suites),
+        pending=sum(columns.pending for columns in suites),
+        newly_failing=len(comparison.newly_failing),
+        newly_passing=len(comparison.newly_passing),
+        pass_rate=passed / (passed + failed) if passed + failed else None,
+        pass_rate_change=gained / paired if paired else None,
+        paired=paired,
+        cost=total(cost for columns in suites for cost in columns.costs),
+        cost_change=_cost_change(comparison),
+        tokens=total(tokens for columns in suites for tokens in columns.tokens),
+        duration_s=max(0.0, comparison.run.finished - comparison.run.started),
+    )
+
+
+def paired_suites(comparison: Comparison) -> Iterator[tuple[SuiteResult, SuiteResult]]:
+    """The suites that both runs have: the run's, the base's."""
+    if comparison.base is not None:
+        for new, old in comparison.pairs:
+            yield comparison.run.suites[new], comparison.base.suites[old]
+
+
+def erring(columns: Columns) -> set[int]:
+    """The rows in which anything raised."""
+    errored = STATUSES.index(Status.ERRORED)
+    whole = (row for row, status in enumerate(columns.statuses) if status == errored)
+    return set().union(whole, *columns.errored.values())
+
+
+def _count(suites: Iterable[Columns], status: Status) -> int:
+    return sum(columns.count(status) for columns in suites)
+
+
+def _judged_pairs(new: Columns, old: Columns) -> int:
+    before = {old.key(row) for row, status in enumerate(old.statuses) if status in _JUDGED}
+    return sum(status in _JUDGED and new.key(row) in before for row, status in enumerate(new.statuses))
+
+
+def _cost_change(comparison: Comparison) -> float | None:
+    changes = [
+        now - before
+        for new, old in paired_suites(comparison)
+        if (now := total(new.columns.costs)) is not None and (before := total(old.columns.costs)) is not None
+    ]
+    return sum(changes) if changes else None

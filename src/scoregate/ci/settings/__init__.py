@@ -1,0 +1,7 @@
+"""What the user wants: defaults < the project's file < the environment < the command line."""
+
+from scoregate.ci.settings.fields import BaselineKind, Command, SuiteSettings
+from scoregate.ci.settings.load import load_settings
+from scoregate.ci.settings.model import Settings
+
+__all__ = ["BaselineKind", "Command", "Settings", "SuiteSettings", "load_settings"]

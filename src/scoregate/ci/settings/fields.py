@@ -1,0 +1,94 @@
+"""The kinds of value that a setting may have."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+
+_SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
+
+
+class BaselineKind(StrEnum):
+    """Where a run is to be compared with: nothing, a run on disk, or the same suites run on another commit."""
+
+    NONE = "none"
+    FILE = "file"
+    RERUN = "rerun"
+
+
+def _no_bool(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
+def _listed(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+def _words(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"cannot be split into words: {error}") from None
+    if shell := _SHELL_WORDS.intersection(words):
+        raise ValueError(f'holds the shell\'s {shell.pop()}; write it as ["sh", "-c", "…"]')
+    return words
+
+
+def _not_empty(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value or not value[0]:
+        raise ValueError("must name a program")
+    return value
+
+
+Rate = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0, le=1)]
+Count = Annotated[int, BeforeValidator(_no_bool), Field(ge=1)]
+Seconds = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
+Text = Annotated[str, Field(min_length=1)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_not_empty)]
+Scores = Mapping[str, Rate]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SuiteSettings(_Table):
+    """What differs for some suites; None leaves it to the setting for all. Rates and scores are in [0, 1]."""
+
+    min_pass_rate: Rate | None = None
+    min_score: Scores = Field(default_factory=dict)
+    max_error_rate: Rate | None = None
+    repeats: Count | None = None
+
+
+class Command(_Table):
+    """A suite that is a command, in any language. `cwd` is relative to the root."""
+
+    name: Text
+    run: Words
+    cwd: Text = "."
+
+
+def distinct(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """The commands as they are.
+
+    Raises:
+        ValueError: two have one name.
+    """
+    names = [command.name for command in commands]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"must have a name each; {', '.join(twice)} comes twice")
+    return commands
+
+
+Commands = Annotated[tuple[Command, ...], AfterValidator(distinct)]
+Origins = Mapping[tuple[str, ...], str]

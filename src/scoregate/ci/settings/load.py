@@ -1,0 +1,66 @@
+"""The layers read, merged and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
+
+from scoregate.ci.settings.environment import environment_layer
+from scoregate.ci.settings.file import file_layer
+from scoregate.ci.settings.layers import Layer, anchored, flag_layer
+from scoregate.ci.settings.model import Settings, setting_names
+from scoregate.ci.settings.problems import unknown_keys, wrong_values
+from scoregate.errors import SettingsError
+
+
+def load_settings(
+    root: Path,
+    environ: Mapping[str, str],
+    *,
+    flags: Mapping[str, Any] = MappingProxyType({}),
+    cwd: Path | None = None,
+) -> Settings:
+    """Read the settings of a project.
+
+    Args:
+        root: the folder whose file is read: the repository's top level, else the working directory.
+        environ: the environment.
+        flags: what the command line gave, by setting; None and empty sequences count as not given.
+        cwd: what paths on the command line and in the environment are relative to; the root if not given.
+
+    Raises:
+        SettingsError: all that is wrong with them, at once.
+    """
+    names = setting_names()
+    near = (flag_layer(flags), environment_layer(environ, names))
+    layers = (*(anchored(layer, cwd or root, root=root) for layer in near), file_layer(root))
+    problems = [line for layer in layers for line in unknown_keys(layer, names)]
+    known = [Layer({k: v for k, v in la.values.items() if k in names}, la.place, la.notices) for la in layers]
+    try:
+        settings = _merged(known)
+    except ValidationError as error:
+        problems += wrong_values(error, known)
+    if problems:
+        raise SettingsError("\n".join(["these settings cannot be used:", *(f"  {line}" for line in problems)]))
+    return settings
+
+
+def _merged(layers: Sequence[Layer]) -> Settings:
+    class Layered(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            *_others: PydanticBaseSettingsSource,
+            **_named: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            notices = [notice for layer in layers for notice in layer.notices]
+            values = ({"notices": notices}, *({**layer.values, "origins": layer.origins()} for layer in layers))
+            return tuple(InitSettingsSource(settings_cls, each) for each in values)
+
+    return Layered()

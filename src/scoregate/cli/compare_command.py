@@ -1,0 +1,24 @@
+"""`scoregate compare`: one finished run against another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from scoregate.cli.closing import close
+from scoregate.cli.options import project_root, settings_of
+from scoregate.cli.stored import judged
+from scoregate.cli.terminal import terminal
+
+
+@click.command("compare")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--baseline", type=click.Path(path_type=Path), required=True, metavar="RUN", help="What it is held against."
+)
+def command(run: Path, baseline: Path) -> int:
+    """Show how every score of RUN moved against another run. Exits with 0 whatever moved."""
+    outcome = judged(run, baseline, settings_of(project_root(), {}))
+    close(outcome, None, terminal())
+    return 0

@@ -1,0 +1,24 @@
+"""`scoregate gate`: judge a finished run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scoregate.cli.closing import close
+from scoregate.cli.options import gate_options, project_root, settings_of
+from scoregate.cli.stored import judged
+from scoregate.cli.terminal import terminal
+
+
+@click.command("gate")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="What it is held against.")
+@gate_options
+def command(run: Path, baseline: Path | None, **flags: Any) -> int:
+    """Judge RUN under the present settings. Nothing is run."""
+    outcome = judged(run, baseline, settings_of(project_root(), flags))
+    close(outcome, None, terminal())
+    return outcome.verdict.exit_code

@@ -1,0 +1,128 @@
+"""A project of one's own: a real git repository in which the real command line runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SUITE = """
+from dataclasses import dataclass
+
+from scoregate.testing.evaluators import BaseIsEquals
+from scoregate.testing.models import BaseTestCase
+from scoregate.testing.run import run_test_suite
+
+
+@dataclass
+class Case(BaseTestCase):
+    input: str
+    expected: str
+
+    def hash(self):
+        return self.input
+
+
+class IsEquals(BaseIsEquals[Case, str]):
+    id = "is-equals"
+
+    def test_case_mapper(self, test_case):
+        return test_case.expected
+
+    def output_mapper(self, output):
+        return output
+
+"""
+
+
+def suite(body: str = "", *, fn: str = "lambda case: case.input", good: int = 3, bad: int = 0, **options: str) -> str:
+    """The source of a suite file: `good` cases that pass and `bad` ones that fail."""
+    arguments = "".join(f", {name}={value}" for name, value in options.items())
+    return (
+        f"{SUITE}{body}\n"
+        f"cases = [Case(f'good {{i}}', f'good {{i}}') for i in range({good})]\n"
+        f"cases += [Case(f'bad {{i}}', 'something else') for i in range({bad})]\n"
+        f"run_test_suite(id='demo', test_cases=cases, fn={fn}, evaluators=[IsEquals()]{arguments})\n"
+    )
+
+
+@dataclass
+class Ran:
+    """What a command left behind."""
+
+    exit_code: int
+    output: str
+    out: Path
+
+    @property
+    def result(self) -> dict[str, Any]:
+        return json.loads((self.out / "result.json").read_text(encoding="utf-8"))
+
+    @property
+    def run(self) -> dict[str, Any]:
+        return json.loads((self.out / "run" / "run.json").read_text(encoding="utf-8"))
+
+    @property
+    def comment(self) -> str:
+        return (self.out / "comment.md").read_text(encoding="utf-8")
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        return {name: count for name, count in self.run["suites"][0]["statuses"].items() if count}
+
+
+class Project:
+    """A repository with one commit on main."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.email", "dev@example.com")
+        self.git("config", "user.name", "Dev")
+
+    def git(self, *words: str) -> str:
+        return subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, text=True).stdout
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def commit(self, message: str = "change") -> None:
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "scoregate", *arguments],
+            cwd=self.root,
+            env={**clean_environment(), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def scoregate(self, *arguments: str, **environment: str) -> Ran:
+        return self.finish(self.start(*arguments, **environment))
+
+    def finish(self, process: subprocess.Popen[str]) -> Ran:
+        output, _ = process.communicate(timeout=60)
+        return Ran(process.returncode, output, self.root / "scoregate-out")
+
+
+def clean_environment() -> dict[str, str]:
+    """Ours without what CI, an environment of the user's or another test would bring in."""
+    drop = ("SCOREGATE_", "INPUT_", "GITHUB_", "AUTOBLOCKS_", "VIRTUAL_ENV")
+    return {name: value for name, value in os.environ.items() if not name.startswith(drop)}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)

@@ -1,0 +1,72 @@
+"""Runs held against a base: a stored run, or the suites of another commit."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.integration.host.conftest import Project, suite
+
+
+def keep_run(project: Project, name: str) -> Path:
+    target = project.root.parent / f"{project.root.name}-{name}"
+    shutil.copytree(project.root / "scoregate-out" / "run", target)
+    return target
+
+
+def test_a_stored_run_is_a_base(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=30))
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    project.write("evals/demo.py", suite(good=30, fn="lambda case: case.input if '1' not in case.input else 'no'"))
+    ran = project.scoregate("run", "--baseline", str(base))
+    assert ran.exit_code == 1
+    row = ran.result["rows"][0]
+    assert row["label"] == "worse"
+    assert row["worse"] == 12
+    assert len(ran.result["newly_failing"]) == 12
+
+
+def test_the_base_is_run_from_its_own_commit_and_nothing_is_left(project: Project) -> None:
+    project.write("app.py", "def answer(case):\n    return case.input\n")
+    project.write("evals/demo.py", suite("from app import answer", fn="answer", good=20))
+    project.commit("first")
+    project.git("checkout", "-qb", "change")
+    project.write("app.py", "def answer(case):\n    return case.input if '1' not in case.input else 'no'\n")
+    project.commit("worse")
+    project.write("evals/untracked.txt", "mine")
+    before = project.git("status", "--porcelain"), project.git("rev-parse", "HEAD")
+    ran = project.scoregate("run", "--baseline", "rerun")
+    assert ran.result["rows"][0]["worse"] == 11, ran.output
+    assert ran.exit_code == 1
+    after = project.git("status", "--porcelain", "--", ".", ":!scoregate-out"), project.git("rev-parse", "HEAD")
+    assert after == before
+    assert len(project.git("worktree", "list").splitlines()) == 1
+
+
+def test_an_evaluator_that_changed_is_not_comparable(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=20))
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    project.write("evals/demo.py", suite(good=20).replace("return output\n", "return output.strip()\n"))
+    ran = project.scoregate("run", "--baseline", str(base))
+    assert ran.result["rows"][0]["label"] == "not comparable"
+    assert ran.exit_code == 0
+
+
+def test_a_finished_run_is_judged_compared_and_reported_again(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=9, bad=1))
+    project.scoregate("run")
+    run = str(project.root / "scoregate-out")
+    assert project.scoregate("gate", run).exit_code == 1
+    assert project.scoregate("gate", run, "--min-pass-rate", "0.5").exit_code == 0
+    assert project.scoregate("compare", run, "--baseline", run).exit_code == 0
+    assert project.scoregate("report", run, "--format", "junit").output.startswith("<?xml")
+    assert "scoregate" in project.scoregate("report", run, "--format", "markdown").output
+
+
+def test_a_base_that_is_not_there_is_refused(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    ran = project.scoregate("run", "--baseline", "nowhere")
+    assert ran.exit_code == 2
+    assert "nowhere" in ran.output

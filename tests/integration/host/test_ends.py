@@ -1,0 +1,150 @@
+"""However a script ends, what it had reported is kept and the exit code tells the truth."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.integration.host.conftest import Project, suite
+
+
+def test_a_suite_killed_while_it_runs_keeps_its_finished_cases(project: Project) -> None:
+    die = "import os, signal\ndef fn(case):\n    if case.input == 'good 5':\n        os.kill(os.getpid(), signal.SIGKILL)\n    return case.input"
+    project.write("evals/demo.py", suite(die, fn="fn", good=9, max_test_case_concurrency="1"))
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert ran.statuses["passed"] >= 4
+    assert ran.statuses["errored"] >= 1
+    assert "SIGKILL" in ran.output
+
+
+@pytest.mark.parametrize("leave", ["os._exit(0)", "os._exit(7)", "os.abort()"])
+def test_a_suite_that_leaves_early_is_unmeasurable(project: Project, leave: str) -> None:
+    body = f"import os\ndef fn(case):\n    if case.input == 'good 2':\n        {leave}\n    return case.input"
+    project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert ran.run["suites"][0]["complete"] is False
+
+
+def test_an_assert_test_that_raises_is_a_failed_gate(project: Project) -> None:
+    project.write("evals/demo.py", suite(bad=1, assert_test="True"))
+    ran = project.scoregate("run", "--min-pass-rate", "0")
+    assert ran.exit_code == 1
+    assert "assert_test" in ran.output
+
+
+def test_a_script_that_fails_after_its_suite_is_unmeasurable(project: Project) -> None:
+    project.write("evals/demo.py", suite() + "\nraise SystemExit(5)\n")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert ran.statuses == {"passed": 3}
+
+
+def test_a_script_at_its_time_limit_is_stopped_with_all_its_descendants(project: Project) -> None:
+    body = (
+        "import subprocess, sys, time\n"
+        "def fn(case):\n"
+        "    if case.input == 'good 1':\n"
+        "        child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'], start_new_session=True)\n"
+        "        open('child.pid', 'w').write(str(child.pid))\n"
+        "        time.sleep(300)\n"
+        "    return case.input"
+    )
+    project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
+    ran = project.scoregate("run", "--timeout", "3")
+    assert ran.exit_code == 3
+    assert ran.run["scripts"][0]["timed_out"] is True
+    assert gone(int((project.root / "child.pid").read_text()))
+
+
+def gone(pid: int) -> bool:
+    for _ in range(50):
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_its_record_and_leaves_nobody_behind(project: Project, number: int) -> None:
+    body = (
+        "import os, time\n"
+        "def fn(case):\n"
+        "    if case.input == 'good 1':\n"
+        "        open('suite.pid', 'w').write(str(os.getpid()))\n"
+        "        time.sleep(300)\n"
+        "    return case.input"
+    )
+    project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
+    process = project.start("run")
+    wait_for(project.root / "suite.pid")
+    process.send_signal(number)
+    ran = project.finish(process)
+    assert ran.exit_code == 130
+    assert ran.run["complete"] is False
+    assert ran.statuses["passed"] == 1
+    assert gone(int((project.root / "suite.pid").read_text()))
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(300):
+        if path.exists() and path.read_text():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} never came")
+
+
+def test_a_half_written_last_line_is_told(project: Project) -> None:
+    tail = "import glob, os\nopen(glob.glob(os.environ['SCOREGATE_EVENTS'] + '/*')[0], 'a').write('{\"type\":')\n"
+    project.write("evals/demo.py", suite() + tail)
+    ran = project.scoregate("run")
+    assert ran.statuses == {"passed": 3}
+    assert "half-written" in " ".join(ran.run["notices"])
+
+
+def test_a_child_that_holds_the_pipe_open_does_not_hold_us(project: Project) -> None:
+    body = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+    project.write("evals/demo.py", suite(body))
+    started = time.monotonic()
+    assert project.scoregate("run").exit_code == 0
+    assert time.monotonic() - started < 30
+
+
+def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Project) -> None:
+    project.write("evals/demo.py", suite("import os", fn="lambda case: repr(sorted(os.environ.items()))"))
+    secrets = {
+        "GITHUB_TOKEN": "ghs_abcdefghijklmnop",
+        "INPUT_GITHUB-TOKEN": "ghs_abcdefghijklmnop",
+        "ACTIONS_RUNTIME_TOKEN": "runtime-token-value",
+        "COPY_OF_IT": "ghs_abcdefghijklmnop",
+        "OPENAI_API_KEY": "sk-secret-of-the-user",
+        "GITHUB_OUTPUT": "/dev/null",
+    }
+    ran = project.scoregate("run", **secrets)
+    written = "".join(p.read_text(errors="replace") for p in ran.out.rglob("*") if p.is_file() and p.suffix != ".gz")
+    import gzip
+
+    written += gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes()).decode()
+    assert "OPENAI_API_KEY" in written
+    for name in ("GITHUB_TOKEN", "INPUT_", "ACTIONS_", "GITHUB_OUTPUT", "COPY_OF_IT"):
+        assert name not in written
+    for value in ("ghs_abcdef", "runtime-token-value", "sk-secret-of-the-user"):
+        assert value not in written + ran.output
+
+
+def test_output_of_a_suite_cannot_give_commands_to_ci(project: Project) -> None:
+    noise = 'print("::error::boo\\n  ::set-output name=a::b\\nx ##[group]y\\x1b[31m")'
+    project.write("evals/demo.py", suite(noise))
+    ran = project.scoregate("run")
+    assert not [line for line in ran.output.splitlines() if line.lstrip().startswith("::")]
+    assert "##[" not in ran.output
+    assert "\x1b" not in ran.output
+
+
+assert os.name == "posix"

@@ -1,0 +1,22 @@
+"""`scoregate list` shows what would run, and runs nothing."""
+
+from __future__ import annotations
+
+from tests.integration.host.conftest import Project, suite
+
+
+def test_it_tells_what_would_run_and_why_without_running_it(project: Project) -> None:
+    project.write("evals/demo.py", "open('ran', 'w')\n" + suite())
+    project.write("evals/notes.py", "print('nothing')\n")
+    ran = project.scoregate("list")
+    assert ran.exit_code == 0
+    assert "evals/demo.py" in ran.output
+    assert "demo" in ran.output
+    assert "evals/notes.py" in ran.output
+    assert not (project.root / "ran").exists()
+
+
+def test_without_suites_it_says_how_to_begin(project: Project) -> None:
+    ran = project.scoregate("list")
+    assert ran.exit_code == 3
+    assert "scoregate init" in ran.output

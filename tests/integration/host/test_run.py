@@ -1,0 +1,132 @@
+"""`scoregate run` in a repository of one's own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+from junitparser import JUnitXml
+
+from tests.integration.host.conftest import Project, suite
+
+
+def test_a_green_run_leaves_every_report_and_exits_0(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert ran.result["conclusion"] == "passed"
+    assert ran.statuses == {"passed": 3}
+    assert {path.name for path in ran.out.iterdir()} == {"run", "comment.md", "junit.xml", "result.json"}
+    assert "demo" in ran.output
+    junit = JUnitXml.fromfile(str(ran.out / "junit.xml"))
+    assert junit.failures == junit.errors == 0
+
+
+def test_a_missed_threshold_fails_the_gate_and_names_the_case(project: Project) -> None:
+    project.write("evals/demo.py", suite(bad=2))
+    ran = project.scoregate("run")
+    assert ran.exit_code == 1
+    assert ran.statuses == {"passed": 3, "failed": 2}
+    assert "bad 0" in ran.comment
+    assert "bad 0" in ran.output
+
+
+def test_a_limit_in_the_settings_is_kept_and_told(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=9, bad=1))
+    project.write("pyproject.toml", "[tool.scoregate]\nmin_pass_rate = 0.9\n")
+    assert project.scoregate("run").exit_code == 0
+    ran = project.scoregate("run", "--min-pass-rate", "0.95")
+    assert ran.exit_code == 1
+    assert "--min-pass-rate" in json.dumps(ran.result)
+
+
+def test_nothing_to_run_is_never_green(project: Project) -> None:
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert ran.result["conclusion"] == "unmeasurable"
+
+
+def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    assert project.scoregate("run", "--suite", "other*").exit_code == 3
+
+
+def test_a_file_that_does_not_parse_is_told_and_the_others_run(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    project.write("evals/eval_broken.py", "from scoregate.testing.run import run_test_suite\nrun_test_suite(\n")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert "eval_broken.py" in ran.output
+    assert ran.statuses == {"passed": 3}
+
+
+def test_one_id_in_two_files_runs_both_under_names_of_their_own(project: Project) -> None:
+    project.write("evals/one.py", suite())
+    project.write("evals/two.py", suite(bad=1))
+    ran = project.scoregate("run")
+    assert sorted(s["label"] for s in ran.run["suites"]) == ["demo (evals/one.py)", "demo (evals/two.py)"]
+    assert ran.exit_code == 1
+
+
+def test_a_suite_within_a_test_function_is_run_by_pytest(project: Project) -> None:
+    body = (
+        suite().replace("run_test_suite(id=", "def test_demo():\n    assert run_test_suite(id=").rstrip() + ".passed\n"
+    )
+    project.write("evals/eval_demo.py", body)
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert "pytest" in " ".join(ran.run["scripts"][0]["command"])
+
+
+def test_a_suite_can_import_the_project_around_it(project: Project) -> None:
+    project.write("shop.py", "def answer(case):\n    return case.input\n")
+    project.write("evals/demo.py", suite("from shop import answer", fn="answer"))
+    assert project.scoregate("run").exit_code == 0
+
+
+def test_commands_in_any_language_write_events(project: Project) -> None:
+    script = r"""
+    log="$SCOREGATE_EVENTS/1.jsonl"
+    say() { printf '{"v":1,"suite":"shell","type":"%s"%s}\n' "$1" "$2" >> "$log"; }
+    say suite_started
+    say case_output ',"case":"a","output":"hi"'
+    say scored ',"case":"a","evaluator":"polite","score":1,"threshold":{"gte":1}'
+    say case_finished ',"case":"a"'
+    say suite_finished
+    """
+    project.write("evals/shell.sh", script)
+    project.write("scoregate.toml", '[[commands]]\nname = "shell"\nrun = "bash evals/shell.sh"\n')
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert ran.run["suites"][0]["id"] == "shell"
+
+
+def test_the_record_holds_every_case_with_its_output(project: Project) -> None:
+    project.write("evals/demo.py", suite(bad=1))
+    ran = project.scoregate("run", "--message", "first run")
+    lines = gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
+    cases = {case["hash"]: case for case in map(json.loads, lines)}
+    assert cases["bad 0"]["output"] == "bad 0"
+    assert ran.run["message"] == "first run"
+    assert ran.run["complete"] is True
+
+
+def test_repeats_and_max_cases_reach_the_suites(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=5))
+    ran = project.scoregate("run", "--repeats", "3", "--max-cases", "2")
+    assert ran.statuses == {"passed": 6}
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest_name(project: Project) -> None:
+    project.write("pyproject.toml", "[tool.scoregate]\nmin_pas_rate = 0.9\n")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 2
+    assert "min_pass_rate" in ran.output
+    assert "pyproject.toml" in ran.output
+
+
+def test_what_init_writes_runs_green(project: Project) -> None:
+    assert project.scoregate("init").exit_code == 0
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert (project.root / ".github" / "workflows" / "scoregate.yml").is_file()

@@ -1,0 +1,149 @@
+"""Runs for the tests of reports, folded from events as the host folds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoregate.ci.report.context import Context
+from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.view import ReportView
+from scoregate.core.case import CaseResult
+from scoregate.core.compare import compare
+from scoregate.core.evaluation import Threshold, Usage
+from scoregate.core.events import (
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    ErrorInfo,
+    EvaluatorInfo,
+    Event,
+    Origin,
+    Scored,
+    SuiteFinished,
+    SuiteStarted,
+)
+from scoregate.core.fold import RunFold
+from scoregate.core.gate import judge
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.record import Run, Script
+
+NOW = 1_760_007_200.0
+CONTEXT = Context(
+    key="evals",
+    repository="https://github.com/o/r",
+    commit="e4f5a6b" + "0" * 33,
+    run="1234567.1",
+    run_url="https://github.com/o/r/actions/runs/1234567",
+    base_branch="main",
+    generated_at=NOW,
+)
+
+
+@dataclass(frozen=True)
+class Score:
+    """One evaluation, or, with an error, none."""
+
+    evaluator: str
+    score: float = 1.0
+    threshold: Threshold | None = field(default_factory=lambda: Threshold(gte=0.9))
+    metadata: Any = None
+    error: ErrorInfo | None = None
+    assertions: Any = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One case as it is run."""
+
+    hash: str
+    scores: Sequence[Score] = ()
+    name: str = ""
+    output: Any = "a reply"
+    duration_ms: float = 800.0
+    repeat: int = 0
+    error: ErrorInfo | None = None
+    usage: Usage | None = None
+    unscored: tuple[str, ...] = ()
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A suite that tells its events."""
+
+    id: str
+    trials: Sequence[Trial]
+    evaluators: tuple[EvaluatorInfo, ...] = ()
+    origin: Origin | None = Origin("evals/support_bot.py", 41)
+    finished: bool = True
+    errors: tuple[ErrorInfo, ...] = ()
+
+    def events(self) -> Iterable[Event]:
+        """Everything it says."""
+        yield SuiteStarted(suite=self.id, origin=self.origin, evaluators=self.evaluators, cases=len(self.trials))
+        for trial in self.trials:
+            yield from self._trial(trial)
+        for error in self.errors:
+            yield Errored(suite=self.id, stage="suite", error=error)
+        if self.finished:
+            yield SuiteFinished(suite=self.id, duration_s=12.5)
+
+    def _trial(self, trial: Trial) -> Iterable[Event]:
+        where: dict[str, Any] = {"suite": self.id, "case": trial.hash, "repeat": trial.repeat}
+        yield CaseStarted(**where, name=trial.name, digest=trial.digest)
+        if trial.error:
+            yield Errored(**where, stage="task", error=trial.error)
+        else:
+            yield CaseOutput(**where, output=trial.output, duration_ms=trial.duration_ms, usage=trial.usage)
+        for score in trial.scores:
+            if score.error:
+                yield Errored(**where, stage="evaluator", error=score.error, evaluator=score.evaluator)
+                continue
+            yield Scored(
+                **where,
+                evaluator=score.evaluator,
+                score=score.score,
+                threshold=score.threshold,
+                metadata=score.metadata,
+                assertions=score.assertions,
+            )
+        yield CaseFinished(**where, unscored=trial.unscored)
+
+
+def make_run(*suites: Told, commit: str = "e4f5a6b", branch: str | None = "fix", **fields: Any) -> Run:
+    """The run that the suites left behind; its cases are read back as from disk."""
+    fold, cases = RunFold(), list[CaseResult]()
+    for suite in suites:
+        for event in suite.events():
+            if case := fold.apply(suite.id, f"evals/{suite.id}.py", event):
+                cases.append(case)
+    cases.extend(fold.close())
+    scripts = tuple(Script(f"evals/{suite.id}.py", exit_code=0) for suite in suites)
+    given: dict[str, Any] = {"scripts": scripts, "started": NOW - 90, "finished": NOW - 18, "complete": True} | fields
+    return Run(
+        id=f"run-{commit}",
+        version="1.0.0",
+        commit=commit + "0" * (40 - len(commit)),
+        branch=branch,
+        suites=fold.results(lambda: iter(cases)),
+        read=lambda: iter(cases),
+        **given,
+    )
+
+
+def make_base(*suites: Told, **fields: Any) -> Run:
+    """A run of the base branch, two hours old."""
+    when = {"started": NOW - 7300, "finished": NOW - 7230}
+    return make_run(*suites, commit="a1b2c3d", branch="main", **(when | fields))
+
+
+def view_of(
+    run: Run, base: Run | None = None, *, limits: Limits | None = None, note: str = "exact", context: Context = CONTEXT
+) -> ReportView:
+    """What is reported of a run and its base, judged by `limits` for every suite."""
+    comparison = compare(run, base, note if base else "no run of main is stored")
+    policy = Policy(suites={"*": limits}) if limits else Policy()
+    return make_view(comparison, judge(comparison, policy), context)
