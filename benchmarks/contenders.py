@@ -68,8 +68,10 @@ def _autoblocks_server() -> Iterator[str]:
     command = [sys.executable, str(SUITES / "autoblocks_server.py")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        yield f"http://localhost:{int(server.stdout.readline())}"
-        server.terminate()
+        try:
+            yield f"http://localhost:{int(server.stdout.readline())}"
+        finally:
+            server.terminate()
 
 
 def autoblocks(load: Load) -> Sample:

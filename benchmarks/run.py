@@ -4,13 +4,14 @@ import argparse
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import junit
 import overhead
 import saturation
 import scale
 import start
+from measure import Failed
 from peers import REQUIREMENTS, version
 from rows import HEAD, Row
 
@@ -41,15 +42,24 @@ def _setting() -> str:
     return f"CPython {platform.python_version()}, {os.cpu_count()} cores; {peers}"
 
 
+def _shown(rows: Iterable[Row]) -> bool:
+    """Print rows as they come, and return whether one is missed."""
+    missed = False
+    for row in rows:
+        print(row, flush=True)
+        missed |= row.missed
+    return missed
+
+
 def main() -> int:
-    """Measure what is asked for, a row at a time, and return the exit code."""
+    """Measure what is asked for and return the exit code: 1 where a target is missed, 2 where a run went wrong."""
     arguments = _arguments()
     print(f"{_setting()}; medians of {arguments.runs}\n\n{HEAD}", flush=True)
-    missed = False
-    for name in arguments.names or MEASUREMENTS:
-        for row in MEASUREMENTS[name](arguments.runs):
-            print(row, flush=True)
-            missed |= row.missed
+    try:
+        missed = _shown(row for name in arguments.names or MEASUREMENTS for row in MEASUREMENTS[name](arguments.runs))
+    except Failed as error:
+        print(error, file=sys.stderr)
+        return 2
     return int(missed and arguments.check)
 
 

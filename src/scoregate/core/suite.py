@@ -20,10 +20,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A case as the record tells it: `body` has a JSON form, `cluster` groups cases that belong together."""
+    """A case as the record tells it: `body` has a JSON form, `cluster` groups cases that belong together.
+
+    `digest` is that of the definition, to tell whether it changed under the same hash.
+    """
 
     name: str
     body: Any
+    digest: str = ""
     tags: tuple[str, ...] = ()
     cluster: str | None = None
 

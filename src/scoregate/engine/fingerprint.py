@@ -11,9 +11,10 @@ from functools import cache
 from typing import Any
 
 from scoregate.core.events import Fingerprint
-from scoregate.core.wire import dump
+from scoregate.core.wire import dump, ordered, plain
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
 
 
 def fingerprint(evaluator: object, *, ignore: Iterable[str] = ()) -> Fingerprint:
@@ -22,15 +23,24 @@ def fingerprint(evaluator: object, *, ignore: Iterable[str] = ()) -> Fingerprint
     The source is that of the user's classes and of everything in their modules that these refer to; a class of ours
     counts by its `version`. `prompt` stays empty here: a judge knows its own.
 
+    Where the source is not to be had (code typed into a console, classes made at run time) `source` is None.
+
     Args:
         evaluator: any object. ignore: attributes that do not change a score.
     """
     model = getattr(evaluator, "model", None)
     return Fingerprint(
-        source=_digest(*_sources(type(evaluator))),
+        source=_source(type(evaluator)),
         parameters=_digest(_parameters(evaluator, {*ignore, "model"})),
         model=model if isinstance(model, str) else None,
     )
+
+
+def _source(cls: type) -> str | None:
+    try:
+        return _digest(*_sources(cls))
+    except (LookupError, RecursionError):
+        return None
 
 
 def _sources(cls: type) -> Iterator[str]:
@@ -45,31 +55,40 @@ def _with_references(module: str, qualname: str) -> Iterator[str]:
     definitions = _definitions(module)
     wanted, seen = [qualname.split(".<locals>", maxsplit=1)[0].split(".", maxsplit=1)[0]], set[str]()
     if wanted[0] not in definitions:
-        yield f"{module}.{qualname}"
+        raise LookupError(f"{module}.{qualname}")
     while wanted:
         name = wanted.pop()
         if name in definitions and name not in seen:
             seen.add(name)
-            node = definitions[name]
-            yield _tree(node)
-            wanted.extend(sorted({n.id for n in ast.walk(node) if isinstance(n, ast.Name)}))
+            for node in definitions[name]:
+                yield _tree(node)
+                wanted.extend(sorted({n.id for n in ast.walk(node) if isinstance(n, ast.Name)}))
 
 
 @cache
-def _definitions(module: str) -> dict[str, ast.AST]:
+def _definitions(module: str) -> dict[str, list[ast.AST]]:
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (OSError, TypeError, KeyError, SyntaxError):
         return {}
-    found: dict[str, ast.AST] = {}
-    for node in tree.body:
+    found: dict[str, list[ast.AST]] = {}
+    for node in _statements(tree.body):
         if isinstance(node, _Definition):
-            found[node.name] = _normalised(node)
-        elif isinstance(node, ast.Assign):
-            found |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            found[node.target.id] = node.value
+            found.setdefault(node.name, []).append(_normalised(node))
+        elif isinstance(node, _Assignment) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
+                found.setdefault(name, []).append(node.value)
     return found
+
+
+def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The statements of a module, those under `if`, `try` and `with` included."""
+    for node in nodes:
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            for part in ("body", "handlers", "orelse", "finalbody"):
+                yield from _statements(getattr(node, part, ()))
 
 
 def _tree(node: object) -> str:
@@ -97,21 +116,28 @@ def _normalised(tree: ast.AST) -> ast.AST:
 
 
 def _parameters(evaluator: object, ignore: set[str]) -> str:
-    attributes = sorted(getattr(evaluator, "__dict__", {}).items())
-    own = {name: value for name, value in attributes if name not in ignore and not name.startswith("_")}
-    return _stable(own)
+    attributes = sorted(_attributes(evaluator).items())
+    own = ((name, value) for name, value in attributes if name not in ignore and not name.startswith("_"))
+    return ",".join(f"{name}={_stable(value)}" for name, value in own)
 
 
-def _stable(values: dict[str, Any]) -> str:
-    """JSON in which what has no JSON form stands as its type, so that no address of memory gets in."""
-    parts = []
-    for name, value in values.items():
-        try:
-            text = dump(value).decode()
-        except Exception:  # whatever a foreign object raises when it is written
-            text = f"<{type(value).__qualname__}>"
-        parts.append(f"{name}={text}")
-    return ",".join(parts)
+def _attributes(evaluator: object) -> dict[str, Any]:
+    slots = (cls.__dict__.get("__slots__", ()) for cls in type(evaluator).__mro__)
+    names = [name for given in slots for name in ((given,) if isinstance(given, str) else given)]
+    in_slots = {name: getattr(evaluator, name) for name in names if hasattr(evaluator, name)}
+    return in_slots | getattr(evaluator, "__dict__", {})
+
+
+def _stable(value: Any) -> str:
+    """JSON in which what has no JSON form stands as a name, so that no address of memory gets in."""
+    if hasattr(value, "__qualname__"):
+        return f"<{value.__qualname__}>"
+    if isinstance(value, Iterator):
+        return f"<{type(value).__qualname__}>"
+    try:
+        return dump(plain(ordered(value))).decode()
+    except Exception:  # whatever a foreign object raises when it is written
+        return f"<{type(value).__qualname__}>"
 
 
 def _digest(*parts: str) -> str:

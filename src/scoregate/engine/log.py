@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from scoregate.core.case import CaseResult
 from scoregate.core.events import CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored
 from scoregate.core.fold import SuiteFold
 from scoregate.core.record import SuiteResult
-from scoregate.core.wire import MAX_EVENT_BYTES, dump, parse_event
+from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event, parse_event
 from scoregate.errors import InvalidEvent
 
 EVENTS_VARIABLE = "SCOREGATE_EVENTS"
+_CHUNK = 256 * 1024
 _counter = itertools.count()
 
 
@@ -35,24 +38,20 @@ class EventLog:
         self._seq = itertools.count()
         self._lock = threading.Lock()
         self._fold = SuiteFold(0, suite)
-        if folder is None:
-            self._file = tempfile.TemporaryFile(prefix="scoregate-", suffix=".jsonl", buffering=0)  # noqa: SIM115
-            self._fd = self._file.fileno()
-        else:
-            path = folder / f"{os.getpid()}-{next(_counter)}.jsonl"
-            self._file = path.open("xb+", buffering=0)
-            self._fd = self._file.fileno()
+        self._file = _temporary() if folder is None else _new_in(folder)
+        self._fd = self._file.fileno()
+        weakref.finalize(self, self._file.close)
 
     def emit(self, kind: type[Event], **fields: Any) -> None:
         """Say it.
 
         Raises:
-            PydanticSerializationError: a field has no JSON form; nothing was said.
+            ValueError: a field has no JSON form; nothing was said.
         """
         event: Event = kind(suite=self.suite, seq=next(self._seq), time=time.time(), **fields)
-        line = dump(event)
+        line = dump_event(event)
         if len(line) >= MAX_EVENT_BYTES:
-            line = dump(event := _shortened(event, len(line)))
+            line = dump_event(event := _shortened(event, len(line)))
         with self._lock:
             os.write(self._fd, line + b"\n")
             self._fold.apply(event)
@@ -63,12 +62,34 @@ class EventLog:
 
     def _read(self) -> Iterator[CaseResult]:
         fold = SuiteFold(0, self.suite)
-        with open(os.dup(self._fd), "rb") as lines:  # noqa: PTH123
-            lines.seek(0)
-            for line in lines:
-                if (case := fold.apply(parse_event(line))) is not None:
-                    yield case
+        for line in self._lines():
+            if (case := fold.apply(parse_event(line))) is not None:
+                yield case
         yield from fold.close()
+
+    def _lines(self) -> Iterator[bytes]:
+        """The lines so far. Each reader has its own place in the file, and the writer's is at the end."""
+        at, rest = 0, b""
+        while chunk := os.pread(self._fd, _CHUNK, at):
+            at += len(chunk)
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+
+
+def _temporary() -> BinaryIO:
+    return tempfile.TemporaryFile(prefix="scoregate-", suffix=".jsonl", buffering=0)
+
+
+def _new_in(folder: Path) -> BinaryIO:
+    """A file that nobody has; another container may have used our process id."""
+    for number in _counter:
+        with contextlib.suppress(FileExistsError):
+            return open(folder / f"{os.getpid()}-{number}.jsonl", "xb+", buffering=0, opener=_appending)
+    raise AssertionError("numbers do not end")
+
+
+def _appending(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_APPEND, 0o666)
 
 
 def _shortened(event: Event, size: int) -> Event:

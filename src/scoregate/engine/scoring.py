@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
+from collections import deque
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -22,6 +24,9 @@ from scoregate.engine.trial import CURRENT, Trial
 # one trip at a time is cheapest; the next worker waits for it this long before it sets out too.
 _SLICE_S = 0.001
 _QUICK_S = 0.0003
+# What is done is told after this long, however long the scorer takes for the last trial of the trip.
+_LATE_S = 0.1
+_Done: TypeAlias = deque[tuple[Trial, Any]]
 
 
 class Pool:
@@ -56,11 +61,15 @@ class Pool:
                 if not await self.channel.ready():
                     return
                 trip = await self._set_out()
-            done = await to_thread.run_sync(self._slice, limiter=self._limiter)
+            done: _Done = deque()
+            late = asyncio.get_running_loop().call_later(_LATE_S, self._tell_known, done)
+            await to_thread.run_sync(self._slice, done, limiter=self._limiter)
+            late.cancel()
             trip.set()
             self.channel.taken()
-            for trial, result in done:
-                self._tell(trial, await _awaited(result, trial) if inspect.isawaitable(result) else result)
+            self._tell_known(done)
+            for trial, awaitable in done:
+                self._tell(trial, await _awaited(awaitable, trial))
 
     async def _set_out(self) -> anyio.Event:
         if self._quick and self._trip is not None and not self._trip.is_set():
@@ -69,8 +78,8 @@ class Pool:
         self._trip = anyio.Event()
         return self._trip
 
-    def _slice(self) -> list[tuple[Trial, Any]]:
-        done: list[tuple[Trial, Any]] = []
+    def _slice(self, done: _Done) -> None:
+        calls = 0
         started = now = perf_counter()
         while now - started < _SLICE_S and (trial := self.channel.take()) is not None:
             CURRENT.set(trial)
@@ -81,11 +90,15 @@ class Pool:
             except BaseException as error:  # the user's code may raise anything
                 result = error
             done.append((trial, result))
+            calls += 1
             now = perf_counter()
             if inspect.isawaitable(result):  # to be awaited by this worker; the next trial is for another one
                 break
-        self._quick = now - started < _QUICK_S * len(done)
-        return done
+        self._quick = now - started < _QUICK_S * calls
+
+    def _tell_known(self, done: _Done) -> None:
+        while done and not inspect.isawaitable(done[0][1]):
+            self._tell(*done.popleft())
 
     def _call(self, trial: Trial) -> Any:
         if trial.hook_results is None:

@@ -13,12 +13,17 @@ import anyio
 T = TypeVar("T")
 
 
-def run_sync(function: Callable[[], Awaitable[T]]) -> T:
-    """Run it to its end. Inside a running loop it gets a loop and a thread of its own, and the caller waits."""
+def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
+    """Run it to its end. Inside a running loop it gets a loop and a thread of its own, and the caller waits.
+
+    Args:
+        function: takes nothing. apart: give it a thread in any case. That one is a daemon and so are the worker
+            threads that it starts, so that one that was left behind does not keep the process from ending.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return anyio.run(function)
+        return _in_thread(function) if apart else anyio.run(function)
     return _in_thread(function)
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from zlib import crc32
 
 import anyio
 from anyio import CapacityLimiter
 
 from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored
 from scoregate.core.suite import Suite
-from scoregate.core.wire import dump
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.retry import is_transient, wait_s
@@ -56,7 +54,7 @@ class TaskStage:
             CaseStarted,
             name=told.name,
             input=told.body,
-            digest=f"{crc32(dump(told.body)):08x}",
+            digest=told.digest,
             tags=told.tags,
             cluster=told.cluster,
             **trial.key,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 from scoregate.core.suite import Case, Description
-from scoregate.core.wire import plain
+from scoregate.core.wire import dump, ordered, plain
 from scoregate.testing.environment import Selection
 from scoregate.testing.models import TestCaseConfig
 from scoregate.testing.util import md5
@@ -22,13 +22,19 @@ Hasher = Callable[[Any], object]
 
 
 def hasher(test_case_hash: Sequence[str] | Hasher | None) -> Hasher:
-    """What gives a case's hash: the given function, the named fields, or the case's own `hash`."""
+    """What gives a case's hash: the given function, the named fields, or the case's own `hash`.
+
+    Raises:
+        TypeError: it is none of these.
+    """
     if test_case_hash is None:
         return _own_hash
     if callable(test_case_hash):
         return test_case_hash
     names = [test_case_hash] if isinstance(test_case_hash, str) else list(test_case_hash)
-    return lambda value: md5("".join(json.dumps(_field(value, name), default=str) for name in names))
+    if not names:
+        raise TypeError("it names no field")
+    return lambda value: md5("".join(dump(ordered(_field(value, name))).decode() for name in names))
 
 
 def _own_hash(value: Any) -> object:
@@ -79,24 +85,27 @@ def _checked_hash(value: object) -> str:
 
 
 def _config(value: Any) -> TestCaseConfig:
-    config = getattr(value, _CONFIG, None)
+    config = value.get(_CONFIG) if isinstance(value, Mapping) else getattr(value, _CONFIG, None)
     return config if isinstance(config, TestCaseConfig) else TestCaseConfig()
 
 
 def _repeats(value: Any, selection: Selection) -> int:
-    asked = _config(value).repeat_num_times
-    if asked is None:
-        return selection.repeats or 1
-    if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
+    config = _config(value)
+    asked = config.repeat_num_times
+    if asked is not None and (isinstance(asked, bool) or not isinstance(asked, int) or asked < 1):
         raise ValueError(f"its repeat_num_times must be a whole number of at least 1, not {asked!r}")
-    return asked
+    if isinstance(config.tags, str) or not all(isinstance(tag, str) for tag in config.tags):
+        raise TypeError(f"its tags must be a list of strings, not {config.tags!r}")
+    if not isinstance(config.cluster, str | None):
+        raise TypeError(f"its cluster must be a string, not {config.cluster!r}")
+    return asked or selection.repeats or 1
 
 
 def describe(case: Case) -> Description:
     """The case as the record tells it. What has no JSON form stands as its type, in angle brackets."""
     config = _config(case.value)
-    body = _body(case.value)
-    return Description(_name(case.hash, body), plain(body), tuple(config.tags), config.cluster)
+    body = plain(ordered(_body(case.value)))
+    return Description(_name(case.hash, body), body, f"{crc32(dump(body)):08x}", tuple(config.tags), config.cluster)
 
 
 def _body(value: Any) -> Any:
@@ -105,10 +114,11 @@ def _body(value: Any) -> Any:
     if dataclasses.is_dataclass(body) and not isinstance(body, type):
         return {name: getattr(body, name) for name in _fields(type(body))}
     if hasattr(body, "model_dump"):
-        return {name: item for name, item in body if name != _CONFIG}
+        return body.model_dump(exclude={_CONFIG})
     if isinstance(body, Mapping):
         return {name: item for name, item in body.items() if name != _CONFIG}
-    return {k: v for k, v in vars(body).items() if not k.startswith("_")} if body is value else body
+    own = getattr(body, "__dict__", None) if body is value else None
+    return body if own is None else {k: v for k, v in own.items() if not k.startswith("_") and k != _CONFIG}
 
 
 @cache
@@ -124,6 +134,12 @@ def _name(case_hash: str, body: Any) -> str:
 
 
 def output_form(output: Any) -> Any:
-    """The output as the record keeps it: its own `serialize`, where it has one."""
+    """The output as the record keeps it: its own `serialize`, where it has one.
+
+    Raises:
+        TypeError: it can be read only once, so that the evaluators would find nothing.
+    """
+    if isinstance(output, Iterator):
+        raise TypeError(f"fn returned a {type(output).__name__}, which can be read only once; return a list of its items")
     serialize = getattr(output, "serialize", None)
     return serialize() if callable(serialize) else output

@@ -85,7 +85,7 @@ def run_test_suite(
         timeout=timeout,
         selection=asked,
     )
-    logs = run_sync(partial(run_suite, suite, folder))
+    logs = run_sync(partial(run_suite, suite, folder), apart=suite.limits.timeout_s is not None)
     result = _concluded(logs, started, assert_test=assert_test, job=human_review_job)
     if folder is None:
         print(summary(result))

@@ -32,6 +32,8 @@ class SuiteHead:
     complete: bool = False
     assertion_failed: bool = False
     duration_s: float | None = None
+    skipped: bool = False
+    variants: tuple[str, ...] = ()
     cases: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)
     means: Mapping[str, float | None] = field(default_factory=dict)

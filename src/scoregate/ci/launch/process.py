@@ -78,11 +78,16 @@ async def _run(child: _Child) -> Script:
     except OSError as error:
         advice = "Check that the program is installed, or name another one in the settings."
         told = ErrorInfo(type(error).__name__, f"cannot start {launch.argv[0]!r}: {error.strerror}", advice=advice)
-        return Script(launch.name, launch.argv, error=told)
+        return Script(launch.name, _command(launch), error=told)
     async with process:
         timed_out = await _watch(process, child)
     error_info = _error(process.returncode, child.tail, timeout_s=child.host.timeout_s if timed_out else None)
-    return Script(launch.name, launch.argv, process.returncode, timed_out, error=error_info)
+    return Script(launch.name, _command(launch), process.returncode, timed_out, error=error_info)
+
+
+def _command(launch: Launch) -> tuple[str, ...]:
+    """As the record has it: the program by its name, since its path says more of this machine than of the run."""
+    return (Path(launch.argv[0]).name, *launch.argv[1:])
 
 
 async def _watch(process: Process, child: _Child) -> bool:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from scoregate.ci.settings.fields import Command, SuiteSettings
 from scoregate.ci.settings.layers import TABLES, Keys, Layer
 
+_TABLE = "must be a table; in the environment, write it as JSON"
 _RULES = {
     "greater_than_equal": "must be at least {ge:g}",
     "greater_than": "must be more than {gt:g}",
@@ -25,7 +26,8 @@ _RULES = {
     "string_type": "must be text",
     "string_too_short": "must not be empty",
     "tuple_type": "must be a list",
-    "mapping_type": "must be a table; in the environment, write it as JSON",
+    "dict_type": _TABLE,
+    "mapping_type": _TABLE,
     "model_type": "must be a table",
     "value_error": "{error}",
 }

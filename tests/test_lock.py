@@ -1,0 +1,26 @@
+"""The lock holds everything that the command line needs, each file by its hash, and names no place of ours."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
+
+
+def test_every_requirement_is_locked() -> None:
+    locked = set(re.findall(r"^([a-z0-9._-]+)==", LOCK, re.MULTILINE))
+    assert names([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"]]) <= locked
+
+
+def test_every_locked_version_has_hashes_and_no_address() -> None:
+    entries = [entry for entry in re.split(r"\n(?=[a-z])", LOCK) if "==" in entry]
+    assert all("--hash=sha256:" in entry for entry in entries)
+    assert "://" not in LOCK

@@ -1,0 +1,121 @@
+"""Every block of the README, executed as it stands, in the order of the README."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+TRY, INIT, SUITE, COMMANDS, EVENTS, BASELINE, SETTINGS, DEVELOP = range(len(BLOCKS))
+
+
+def run(number: int, folder: Path, *, venv: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([*([str(venv / "bin")] if venv else []), os.environ["PATH"]])
+    drop = ("SCOREGATE_", "GITHUB_", "VIRTUAL_ENV", "PYTHON", "PYTEST_")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(drop)}
+    return subprocess.run(
+        ["bash", "-ec", BLOCKS[number][1]],
+        cwd=folder,
+        env={**clean, "PATH": path, **environment},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a fresh clone holds: every file that git follows, and nothing else."""
+    folder = tmp_path_factory.mktemp("clone") / "scoregate"
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, os.fsdecode(listed).split("\0")):
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def first(clone: Path) -> subprocess.CompletedProcess[str]:
+    """The first command, on which the others build: it makes the environment."""
+    return run(TRY, clone)
+
+
+@pytest.fixture(scope="module")
+def project(first: subprocess.CompletedProcess[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty repository of the reader's own."""
+    assert first.returncode == 1, first.stderr
+    folder = tmp_path_factory.mktemp("project")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    return folder
+
+
+def test_the_first_command_shows_a_comparison_and_a_failed_gate(
+    clone: Path, first: subprocess.CompletedProcess[str]
+) -> None:
+    assert first.returncode == 1, first.stdout + first.stderr
+    assert "worse" in first.stdout
+    result = json.loads((clone / "scoregate-out" / "result.json").read_text())
+    labels = {(row["suite"], row["evaluator"]): row["label"] for row in result["rows"]}
+    assert labels["support-bot", "has-all-substrings"] == "worse"
+    assert "not comparable" not in labels.values()
+    failed = [finding["suite"] for finding in result["findings"] if finding["conclusion"] == "failed"]
+    assert failed == ["support-bot"]
+
+
+def test_init_and_run_are_green_in_an_empty_repository(clone: Path, project: Path) -> None:
+    done = run(INIT, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_suite_of_the_readme_runs_alone_and_under_the_host(clone: Path, project: Path) -> None:
+    file = project / "evals" / "eval_hours.py"
+    file.write_text(BLOCKS[SUITE][1], encoding="utf-8")
+    alone = subprocess.run([clone / ".venv/bin/python", file], capture_output=True, text=True, check=False)
+    assert alone.returncode == 0, alone.stderr
+    assert "opening-hours" in alone.stdout
+    done = scoregate(clone, project, "run", "--suite", "opening-hours")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "closed" in done.stdout
+
+
+def test_a_shell_script_is_a_suite(clone: Path, project: Path) -> None:
+    (project / "scoregate.toml").write_text(BLOCKS[COMMANDS][1], encoding="utf-8")
+    (project / "evals" / "suite.sh").write_text(BLOCKS[EVENTS][1], encoding="utf-8")
+    done = scoregate(clone, project, "run", "--suite", "shell-suite")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_run_is_the_base_of_the_next(clone: Path, project: Path) -> None:
+    (project / "evals" / "eval_hours.py").unlink(missing_ok=True)
+    done = run(BASELINE, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((project / "scoregate-out" / "result.json").read_text())["base"] is not None
+
+
+def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path) -> None:
+    (project / "scoregate.toml").write_text(BLOCKS[SETTINGS][1], encoding="utf-8")
+    done = scoregate(clone, project, "list")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_command_that_runs_the_tests_finds_them(clone: Path, first: subprocess.CompletedProcess[str]) -> None:
+    """Only collected: this test is one of them."""
+    assert first.returncode == 1
+    done = run(DEVELOP, clone, PYTEST_ADDOPTS="--collect-only")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert "tests/test_readme.py" in done.stdout
+
+
+def scoregate(clone: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [clone / ".venv/bin/scoregate", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )

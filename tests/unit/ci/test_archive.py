@@ -1,0 +1,357 @@
+"""A run on disk: what is written is read back, and readers see the whole of it or nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scoregate.ci.archive import RunWriter, read_run, run_folder
+from scoregate.ci.archive.head import RUN_FIELDS, SUITE_FIELDS
+from scoregate.core.case import CaseError, CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.record import Run, Script, SuiteResult
+from scoregate.errors import RecordError
+
+FULL = CaseResult(
+    0,
+    "a1",
+    2,
+    "a name",
+    {"q": [1, None, 2.5]},
+    {"answer": None, "é": "\u2028"},
+    True,
+    1.25,
+    3,
+    "d1",
+    ("critical",),
+    "talk",
+    {
+        "plain": Evaluation(0.5),
+        "full": Evaluation(
+            1.0,
+            Threshold(gte=0.5, lt=2),
+            {"why": ["x"]},
+            (Assertion("polite", True, False, {"m": 1}), Assertion("true", False, True)),
+            Usage(1, 2, 3, 0.25, "m-1"),
+        ),
+    },
+    [CaseError(ErrorInfo("E", "message", "trace", "advice"), "judge"), CaseError(ErrorInfo("F", "task"))],
+    ("left out",),
+    ("waits",),
+    Usage(7, 8),
+)
+
+
+def a_run(count: int = 1, **changes: Any) -> Run:
+    made = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True) for at in range(count))
+    return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=made), **changes)
+
+
+def write(folder: Path, cases: list[CaseResult], run: Run | None = None) -> Run:
+    run = run or a_run(1 + max((case.suite for case in cases), default=0))
+    columns = [Columns() for _ in run.suites]
+    with RunWriter(folder) as writer:
+        for case in cases:
+            writer.add(case)
+            columns[case.suite].add(case)
+        suites = (replace(suite, columns=each) for suite, each in zip(run.suites, columns, strict=True))
+        return writer.finish(replace(run, suites=tuple(suites)))
+
+
+def some(count: int, suite: int = 0) -> list[CaseResult]:
+    return [CaseResult(suite, f"h{at}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))}) for at in range(count)]
+
+
+def same(one: Run, other: Run) -> bool:
+    bare = (replace(run, read=None, suites=tuple(replace(s, read=None) for s in run.suites)) for run in (one, other))
+    return repr(next(bare)) == repr(next(bare))
+
+
+def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
+    suite = SuiteResult(
+        "s",
+        "s (a.py)",
+        Origin("a.py", 3),
+        "a.py",
+        {"e": EvaluatorInfo("e", Fingerprint("1", "2", "3", "m"), higher_is_better=False)},
+        {"model": "x", "k": 1},
+        4,
+        (ErrorInfo("E", "m"),),
+        ("review",),
+        complete=True,
+        assertion_failed=True,
+        duration_s=1.5,
+        skipped=True,
+        variants=("a", "b"),
+    )
+    script = Script("a.py", ("python", "a.py"), -9, timed_out=True, duration_s=2.0, error=ErrorInfo("K", "killed"))
+    run = a_run(
+        message="hi\n",
+        commit="c" * 40,
+        branch="main",
+        dirty=True,
+        attempt=2,
+        suites=(suite,),
+        scripts=(script,),
+        notices=("one",),
+        policy={"default": {"min_pass_rate": 1.0}},
+        filters=("s*",),
+    )
+    written = write(tmp_path / "run", [FULL, *some(2)], run)
+    found = read_run(tmp_path / "run")
+    assert same(found, written)
+    assert list(found.cases) == list(written.cases) == [FULL, *some(2)]
+    assert list(found.suites[0].cases) == [FULL, *some(2)]
+
+
+def test_run_json_leaves_nothing_out() -> None:
+    assert {each.name for each in fields(Run)} - RUN_FIELDS == {"suites", "read"}
+    assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"columns", "read"}
+
+
+def test_run_json_says_what_the_cases_come_to(tmp_path: Path) -> None:
+    write(tmp_path, some(3))
+    head = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert head["cases"] == head["suites"][0]["statuses"]["passed"] == 3
+    assert head["schema_version"] == 1
+
+
+def test_suites_read_their_own_cases_in_order(tmp_path: Path) -> None:
+    mixed = [case for pair in zip(some(5), some(5, 1), strict=True) for case in pair]
+    found = read_run(write(tmp_path, mixed) and tmp_path)
+    assert [case.suite for case in found.cases] == [0, 1] * 5
+    for at in (0, 1):
+        assert [case.hash for case in found.suites[at].cases] == found.suites[at].columns.hashes
+        assert {case.suite for case in found.suites[at].cases} == {at}
+
+
+@pytest.mark.parametrize("name", [".", "run", "run/run.json", "run/cases.jsonl.gz"])
+def test_a_run_is_found_by_any_of_its_names(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "run", [])
+    assert run_folder(tmp_path / name) == tmp_path / "run"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+SCORES = st.floats(0, 1)
+CASES = st.builds(
+    CaseResult,
+    suite=st.integers(0, 1),
+    hash=st.text(),
+    repeat=st.integers(0, 3),
+    name=st.text(),
+    input=JSON,
+    output=JSON,
+    truncated=st.booleans(),
+    duration_ms=st.none() | st.floats(0, 1e9),
+    attempts=st.integers(1, 5),
+    tags=st.lists(st.text(), max_size=2).map(tuple),
+    cluster=st.none() | st.text(),
+    evaluations=st.dictionaries(st.text(), st.builds(Evaluation, SCORES, metadata=st.none() | JSON), max_size=3),
+    usage=st.none() | st.builds(Usage, st.integers(0, 10**6), st.integers(0, 10**6), cost=st.none() | st.floats(0, 10)),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(st.lists(CASES, max_size=6, unique_by=lambda case: (case.suite, case.key)))
+def test_whatever_suites_say_survives_the_disk(tmp_path: Path, cases: list[CaseResult]) -> None:
+    written = write(tmp_path, cases, a_run(2))
+    found = read_run(tmp_path)
+    assert list(found.cases) == cases
+    assert same(found, written)
+
+
+def test_what_is_no_json_is_written_as_well_as_can_be(tmp_path: Path) -> None:
+    odd = CaseResult(0, "a", output=[float("nan"), b"\xff", {1, 2}, object], input="\ud800 lone", name="\udfff")
+    written = write(tmp_path, [odd])
+    (case,) = written.cases
+    assert case.output[:3] == [None, "_w==", [1, 2]]
+    assert (case.input, case.name) == ("? lone", "?")
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write(tmp_path / name, [FULL, *some(50)])
+    for file in ("run.json", "cases.jsonl.gz"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_the_old_run_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    write(tmp_path, some(1))
+    with RunWriter(tmp_path) as writer:
+        writer.add(CaseResult(0, "new"))
+        assert read_run(tmp_path).suites[0].columns.hashes == ["h0"]
+    assert read_run(tmp_path).suites[0].columns.hashes == ["h0"]
+    assert {path.name for path in tmp_path.iterdir()} == {"run.json", "cases.jsonl.gz"}
+
+
+def test_a_run_that_was_read_stays_readable_when_its_folder_gets_a_newer_one(tmp_path: Path) -> None:
+    write(tmp_path, some(3))
+    old = read_run(tmp_path)
+    write(tmp_path, some(1))
+    assert [case.hash for case in old.cases] == ["h0", "h1", "h2"]
+    assert len(list(read_run(tmp_path).cases)) == 1
+
+
+def test_two_readers_do_not_disturb_each_other(tmp_path: Path) -> None:
+    run = write(tmp_path, some(3000))
+    pairs = zip(run.cases, run.suites[0].cases, strict=True)
+    assert all(one == other for one, other in pairs)
+
+
+def test_what_a_crash_left_is_cleaned_and_a_living_writer_is_not(tmp_path: Path) -> None:
+    (tmp_path / ".cases.jsonl.gz-0000.partial").write_bytes(b"half")
+    (tmp_path / "mine.txt").write_text("keep", encoding="utf-8")
+    with RunWriter(tmp_path) as first:
+        first.add(CaseResult(0, "first"))
+        write(tmp_path, some(2))
+        first.finish(a_run())
+    assert {path.name for path in tmp_path.iterdir()} == {"run.json", "cases.jsonl.gz", "mine.txt"}
+    assert [case.hash for case in read_run(tmp_path).cases] == ["first"]
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordError, match="--out"):
+        RunWriter(tmp_path / "file" / "run")
+
+
+def test_a_full_disk_is_told_and_leaves_the_old_run() -> None:
+    with pytest.raises(RecordError, match="cannot be written to /proc"):
+        RunWriter(Path("/proc/self/run"))
+
+
+def damage(folder: Path, *lines: bytes) -> Run:
+    """A run of three good cases, with these lines after them."""
+    write(folder, some(3))
+    good = gzip.decompress((folder / "cases.jsonl.gz").read_bytes())
+    (folder / "cases.jsonl.gz").write_bytes(gzip.compress(good + b"".join(line + b"\n" for line in lines)))
+    return read_run(folder)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b'{"suite":0}',
+        b'{"suite":true,"hash":"x"}',
+        b'{"suite":7,"hash":"x"}',
+        b'{"suite":-1,"hash":"x"}',
+        b'{"suite":0,"hash":3}',
+        b'{"suite":0,"hash":"x","repeat":99999999999999999999}',
+        b'{"suite":0,"hash":"x","duration_ms":1' + b"0" * 400 + b"}",
+        b'{"suite":0,"hash":"x","duration_ms":NaN}',
+        b'{"suite":0,"hash":"x","tags":"abc"}',
+        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":NaN}}}',
+        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":1.5}}}',
+        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":"0.5"}}}',
+        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":true}}}',
+        b'{"suite":0,"hash":"x","evaluations":{"e":3}}',
+        b'{"suite":0,"hash":"x","evaluations":[1]}',
+        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":1,"threshold":{"above":1}}}}',
+        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":1,"assertions":[{"criterion":1}]}}}',
+        b'{"suite":0,"hash":"x","errors":[{"error":{"type":1,"message":"m"}}]}',
+        b'{"suite":0,"hash":"x","usage":{"input_tokens":-1}}',
+    ],
+)
+def test_a_line_that_is_no_case_is_a_notice(tmp_path: Path, line: bytes) -> None:
+    run = damage(tmp_path, line, b'{"suite":0,"hash":"last"}')
+    assert any("1 of its lines hold no case, the first is line 4" in notice for notice in run.notices)
+    assert not run.complete
+    assert [case.hash for case in run.suites[0].cases] == run.suites[0].columns.hashes == ["h0", "h1", "h2", "last"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
+@given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
+def test_no_line_breaks_the_reader(tmp_path: Path, line: bytes) -> None:
+    assert damage(tmp_path, line).suites[0].columns.hashes[:3] == ["h0", "h1", "h2"]
+
+
+def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("cases", "lines"):
+        monkeypatch.setattr(f"scoregate.ci.archive.{module}.MAX_LINE_BYTES", 1000)
+    run = damage(tmp_path, b'{"suite":0,"hash":"' + b"x" * 5000 + b'"}', b'{"suite":0,"hash":"last"}')
+    assert "line 4: longer than" in " ".join(run.notices)
+    assert run.suites[0].columns.hashes[-1] == "last"
+
+
+def test_a_case_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    run = damage(tmp_path, b'{"suite":0,"hash":"h1"}')
+    assert any("1 cases are there twice" in notice for notice in run.notices)
+    assert len(run.suites[0].columns) == len(list(run.cases)) == 3
+
+
+def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:
+    assert any("not as it was" in notice for notice in damage(tmp_path, b'{"suite":0,"hash":"added"}').notices)
+
+
+@pytest.mark.parametrize("kept", [0.9, 0.5, 0.01, 0])
+def test_of_a_file_that_is_cut_off_the_rest_is_kept(tmp_path: Path, kept: float) -> None:
+    write(tmp_path, [replace(case, input=str(hash(case.hash))) for case in some(20_000)])
+    path = tmp_path / "cases.jsonl.gz"
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
+    run = read_run(tmp_path)
+    assert (run.complete, run.suites[0].complete) == (False, False)
+    assert any("are missing" in notice for notice in run.notices)
+    assert len(list(run.cases)) == len(run.suites[0].columns) == pytest.approx(20_000 * kept, rel=0.2, abs=300)
+
+
+def test_a_file_that_was_never_packed_is_told(tmp_path: Path) -> None:
+    write(tmp_path, some(3))
+    (tmp_path / "cases.jsonl.gz").write_bytes(b"hello")
+    run = read_run(tmp_path)
+    assert not run.complete
+    assert any("cut off or damaged" in notice for notice in run.notices)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"schema_version": 2}, "of schema 2; this scoregate reads up to 1"),
+        ({"id": 3}, "is damaged: id"),
+        ({"suites": [{}]}, r"is damaged: suites\.0\.id"),
+        ({"started": "soon"}, "is damaged: started"),
+    ],
+)
+def test_a_run_json_that_cannot_be_read_is_an_error(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    write(tmp_path, some(1))
+    head = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    (tmp_path / "run.json").write_text(json.dumps(head | change), encoding="utf-8")
+    with pytest.raises(RecordError, match=said) as caught:
+        read_run(tmp_path)
+    assert caught.value.advice
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"null"])
+def test_a_run_json_that_is_no_record_is_an_error(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, some(1))
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(RecordError, match=r"run\.json is damaged"):
+        read_run(tmp_path)
+
+
+def test_what_is_missing_is_told_with_advice(tmp_path: Path) -> None:
+    for path, said in ((tmp_path, "holds no run.json"), (tmp_path / "no", "does not exist")):
+        with pytest.raises(RecordError, match=said) as caught:
+            read_run(path)
+        assert "scoregate run" in caught.value.advice
+    write(tmp_path, [])
+    (tmp_path / "cases.jsonl.gz").unlink()
+    with pytest.raises(RecordError, match="together"):
+        read_run(tmp_path)

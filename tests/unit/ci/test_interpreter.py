@@ -1,0 +1,75 @@
+"""Whose Python runs the suites."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from scoregate.ci.interpreter import find_interpreter
+from scoregate.errors import SettingsError
+
+
+def program(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture
+def everything(tmp_path: Path) -> dict[str, str]:
+    """A project that has one of each, and the environment in which they are seen."""
+    root = tmp_path / "project"
+    (root / "uv.lock").parent.mkdir()
+    (root / "uv.lock").touch()
+    return {
+        "root": str(root),
+        "named": program(root / "tools" / "python"),
+        "active": program(tmp_path / "active" / "bin" / "python"),
+        "own": program(root / ".venv" / "bin" / "python"),
+        "other": program(root / "venv" / "bin" / "python"),
+        "uv": program(tmp_path / "bin" / "uv"),
+        "VIRTUAL_ENV": str(tmp_path / "active"),
+        "PATH": str(tmp_path / "bin"),
+    }
+
+
+def test_they_are_tried_in_this_order(everything: dict[str, str]) -> None:
+    root = Path(everything["root"])
+    named = find_interpreter(root, everything, named="tools/python", origin="--python")
+    assert (named.argv, named.why) == ((everything["named"],), "named by --python")
+    for kind in ("active", "own", "other"):
+        found = find_interpreter(root, everything)
+        assert found.argv == (everything[kind],)
+        assert "virtual environment" in found.why
+        Path(everything[kind]).unlink()
+    assert find_interpreter(root, everything).argv == (everything["uv"], "run", "--quiet", "python")
+    (root / "uv.lock").unlink()
+    assert find_interpreter(root, everything).argv == (sys.executable,)
+
+
+def test_uv_counts_only_where_it_is_installed(everything: dict[str, str]) -> None:
+    for kind in ("active", "own", "other", "uv"):
+        Path(everything[kind]).unlink()
+    assert find_interpreter(Path(everything["root"]), everything).argv == (sys.executable,)
+
+
+def test_a_name_is_looked_up_on_path(everything: dict[str, str]) -> None:
+    assert find_interpreter(Path(everything["root"]), everything, named="uv").argv == (everything["uv"],)
+
+
+def test_a_virtual_environment_is_not_followed_to_the_python_behind_it(tmp_path: Path) -> None:
+    real = program(tmp_path / "real")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(real)
+    assert find_interpreter(tmp_path, {}).argv == (str(tmp_path / ".venv" / "bin" / "python"),)
+
+
+@pytest.mark.parametrize("named", ["missing/python", "no-such-python", "folder/"])
+def test_a_named_one_that_is_not_there_is_an_error(tmp_path: Path, named: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* is no program") as caught:
+        find_interpreter(tmp_path, {}, named=named, origin="INPUT_PYTHON")
+    assert caught.value.advice

@@ -1,0 +1,66 @@
+"""How each source is launched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.plan import Found, Kind, Plan, Skipped, Source, make_plan
+from scoregate.ci.settings import Settings
+
+ROOT = Path("/project")
+PYTHON = Interpreter(("/venv/bin/python",), "test")
+
+
+def plan(*sources: Source, settings: Settings | None = None) -> Plan:
+    return make_plan(sources, settings or Settings(), interpreter=PYTHON, root=ROOT)
+
+
+def test_each_kind_has_its_words() -> None:
+    script, test, command = plan(
+        Source("evals/a.py", Kind.PYTHON),
+        Source("tests/test_a.py", Kind.PYTEST),
+        Source("js", Kind.COMMAND, argv=("npx", "tsx", "e.ts"), cwd="web"),
+    ).launches
+    assert script.argv == ("/venv/bin/python", "evals/a.py")
+    assert test.argv == ("/venv/bin/python", "-m", "pytest", "-q", "tests/test_a.py")
+    assert command.argv == ("npx", "tsx", "e.ts")
+    assert (script.cwd, command.cwd) == (ROOT, ROOT / "web")
+
+
+def test_a_file_that_looks_like_an_option_is_none() -> None:
+    assert plan(Source("-c_eval.py", Kind.PYTHON)).launches[0].argv[-1] == "./-c_eval.py"
+
+
+def test_the_settings_reach_the_process() -> None:
+    settings = Settings(repeats=2, suites={"slow-*": {"repeats": 1}})
+    fast, slow = plan(
+        Source("a.py", Kind.PYTHON, suite_ids=("fast",)),
+        Source("b.py", Kind.PYTHON, suite_ids=("slow-x",)),
+        settings=settings,
+    ).launches
+    assert fast.environment == {"SCOREGATE_ROOT": "/project", "SCOREGATE_REPEATS": "2"}
+    assert slow.environment["SCOREGATE_REPEATS"] == "1"
+
+
+def test_what_cannot_run_is_kept_apart() -> None:
+    broken = Source("b.py", Kind.PYTHON, error="b.py:1: bad")
+    made = plan(Source("a.py", Kind.PYTHON), broken)
+    assert [launch.name for launch in made.launches] == ["a.py"]
+    assert made.broken == (broken,)
+
+
+def test_what_two_sources_found_is_added() -> None:
+    one = Found((Source("a.py", Kind.PYTHON),), (Skipped("b.py", "no"),), ("x",))
+    both = one + Found(notices=("y",))
+    assert (len(both.sources), len(both.skipped), both.notices) == (1, 1, ("x", "y"))
+
+
+@given(st.lists(st.sampled_from(["a", "a #2", "a #2 #2", "b"]), max_size=12))
+def test_no_two_launches_have_one_name(paths: list[str]) -> None:
+    names = [launch.name for launch in plan(*(Source(path, Kind.COMMAND, argv=("x",)) for path in paths)).launches]
+    assert len(set(names)) == len(paths)
+    assert all(name.startswith(path) for name, path in zip(names, paths, strict=True))

@@ -1,0 +1,218 @@
+"""Settings: which layer wins, where each value came from, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoregate.ci.settings import BaselineKind, Settings, load_settings
+from scoregate.errors import SettingsError
+
+
+def write(root: Path, text: str, name: str = "scoregate.toml") -> Path:
+    (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def problems(root: Path, environ: dict[str, str] | None = None, **flags: object) -> str:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(root, environ or {}, flags=flags)
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def test_the_defaults_hold_where_nobody_set_anything(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, {})
+    assert (settings.paths, settings.baseline, settings.out) == ((), "none", "scoregate-out")
+    assert (settings.min_pass_rate, settings.max_error_rate) == (1.0, 0.05)
+    assert settings.max_suites >= 1
+    assert settings.origin("min_pass_rate") == "default"
+
+
+def test_each_layer_wins_over_the_one_below_and_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "max_cases = 1\nrepeats = 1\ntimeout = 1\nmin_pass_rate = 0.1")
+    environ = {"SCOREGATE_REPEATS": "2", "SCOREGATE_TIMEOUT": "2", "INPUT_TIMEOUT": "3", "SCOREGATE_MIN_PASS_RATE": "0.2"}
+    settings = load_settings(tmp_path, environ, flags={"min_pass_rate": 0.4, "max_cases": None})
+    assert (settings.max_cases, settings.origin("max_cases")) == (1, "scoregate.toml")
+    assert (settings.repeats, settings.origin("repeats")) == (2, "SCOREGATE_REPEATS")
+    assert (settings.timeout, settings.origin("timeout")) == (3.0, "INPUT_TIMEOUT")
+    assert (settings.min_pass_rate, settings.origin("min_pass_rate")) == (0.4, "--min-pass-rate")
+
+
+def test_pyproject_is_read_like_the_own_file(tmp_path: Path) -> None:
+    write(tmp_path, '[project]\nname = "x"\n[tool.scoregate]\npaths = "evals"', "pyproject.toml")
+    settings = load_settings(tmp_path, {})
+    assert (settings.paths, settings.origin("paths")) == (("evals",), "pyproject.toml")
+
+
+def test_a_pyproject_of_others_sets_nothing(tmp_path: Path) -> None:
+    write(tmp_path, '[tool.ruff]\nline-length = 100\n', "pyproject.toml")
+    write(tmp_path, "repeats = 2")
+    assert load_settings(tmp_path, {}).repeats == 2
+
+
+@pytest.mark.parametrize("variable", ["INPUT_MAX-CASES", "INPUT_MAX_CASES", "SCOREGATE_MAX_CASES"])
+def test_variables_of_every_spelling_are_read(tmp_path: Path, variable: str) -> None:
+    settings = load_settings(tmp_path, {variable: " 7 "})
+    assert (settings.max_cases, settings.origin("max_cases")) == (7, variable)
+
+
+def test_an_empty_variable_sets_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "repeats = 4")
+    assert load_settings(tmp_path, {"INPUT_REPEATS": "", "SCOREGATE_REPEATS": "  "}).repeats == 4
+
+
+def test_lists_and_tables_come_from_variables_in_the_forms_people_write(tmp_path: Path) -> None:
+    environ = {
+        "INPUT_PATHS": "evals\nmore evals, third\n",
+        "SCOREGATE_SUITE": '["a,b", "[xy]*"]',
+        "SCOREGATE_MIN_SCORE": "correct=0.5, a=b=1",
+        "SCOREGATE_SUITES": '{"s*": {"min_pass_rate": 0.25}}',
+        "SCOREGATE_COMMANDS": '[{"name": "js", "run": ["npx", "tsx", "e.ts"]}]',
+    }
+    settings = load_settings(tmp_path, environ)
+    assert settings.paths == ("evals", "more evals", "third")
+    assert settings.suite == ("a,b", "[xy]*")
+    assert settings.min_score == {"correct": 0.5, "a=b": 1.0}
+    assert settings.suites["s*"].min_pass_rate == 0.25
+    assert settings.commands[0].run == ("npx", "tsx", "e.ts")
+
+
+def test_tables_are_merged_key_by_key(tmp_path: Path) -> None:
+    write(tmp_path, "[min_score]\na = 0.1\nb = 0.2")
+    settings = load_settings(tmp_path, {"SCOREGATE_MIN_SCORE": "b=0.3"}, flags={"min_score": {"c": 0.4}})
+    assert settings.min_score == {"a": 0.1, "b": 0.3, "c": 0.4}
+    origins = settings.policy().default.origin
+    assert origins["min_score.a"] == "scoregate.toml [min_score]"
+    assert (origins["min_score.b"], origins["min_score.c"]) == ("SCOREGATE_MIN_SCORE", "--min-score")
+
+
+def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
+    table = '[tool.scoregate.suites."support-*"]\nmin_pass_rate = 0.5\nmin_score = { tone = 0.7 }'
+    write(tmp_path, table, "pyproject.toml")
+    policy = load_settings(tmp_path, {}, flags={"max_error_rate": 0.1}).policy()
+    assert policy.default.origin == {"min_pass_rate": "default", "max_error_rate": "--max-error-rate"}
+    narrow = policy.suites["support-*"]
+    assert (narrow.min_pass_rate, narrow.max_error_rate, narrow.min_score) == (0.5, None, {"tone": 0.7})
+    assert narrow.origin["min_pass_rate"] == 'pyproject.toml [tool.scoregate.suites."support-*"]'
+    assert narrow.origin["min_score.tone"] == 'pyproject.toml [tool.scoregate.suites."support-*".min_score]'
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    write(tmp_path, 'max-cases = 3\norigins = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7')
+    told = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
+    assert told.splitlines()[1:] == [
+        "  scoregate.toml: there is no setting 'max-cases'; did you mean 'max_cases'?",
+        "  scoregate.toml: there is no setting 'origins'",
+        "  scoregate.toml: paths[0] = 1: must be text",
+        "  INPUT_MAX-SUITES: max_suites = '0': must be at least 1",
+        "  scoregate.toml: repeats = True: must be a number",
+        "  SCOREGATE_TIMEOUT: timeout = 'soon': must be a number",
+        "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
+        '  scoregate.toml [suites.s]: suites.s.min_pass_rate = 7: must be at most 1',
+        "  scoregate.toml [suites.s]: suites.s.repeat: there is no setting 'repeat'; did you mean 'repeats'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("timeout = 0", "must be more than 0"),
+        ("timeout = inf", "must be a finite number"),
+        ("repeats = 1.5", "must be a whole number"),
+        ("min_pass_rate = -0.1", "must be at least 0"),
+        ("min_score = 3", "must be a table"),
+        ("suites = { a = 1 }", "must be a table"),
+        ("out = ''", "must not be empty"),
+        ("max_cases = 'many'", "must be a whole number"),
+        ("commands = [{ name = 'a' }]", "commands[0].run is missing"),
+        ("commands = [{ name = 'a', run = '' }]", "must name a program"),
+        ("commands = [{ name = 'a', run = 'it\"s' }]", "cannot be split into words"),
+        ("commands = [{ name = 'a', run = 'x && y' }]", 'write it as ["sh", "-c"'),
+        ("commands = [{ name = 'a', run = 'x' }, { name = 'a', run = 'y' }]", "a comes twice"),
+        ("commands = [{ name = 'a', run = 'x', cdw = 'y' }]", "did you mean 'cwd'?"),
+        ("message = 2024-01-01", "must be text"),
+    ],
+)
+def test_a_wrong_value_is_told_with_what_is_allowed(tmp_path: Path, text: str, said: str) -> None:
+    told = problems(write(tmp_path, text))
+    assert said in told
+    assert "scoregate.toml" in told
+
+
+def test_a_table_written_as_text_in_a_variable_is_told_how(tmp_path: Path) -> None:
+    assert "write it as JSON" in problems(tmp_path, {"SCOREGATE_MIN_SCORE": "high"})
+    assert "SCOREGATE_SUITES" in problems(tmp_path, {"SCOREGATE_SUITES": "{"})
+
+
+def test_two_files_are_one_too_many(tmp_path: Path) -> None:
+    write(tmp_path, "[tool.scoregate]", "pyproject.toml")
+    assert "Keep one of them" in problems(write(tmp_path, "repeats = 2"))
+
+
+@pytest.mark.parametrize("content", [b"repeats = ", b"\xff\xfe", b'[tool]\nscoregate = 1'])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(content)
+    assert "pyproject.toml" in problems(tmp_path)
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "scoregate.toml").write_bytes(b"\xef\xbb\xbfrepeats = 2")
+    assert load_settings(tmp_path, {}).repeats == 2
+
+
+def test_misspelt_variables_are_noticed_and_internal_ones_are_not(tmp_path: Path) -> None:
+    environ = {"SCOREGATE_MAXCASES": "1", "SCOREGATE_EVENTS": "/x", "SCOREGATE_ROOT": "/", "INPUT_TOKEN": "x"}
+    (notice,) = load_settings(tmp_path, environ).notices
+    assert notice == "SCOREGATE_MAXCASES is set, but no such setting exists; did you mean SCOREGATE_MAX_CASES?"
+
+
+def test_paths_given_in_a_subfolder_are_made_relative_to_the_root(tmp_path: Path) -> None:
+    write(tmp_path, "out = 'from-file'")
+    flags = {"paths": ["evals", "../more"], "baseline": "base/run", "python": ".venv/bin/python"}
+    settings = load_settings(tmp_path, {}, flags=flags, cwd=tmp_path / "sub")
+    assert settings.paths == ("sub/evals", "more")
+    assert (settings.baseline, settings.python) == ("sub/base/run", "sub/.venv/bin/python")
+    assert settings.out == "from-file"
+
+
+@pytest.mark.parametrize("word", ["none", "rerun", "rerun:a/b"])
+def test_words_are_no_paths(tmp_path: Path, word: str) -> None:
+    flags = {"baseline": word, "python": "python3"}
+    settings = load_settings(tmp_path, {}, flags=flags, cwd=tmp_path / "sub")
+    assert (settings.baseline, settings.python) == (word, "python3")
+
+
+def test_a_baseline_is_a_word_or_a_path() -> None:
+    assert Settings().baseline_kind is BaselineKind.NONE
+    assert Settings(baseline="out/run").baseline_kind is BaselineKind.FILE
+    assert (Settings(baseline="rerun").baseline_kind, Settings(baseline="rerun").rerun_ref) == (BaselineKind.RERUN, None)
+    assert Settings(baseline="rerun:v1:x").rerun_ref == "v1:x"
+
+
+def test_a_suite_process_is_told_what_to_run() -> None:
+    settings = Settings(suite=["a*"], max_cases=3, repeats=2, message="hello", suites={"a*": {"repeats": 5}})
+    assert settings.environment(("other",)) == {
+        "SCOREGATE_FILTERS_TEST_SUITES": '["a*"]',
+        "SCOREGATE_MAX_CASES": "3",
+        "SCOREGATE_REPEATS": "2",
+        "SCOREGATE_TEST_RUN_MESSAGE": "hello",
+    }
+    assert settings.environment(("ab",))["SCOREGATE_REPEATS"] == "5"
+    assert Settings().environment(None) == {}
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().repeats = 3  # type: ignore[misc]
+
+
+@given(st.floats(0, 1), st.integers(1, 10**6))
+def test_numbers_survive_every_layer(rate: float, count: int) -> None:
+    environ = {"SCOREGATE_MIN_PASS_RATE": repr(rate), "INPUT_MAX-CASES": str(count)}
+    settings = load_settings(Path("/nowhere"), environ, flags={"repeats": count, "max_error_rate": rate})
+    assert (settings.min_pass_rate, settings.max_error_rate) == (rate, rate)
+    assert (settings.max_cases, settings.repeats) == (count, count)

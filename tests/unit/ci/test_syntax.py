@@ -1,0 +1,180 @@
+"""Whether a source holds suites, and how it is run: read, never imported."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoregate.ci.discover.syntax import Reading, read_source
+from scoregate.ci.plan import Kind
+
+IMPORTS = "from scoregate.testing.run import run_test_suite\n"
+
+
+def read(source: str, *, imports: str = IMPORTS) -> Reading:
+    return read_source((imports + dedent(source)).encode())
+
+
+@pytest.mark.parametrize(
+    ("imports", "call"),
+    [
+        ("from scoregate.testing.run import run_test_suite", "run_test_suite(id='x')"),
+        ("from scoregate.testing import run_test_suite as go", "go(id='x')"),
+        ("from scoregate.testing.run import *", "run_test_suite(id='x')"),
+        ("from scoregate.testing import run", "run.run_test_suite(id='x')"),
+        ("from scoregate import testing", "testing.run.run_test_suite(id='x')"),
+        ("import scoregate.testing.run as r", "r.run_test_suite(id='x')"),
+        ("import scoregate.testing.run", "scoregate.testing.run.run_test_suite(id='x')"),
+        ("import scoregate as s", "s.testing.run_test_suite(id='x')"),
+        ("from scoregate.testing.run import RunManager", "RunManager('x', message='m')"),
+        ("from scoregate.testing.run import RunManager", "RunManager(test_id='x').start()"),
+        ("from scoregate.testing.run import run_test_suite", "go = run_test_suite\ngo('x')"),
+        ("from scoregate.testing.run import run_test_suite", "with open('f') as f:\n    run_test_suite('x')"),
+        (
+            "from functools import partial\nfrom scoregate.testing.run import run_test_suite",
+            "go = partial(run_test_suite, fn=print)\ngo(id='x')",
+        ),
+        (
+            "try:\n    from scoregate.testing.run import run_test_suite\nexcept ImportError:\n    raise",
+            "if __name__ == '__main__':\n    run_test_suite(id='x')",
+        ),
+    ],
+)
+def test_a_call_is_found_however_it_is_imported(imports: str, call: str) -> None:
+    reading = read(call, imports=f"{imports}\n")
+    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, ("x",))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from autoblocks.testing.run import run_test_suite\nrun_test_suite(id='x')",
+        "from .scoregate.testing.run import run_test_suite\nrun_test_suite(id='x')",
+        "from . import run_test_suite\nrun_test_suite(id='x')",
+        "def run_test_suite(id): ...\nrun_test_suite(id='x')",
+        "from scoregate.testing.models import BaseTestCase\nBaseTestCase()",
+        "from scoregate.testing.run import run_test_suite\n__all__ = ['run_test_suite']",
+        "from scoregate.testing.run import RunManager\ndef f(run: RunManager) -> RunManager: ...\nx: RunManager = f(1)",
+        "from functools import partial\nfrom scoregate.testing.run import run_test_suite\ngo = partial(run_test_suite)",
+        "'run_test_suite(id=1)'  # from scoregate.testing.run import run_test_suite",
+        "",
+    ],
+)
+def test_what_starts_no_suite_is_none(source: str) -> None:
+    reading = read(source, imports="")
+    assert (reading.kind, reading.error) == (None, False)
+    assert reading.why == "starts no suite of scoregate"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def main():\n    run_test_suite(id='x')\nmain()",
+        "async def main():\n    run_test_suite(id='x')\nimport asyncio\nasyncio.run(main())",
+        "def inner():\n    run_test_suite(id='x')\ndef main():\n    inner()\nif __name__ == '__main__':\n    main()",
+        "def outer():\n    def inner():\n        run_test_suite(id='x')\n    return inner\nouter()()",
+        "class Evals:\n    def go(self):\n        run_test_suite(id='x')\nEvals().go()",
+        "class Evals:\n    def __init__(self):\n        run_test_suite(id='x')\nEvals()",
+        "class Evals:\n    run_test_suite(id='x')",
+        "import click\n@click.command()\ndef main():\n    run_test_suite(id='x')",
+        "import fire\ndef main():\n    run_test_suite(id='x')\nfire.Fire(main)",
+        "(lambda: run_test_suite(id='x'))()",
+        "def main(): go()\ndef go(): main(); run_test_suite(id='x')\nmain()",
+    ],
+)
+def test_functions_that_module_level_reaches_count(source: str) -> None:
+    reading = read(source)
+    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, ("x",))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def test_it():\n    run_test_suite(id='x')",
+        "async def test_it():\n    run_test_suite(id='x')",
+        "class TestIt:\n    def test_it(self):\n        run_test_suite(id='x')",
+        "import unittest\nclass Evals(unittest.TestCase):\n    def test_it(self):\n        run_test_suite(id='x')",
+        "import pytest\n@pytest.mark.slow\ndef test_it():\n    run_test_suite(id='x')",
+        "import pytest\n@pytest.fixture\ndef ran():\n    return run_test_suite(id='x')\ndef test_it(ran): ...",
+        "def go():\n    run_test_suite(id='x')\ndef test_it():\n    go()",
+    ],
+)
+def test_calls_inside_tests_are_run_by_pytest(source: str) -> None:
+    reading = read(source)
+    assert (reading.kind, reading.suite_ids) == (Kind.PYTEST, ("x",))
+
+
+def test_a_file_that_does_both_is_a_script() -> None:
+    assert read("def test_it():\n    run_test_suite(id='x')\nrun_test_suite(id='y')").kind is Kind.PYTHON
+
+
+def test_a_call_that_nothing_reaches_is_told() -> None:
+    reading = read("def main():\n    run_test_suite(id='x')")
+    assert reading.kind is None
+    assert reading.why == "starts a suite at line 3, but in a function that nothing in it calls"
+
+
+def test_the_line_is_that_of_the_first_call_and_ids_keep_their_order() -> None:
+    reading = read("\nfor _ in range(2):\n    run_test_suite(id='b')\nrun_test_suite('a')\nrun_test_suite('b')")
+    assert (reading.line, reading.suite_ids) == (4, ("b", "a"))
+
+
+@pytest.mark.parametrize(
+    "call", ["run_test_suite(id=name)", "run_test_suite(**options)", "run_test_suite(id=f'{x}')", "run_test_suite(7)"]
+)
+def test_one_unknown_id_makes_them_unknown(call: str) -> None:
+    assert read(f"run_test_suite(id='x')\n{call}").suite_ids is None
+
+
+def test_a_call_through_another_function_has_no_known_id() -> None:
+    reading = read("import threading\nthreading.Thread(target=print)\nmap(run_test_suite, ['a', 'b'])")
+    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, None)
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (b"x = 1\ndef f(:\n", 2),
+        (b"# -*- coding: no-such-codec -*-\n", 1),
+        (b"x = '\xff'\n", 1),
+        (b"x = 1\0", 1),
+        (b"(" * 10_000 + b")" * 10_000, 1),
+        (b"x = " + b"+".join([b"1"] * 20_000), 1),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_with_its_line(source: bytes, line: int) -> None:
+    reading = read_source(source)
+    assert (reading.kind, reading.error) == (None, True)
+    assert reading.why.startswith("Python 3.")
+    assert reading.line == line
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ("\ufeff" + IMPORTS + "run_test_suite(id='x')").encode(),
+        ("# coding: latin-1\n" + IMPORTS + "run_test_suite(id='x')  # é").encode("latin-1"),
+        (IMPORTS + "run_test_suite(id='x', y='\\d')").encode(),
+        (IMPORTS + "run_test_suite(id='x')").replace("\n", "\r\n").encode(),
+    ],
+)
+def test_encodings_and_bad_escapes_do_no_harm(source: bytes) -> None:
+    assert read_source(source).suite_ids == ("x",)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_told(source: bytes) -> None:
+    reading = read_source(source)
+    assert reading.error or reading.kind is None or b"scoregate" in source
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True))
+def test_a_chain_of_calls_is_followed_to_its_end(chain: list[str]) -> None:
+    names = [f"step_{name}" for name in chain]
+    bodies = [f"{after}()" for after in names[1:]] + ["run_test_suite(id='x')"]
+    source = "".join(f"def {name}():\n    {body}\n" for name, body in zip(names, bodies, strict=True))
+    assert read(source).kind is None
+    assert read(f"{source}{names[0]}()").kind is Kind.PYTHON

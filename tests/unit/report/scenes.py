@@ -1,0 +1,104 @@
+"""Four pull requests: one that fails, one that passes, the first of all, one that could not be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.view import ReportView
+from scoregate.core.compare import compare
+from scoregate.core.evaluation import Threshold, Usage
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.gate import judge
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.record import Script
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+
+_REPLY = "Thank you for asking.\nYou can return it for a refund or store credit within 30 days. Keep the receipt."
+_NAMES = ("refund after 30 days", "cancel by phone", "change the address", "order never arrived")
+_GATES = Limits(
+    min_pass_rate=0.9,
+    min_score={"has-all-substrings": 0.95},
+    origin={"min_pass_rate": "pyproject.toml", "min_score.has-all-substrings": "pyproject.toml"},
+)
+
+
+def bot(forgets: range, vague: range, *, count: int = 200, slower: float = 1.0) -> Told:
+    """A suite with two evaluators; the cases in `forgets` and in `vague` fail."""
+    judge_of = Fingerprint(prompt="p1", model="judge-large")
+    evaluators = (EvaluatorInfo("has-all-substrings", Fingerprint(source="s1")), EvaluatorInfo("accuracy", judge_of))
+    trials = [_bot_trial(at, at in forgets, at in vague, slower=slower, cost=0.3 / count) for at in range(count)]
+    return Told("support-bot", trials, evaluators)
+
+
+def _bot_trial(at: int, forgets: bool, vague: bool, *, slower: float, cost: float) -> Trial:
+    missing = {"missing_substrings": ["store credit"]} if forgets else None
+    reason = {"reason": "leaves out the opening hours"} if vague else None
+    return Trial(
+        f"{at:08x}",
+        [
+            Score("has-all-substrings", 0.0 if forgets else 1.0, Threshold(gte=1), missing),
+            Score("accuracy", 0.5 if vague else 1.0, Threshold(gte=0.7), reason),
+        ],
+        name=f"{_NAMES[at % 4]} {at // 4 + 1}",
+        output=_REPLY.replace(" or store credit", "") if forgets else _REPLY,
+        duration_ms=(600 + 37 * (at % 40)) * slower,
+        usage=Usage(400, 52, 0, cost, "small"),
+    )
+
+
+def router(wrong: range) -> Told:
+    """A suite without thresholds."""
+    trials = [Trial(f"r{at}", [Score("is-equals", float(at not in wrong), None)], duration_ms=220) for at in range(100)]
+    return Told("router", trials, (EvaluatorInfo("is-equals"),), Origin("evals/router.py", 12))
+
+
+def rag(prompt: str) -> Told:
+    """A suite whose judge may change."""
+    trials = [Trial(f"g{at}", [Score("faithfulness", 0.8, None)]) for at in range(40)]
+    return Told("rag", trials, (EvaluatorInfo("faithfulness", Fingerprint(prompt=prompt)),))
+
+
+def failing() -> ReportView:
+    """Gates that fail, a drop, noise with its interval, a new suite, one that cannot be compared."""
+    base = make_base(bot(range(3), range(150, 160)), router(range(6)), rag("a"))
+    tone = Told("tone", [Trial(f"t{at}", [Score("is-friendly", 0.7, None)]) for at in range(30)])
+    run = make_run(bot(range(2, 24), range(152, 165), slower=1.04), router(range(2, 5)), rag("b"), tone)
+    comparison = compare(run, base, "exact")
+    with_interval = tuple(
+        row if row.delta is None else replace(row, low=row.delta - 0.04, high=row.delta + 0.04, detectable=0.05)
+        for row in comparison.rows
+    )
+    comparison = replace(comparison, rows=with_interval)
+    return make_view(comparison, judge(comparison, Policy(suites={"*": _GATES})), CONTEXT)
+
+
+def green() -> ReportView:
+    """Everything as it was."""
+    run, base = make_run(bot(range(2), range(9))), make_base(bot(range(3), range(9)))
+    return view_of(run, base, limits=Limits(min_pass_rate=0.9))
+
+
+def first() -> ReportView:
+    """No base yet, and a few cases fail within what is allowed."""
+    return view_of(make_run(bot(range(2), range(9)), router(range(4))), limits=Limits(min_pass_rate=0.9))
+
+
+def unmeasurable() -> ReportView:
+    """A script that was killed, and a service that refused every third case."""
+    refused = ErrorInfo("RateLimitError", "429: slow down", "Traceback: …", "Lower the concurrency.")
+    scores = [Score("accuracy", error=refused) if at % 3 else Score("accuracy") for at in range(60)]
+    trials = [Trial(f"{at:08x}", [score], name=f"case {at}") for at, score in enumerate(scores)]
+    trials.append(Trial("late", error=ErrorInfo("TimeoutError", "no answer after 60 s"), name="a slow one"))
+    told = Told("support-bot", trials, (EvaluatorInfo("accuracy"),), finished=False)
+    script = Script("evals/support-bot.py", exit_code=-9, duration_s=61.0)
+    return view_of(make_run(told, scripts=(script,), complete=False), make_base(bot(range(3), range(9)), router(range(4))))
+
+
+SCENES: dict[str, Callable[[], ReportView]] = {
+    "failing": failing,
+    "green": green,
+    "first": first,
+    "unmeasurable": unmeasurable,
+}

@@ -1,0 +1,84 @@
+"""The terminal shows the verdict in any width, with or without colours, and obeys no text."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from scoregate.ci.report import console
+from scoregate.ci.report.view import ReportView
+from scoregate.core.events import ErrorInfo
+from tests.unit.report.hostile import HOSTILE
+from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
+from tests.unit.report.scenes import SCENES
+
+
+def printed(view: ReportView, width: int = 120, *, color: bool = False) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width, force_terminal=color, color_system="truecolor" if color else None).print(
+        console.render(view)
+    )
+    return out.getvalue()
+
+
+def test_a_failing_run_says_what_failed_and_ends_with_the_verdict() -> None:
+    lines = printed(SCENES["failing"](), 140).splitlines()
+    first = next(line for line in lines if "has-all-substrings" in line)
+    assert first.startswith("✗")
+    assert "0.985  0.890  −0.095" in first
+    assert "worse (p < 0.0001); 22 of 200 below threshold" in first
+    noise = next(line for line in lines if "is-equals" in line)
+    assert "  ~  " in noise
+    assert "✗ pass rate of support-bot: 165 of 200 cases (82.5%), needs ≥ 90.0% (set in pyproject.toml)" in lines
+    assert lines[-1].startswith("✗ scoregate: 2 of 6 gates failed · 165 of 200 pass (82.5%) · 26 newly failing")
+
+
+def test_failing_cases_come_with_their_reasons() -> None:
+    text = printed(SCENES["failing"]())
+    assert 'has-all-substrings 1 → 0, needs ≥ 1: missing_substrings: ["store credit"]' in text
+    assert "26 newly failing cases, the 10 worst:" in text
+
+
+def test_without_a_base_nothing_is_called_new() -> None:
+    text = printed(SCENES["first"]())
+    assert "note: There is nothing to compare with yet" in text
+    assert "no base run yet" not in text
+    assert text.splitlines()[-1].startswith("✓ scoregate: all 3 gates passed")
+
+
+def test_errors_are_counted_and_come_with_advice() -> None:
+    text = " ".join(printed(SCENES["unmeasurable"]()).split())
+    assert "! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials) Lower the concurrency." in text
+    assert "! scoregate: 4 of 5 gates could not be measured" in text
+
+
+@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("width", [20, 40, 80, 109, 110, 200])
+def test_it_fits_any_width(scene: str, width: int) -> None:
+    lines = printed(SCENES[scene](), width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) < 4000 / width + 60
+
+
+def test_colours_are_only_for_terminals() -> None:
+    assert "\x1b[" in printed(SCENES["failing"](), color=True)
+    assert "\x1b" not in printed(SCENES["failing"]())
+
+
+@pytest.mark.parametrize("width", [30, 80, 150])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> None:
+    error = ErrorInfo(text, text, text, text)
+    trials = [
+        Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text),
+        Trial("h2", [Score("e", error=error)], name=text),
+    ]
+    shown = printed(view_of(make_run(Told(text or "demo", trials, errors=(error,)))), width)
+    assert "\x1b" not in shown
+    assert "##[" not in shown
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
+    assert len(shown) < 30_000
+    if text.startswith("[bold red]") and width == 150:
+        assert "[bold red]markup[/]" in shown

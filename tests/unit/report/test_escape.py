@@ -1,0 +1,78 @@
+"""What comes from outside stands in the comment as text, whatever it is made of."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given
+
+from scoregate.ci.report.escape import code, fence, link, prose
+from scoregate.ci.report.text import one_line, visible
+from tests.unit.report.hostile import HOSTILE, hostile
+
+cmarkgfm = pytest.importorskip("cmarkgfm")
+OPTIONS = cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE
+SHORT = [text for text in HOSTILE if len(text) < 1000]
+
+
+def to_html(markdown: str) -> str:
+    return str(cmarkgfm.github_flavored_markdown_to_html(markdown, options=OPTIONS))
+
+
+def tags(html: str) -> list[str]:
+    return re.findall(r"<[^>]*>", html)
+
+
+@given(hostile)
+def test_code_stays_one_element_in_a_paragraph_a_table_and_html(text: str) -> None:
+    span = str(code(text))
+    row = ["<table>", "<thead>", "<tr>", "<th>", "<code>", "</code>", "</th>", "</tr>", "</thead>", "</table>"]
+    assert tags(to_html(f"x {span} y")) == ["<p>", "<code>", "</code>", "</p>"]
+    assert [tag for tag in tags(to_html(f"| {span} | b |\n|--|--|\n")) if tag not in ("<th>", "</th>")] == [
+        tag for tag in row if tag not in ("<th>", "</th>")
+    ]
+    inside = ["<details>", "<summary>", "<code>", "</code>", "</summary>", "</details>"]
+    assert tags(to_html(f"<details><summary>{span}</summary></details>")) == inside
+
+
+@given(hostile)
+def test_prose_stays_text_and_links_nothing(text: str) -> None:
+    html = to_html(f"x {prose(text)} y")
+    assert tags(html) == ["<p>", "</p>"]
+    assert not re.search(r"@\w|(?<!&)#\w|GH-\d", unescape(html), re.IGNORECASE)
+
+
+@given(hostile)
+def test_a_reader_sees_the_text_itself(text: str) -> None:
+    html = to_html(f"x {code(text)} y").replace("\u200b", "")
+    seen = unescape(html.removeprefix("<p>x <code>").removesuffix("</code> y</p>\n"))
+    assert seen == (one_line(text, 120) or "(no name)")
+
+
+@given(hostile)
+def test_nothing_ends_a_fence(text: str) -> None:
+    lines = visible(text).split("\n")
+    html = to_html(f"<details>\n\n{fence(lines, 'diff')}\n\n</details>\n")
+    assert tags(html) == ["<details>", '<pre lang="diff">', "<code>", "</code>", "</pre>", "</details>"]
+    assert "<!--" not in str(fence(lines))
+
+
+@pytest.mark.parametrize("text", SHORT)
+def test_our_marker_cannot_be_forged(text: str) -> None:
+    assert "<!--" not in f"{code(text)}{prose(text)}{fence(visible(text).splitlines())}"
+
+
+def test_only_safe_addresses_are_linked() -> None:
+    text = code("a")
+    assert link(text, "https://x.example/?a=1&b=\"'") == (
+        '<a href="https://x.example/?a=1&amp;b=&quot;&#x27;"><code>a</code></a>'
+    )
+    assert link(text, "javascript:alert(1)") == text
+    assert link(text, None) == text
+
+
+def test_common_names_stay_readable_in_the_source() -> None:
+    assert code("has-all_substrings (v2.0)") == "<code>has-all_substrings (v2.0)</code>"
+    assert code("main@a1b2c3d") == "<code>main@a1b2c3d</code>"

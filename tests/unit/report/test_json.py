@@ -1,0 +1,76 @@
+"""result.json keeps to its schema, and the schema to result.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from scoregate.ci.report.json import render
+from scoregate.ci.report.view import ReportView
+from scoregate.core.record import Run
+from tests.unit.report.hostile import HOSTILE
+from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.scenes import SCENES, bot
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
+
+
+def closed(schema: Any) -> Any:
+    """The schema, allowing only what it describes."""
+    if isinstance(schema, list):
+        return [closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: closed(value) for key, value in schema.items()}
+    return inner | ({"additionalProperties": False} if inner.get("type") == "object" else {})
+
+
+def result_of(view: ReportView) -> Any:
+    text = "".join(render(view))
+    text.encode()
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the result"))
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_scene_keeps_to_the_schema_and_holds_nothing_undescribed(scene: str) -> None:
+    Draft202012Validator(closed(SCHEMA)).validate(result_of(SCENES[scene]()))
+
+
+def test_an_empty_run_has_a_result() -> None:
+    result = result_of(view_of(make_run()))
+    Draft202012Validator(closed(SCHEMA)).validate(result)
+    assert (result["conclusion"], result["exit_code"]) == ("unmeasurable", 3)
+
+
+def test_it_tells_what_flipped_what_failed_and_the_numbers_behind() -> None:
+    result = result_of(view_of(make_run(bot(range(2, 24), range(0))), make_base(bot(range(3), range(0)))))
+    assert len(result["newly_failing"]) == result["totals"]["newly_failing"] == 21
+    assert result["newly_failing"][0] == {"suite": "support-bot", "case": "00000003", "repeat": 0}
+    assert [one["case"] for one in result["newly_passing"]] == ["00000000", "00000001"]
+    row = result["rows"][0]
+    assert (row["evaluator"], row["label"], row["state"]) == ("has-all-substrings", "worse", "failed")
+    assert row["delta"] == pytest.approx(-0.095)
+    assert (row["better"], row["worse"], row["n"]) == (2, 21, 200)
+    assert result["findings"][0]["rule"] == "pass rate"
+    assert result["totals"]["pass_rate_change"] == pytest.approx(-0.095)
+
+
+def test_numbers_that_json_cannot_say_become_null() -> None:
+    run: Run = make_run(bot(range(1), range(0)), started=0.0, finished=float("inf"))
+    result = result_of(view_of(run))
+    assert result["run"]["finished"] is None
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_can_be_said(text: str) -> None:
+    trial = Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text)
+    result = result_of(view_of(make_run(Told(text or "demo", [trial]))))
+    Draft202012Validator(closed(SCHEMA)).validate(result)

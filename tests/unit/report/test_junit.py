@@ -1,0 +1,195 @@
+"""The JUnit report is read back by others, whatever suites and models wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from junitparser import Error, Failure, JUnitXml, TestSuite
+from lxml import etree
+
+from scoregate.ci.report import held, junit
+from scoregate.ci.report.view import ReportView
+from scoregate.core.events import ErrorInfo
+from tests.unit.report.hostile import HOSTILE, hostile
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
+from tests.unit.report.scenes import SCENES, bot, router
+
+SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit-10.xsd")))
+
+
+def text_of(view: ReportView) -> str:
+    return "".join(junit.render(view))
+
+
+def suites_of(view: ReportView) -> dict[str, TestSuite]:
+    report = JUnitXml.fromstring(text_of(view).encode())
+    return {suite.name: suite for suite in report}
+
+
+def told_of(*trials: Trial, suite: str = "demo") -> ReportView:
+    return view_of(make_run(Told(suite, trials)))
+
+
+def validate(text: str) -> None:
+    """Hold the report to Jenkins' schema, less what we add: properties, files and lines of cases."""
+    root = etree.fromstring(text.encode())
+    for case in root.iter("testcase"):
+        for properties in case.findall("properties"):
+            case.remove(properties)
+        for extra in ("file", "line"):
+            case.attrib.pop(extra, None)
+    SCHEMA.assertValid(root)
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_scene_keeps_to_the_schema_and_counts_right(scene: str) -> None:
+    view = SCENES[scene]()
+    text = text_of(view)
+    validate(text)
+    report = JUnitXml.fromstring(text.encode())
+    for suite in report:
+        cases = list(suite)
+        kinds = [type(result) for case in cases for result in case.result]
+        assert (suite.tests, suite.failures, suite.errors) == (len(cases), kinds.count(Failure), kinds.count(Error))
+        assert suite.skipped == 0
+        assert suite.time == pytest.approx(sum(case.time for case in cases), abs=0.001 * len(cases) + 0.001)
+        assert suite.timestamp == "2025-10-09T10:51:50"
+    assert report.tests == sum(suite.tests for suite in report)
+    assert report.failures == sum(suite.failures for suite in report)
+    assert 'disabled="' not in text
+
+
+def test_a_failed_case_says_which_threshold_it_missed_and_why() -> None:
+    score = Score("has-all-substrings", 0.71, metadata={"missing_substrings": ["store credit"]})
+    [case] = suites_of(told_of(Trial("h1", [score, Score("tone")], name="refund", output="You can.")))["demo"]
+    [failure] = case.result
+    assert isinstance(failure, Failure)
+    assert failure.type == "ThresholdNotMet"
+    assert failure.message == 'has-all-substrings 0.71, not ≥ 0.9 (missing_substrings: ["store credit"])'
+    assert failure.text.splitlines() == [
+        "has-all-substrings: 0.71, needs ≥ 0.9",
+        '  missing_substrings: ["store credit"]',
+    ]
+    assert (case.classname, case.name, case.system_out) == ("demo", "refund", "You can.")
+    scores = {node.get("name"): node.get("value") for node in case._elem.iter("property")}
+    assert scores == {"score.has-all-substrings": "0.71", "score.tone": "1"}
+    assert (case._elem.get("file"), case._elem.get("line")) == ("evals/support_bot.py", "41")
+
+
+def test_a_score_is_written_in_as_many_digits_as_it_takes_to_see_that_it_misses() -> None:
+    [case] = suites_of(told_of(Trial("h1", [Score("tone", 0.899999)])))["demo"]
+    assert case.result[0].message == "tone 0.899999, not ≥ 0.9"
+
+
+def test_an_errored_case_carries_its_traceback() -> None:
+    error = ErrorInfo("TimeoutError", "", "Traceback (most recent call last):\n  …", "Raise the timeout.")
+    [case] = suites_of(told_of(Trial("h1", error=error)))["demo"]
+    [found] = case.result
+    assert isinstance(found, Error)
+    assert (found.type, found.message) == ("TimeoutError", "TimeoutError")
+    assert "Traceback" in found.text
+    assert "Raise the timeout." in found.text
+
+
+def test_a_case_that_failed_and_erred_counts_once_and_tells_both() -> None:
+    refused = ErrorInfo("RateLimitError", "429", "Traceback: here")
+    [case] = suites_of(told_of(Trial("h1", [Score("tone", 0.1), Score("judge", error=refused)])))["demo"]
+    [found] = case.result
+    assert isinstance(found, Failure)
+    assert "Traceback: here" in found.text
+
+
+def test_a_case_without_scores_passes_and_says_so() -> None:
+    [case] = suites_of(told_of(Trial("h1", unscored=("tone", "judge"))))["demo"]
+    assert case.result == []
+    assert [(node.get("name"), node.get("value")) for node in case._elem.iter("property")] == [
+        ("unscored", "tone, judge")
+    ]
+
+
+def test_outputs_stay_out_where_they_may_not_be_shown() -> None:
+    view = view_of(
+        make_run(Told("demo", [Trial("h1", [Score("tone", 0.1)], output="private words")])),
+        context=replace(CONTEXT, show_outputs=False),
+    )
+    assert "private words" not in text_of(view)
+
+
+def test_every_gate_is_a_test_case() -> None:
+    view = SCENES["unmeasurable"]()
+    gates = suites_of(view)["scoregate gates"]
+    assert len(list(gates)) == len(view.findings)
+    by_name = {case.name: case for case in gates}
+    [error] = by_name["support-bot: error rate"].result
+    assert (error.type, error.message) == ("Unmeasurable", "41 of 61 cases (67.2%), needs ≤ 5.0%")
+    failed = {case.name: case.result for case in suites_of(SCENES["failing"]())["scoregate gates"]}
+    assert failed["support-bot: pass rate"][0].text == "set by pyproject.toml"
+    assert failed["router: error rate"] == []
+
+
+def test_names_are_unique_within_a_suite() -> None:
+    trials = [Trial(f"hash{at}", name="the same", repeat=repeat) for at in range(3) for repeat in range(2)]
+    names = [case.name for case in suites_of(told_of(*trials))["demo"]]
+    assert len(set(names)) == len(names) == 6
+    assert names[:3] == ["the same", "the same [repeat 1]", "the same (hash1)"]
+
+
+def test_a_suite_that_broke_says_so() -> None:
+    problem = ErrorInfo("InvalidSuite", "two evaluators are called tone", "Traceback: …")
+    suite = suites_of(view_of(make_run(Told("demo", (), errors=(problem,)))))["demo"]
+    assert suite.tests == 0
+    assert suite._elem.findtext("system-err") == "InvalidSuite: two evaluators are called tone\nTraceback: …"
+
+
+def interleaved(*suites: Told) -> ReportView:
+    """A run whose cases finished in turns."""
+    run = make_run(*suites)
+    columns = [[case for case in run.cases if case.suite == at] for at in range(len(suites))]
+    turns = [case for case in chain(*zip_longest(*columns)) if case is not None]
+    whole = tuple(
+        replace(suite, read=lambda at=at: (case for case in turns if case.suite == at))
+        for at, suite in enumerate(run.suites)
+    )
+    return view_of(replace(run, suites=whole, read=lambda: iter(turns)))
+
+
+def names_of(view: ReportView) -> dict[str, Sequence[str]]:
+    return {label: sorted(case.name for case in suite) for label, suite in suites_of(view).items()}
+
+
+def test_suites_whose_cases_come_in_turns_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    suites = (bot(range(3), range(9), count=1300), router(range(4)))
+    expected = names_of(view_of(make_run(*suites)))
+    view = interleaved(*reversed(suites))
+    assert names_of(view) == expected
+    monkeypatch.setattr(held, "_LIMIT", 10)
+    monkeypatch.setattr(held.Held.__init__, "__defaults__", (10,))
+    assert names_of(view) == expected
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_breaks_the_report(text: str) -> None:
+    error = ErrorInfo(text, text, text, text)
+    trials = [
+        Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text),
+        Trial(text or "h2", [Score("e", error=error)], name=text, output={text: [text]}),
+    ]
+    view = view_of(make_run(Told(text or "demo", trials, errors=(error,))))
+    written = text_of(view)
+    validate(written)
+    assert len(written) < 1_000_000
+    assert "\x1b" not in written
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(hostile, hostile, hostile)
+def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
+    trial = Trial("h1", [Score(name, 0.1, metadata=reason)], name=name, output=output)
+    text = text_of(told_of(trial, Trial("h2", [Score(name)], name=name), suite=output))
+    validate(text)
+    assert len(JUnitXml.fromstring(text.encode())) >= 2

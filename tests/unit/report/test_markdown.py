@@ -1,0 +1,156 @@
+"""The comment tells the verdict first, fits, and lets nothing through that is not text."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from jinja2 import Environment
+
+from scoregate.ci.report import markdown
+from scoregate.ci.report.context import Context
+from scoregate.ci.report.detail import LADDER
+from scoregate.ci.report.marker import marker, marker_of
+from scoregate.ci.report.view import ReportView
+from scoregate.core.events import ErrorInfo
+from tests.unit.report.hostile import HOSTILE
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.scenes import SCENES, bot
+
+GOLDENS = Path(__file__).parents[2] / "goldens"
+
+
+def comment(view: ReportView, budget: int = markdown.BUDGET) -> str:
+    [text] = markdown.render(view, budget=budget)
+    return text
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_it_is_the_golden_one(scene: str) -> None:
+    golden = GOLDENS / f"comment-{scene}.md"
+    text = comment(SCENES[scene]())
+    if os.environ.get("SCOREGATE_WRITE_GOLDENS"):
+        golden.write_text(text, "utf-8")
+    assert text == golden.read_text("utf-8")
+
+
+def test_the_first_line_is_the_marker_and_the_second_the_verdict() -> None:
+    lines = comment(SCENES["failing"]()).splitlines()
+    assert lines[0] == f"<!-- scoregate:v1 key=evals sha={CONTEXT.commit} run=1234567.1 -->"
+    assert lines[0].startswith(marker_of("evals"))
+    assert lines[1] == "## ❌ scoregate: 2 of 6 gates failed"
+
+
+@pytest.mark.parametrize("key", ["a b", "--> x", "a--b", "ä", "", "a/b-c"])
+def test_no_key_ends_the_marker(key: str) -> None:
+    line = marker(Context(key=key, commit="abc"))
+    assert line.startswith(marker_of(key))
+    assert re.fullmatch(r"<!-- scoregate:v1 key=[^ <>]+ sha=abc run=none -->", line)
+    assert "--" not in line.removeprefix("<!--").removesuffix("-->")
+
+
+def test_a_green_run_is_three_lines_and_folded_tables() -> None:
+    lines = [line for line in comment(SCENES["green"]()).splitlines()[1:] if line]
+    depth, shown = 0, []
+    for line in lines:
+        depth += line.count("<details")
+        if not depth:
+            shown.append(line)
+        depth -= line.count("</details>")
+    assert [line[:12] for line in shown] == ["## ✅ scorega", "**Pass rate ", "<sub>Base: <"]
+
+
+def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
+    views = [view_of(make_run(bot(range(top), range(0))), make_base(bot(range(2), range(0)))) for top in (2, 30)]
+    calm, worse = (replace(view, conclusion=SCENES["green"]().conclusion, totals=views[0].totals) for view in views)
+    rows = tuple(replace(row, state="worse") if row.significant else row for row in worse.rows)
+    assert "<details><summary>2 evaluators" in comment(calm)
+    assert "<details><summary>2 evaluators" not in comment(replace(worse, rows=rows))
+
+
+def test_the_first_run_says_what_to_expect() -> None:
+    text = comment(SCENES["first"]())
+    assert "There is nothing to compare with yet (no run of main is stored)" in text
+    assert "The next run on main makes one." in text
+
+
+def test_the_drop_of_the_pass_rate_is_that_of_the_cases_of_both_runs() -> None:
+    base = Told("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
+    run = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
+    assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>)" in comment(
+        view_of(make_run(run), make_base(base))
+    )
+
+
+def test_outputs_stay_out_where_they_may_not_be_shown() -> None:
+    run, base = make_run(bot(range(2, 24), range(0))), make_base(bot(range(3), range(0)))
+    assert "store credit within" in comment(view_of(run, base))
+    assert "store credit within" not in comment(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
+
+
+def large() -> ReportView:
+    """A run that does not fit: many suites, long names, long outputs, and everything fails."""
+    names = [f"a suite with a long name for the table, number {at}" for at in range(150)]
+
+    def told(name: str, score: float) -> Told:
+        trials = [Trial(f"h{at}", [Score(f"e{e}", score) for e in range(8)], output="long " * 900) for at in range(3)]
+        return Told(name, trials)
+
+    return view_of(make_run(*(told(name, 0.1) for name in names)), make_base(*(told(name, 1.0) for name in names)))
+
+
+def test_less_is_told_where_there_is_less_room_and_never_half_of_something() -> None:
+    view = large()
+    seen = []
+    for budget in (10**9, 250_000, 60_000, 30_000, 16_000, 1_500):
+        text = comment(view, budget)
+        assert len(text.encode()) <= budget
+        assert text.count("<details") == text.count("</details>")
+        assert text.count("```") % 2 == 0
+        assert text.startswith("<!-- scoregate:v1 ")
+        assert text.endswith("updated on every push</sub>\n")
+        assert "## ❌ scoregate: 150 of 300 gates failed" in text
+        seen.append(len(text))
+    assert seen == sorted(seen, reverse=True)
+    assert "more in the <a" in comment(view)
+
+
+def test_the_last_level_is_small_whatever_the_texts() -> None:
+    error = ErrorInfo(HOSTILE[0], "x" * 10_000, "", "y" * 10_000)
+    told = [Told(f"{'&' * 500}{at}", [Trial("h", [Score("e" * 500, 0.1)])], errors=(error,)) for at in range(80)]
+    assert len(comment(view_of(make_run(*told)), 0).encode()) < 16_000
+    assert LADDER[-1].cases == LADDER[-1].rows == LADDER[-1].suites == 0
+
+
+def test_the_template_has_no_way_around_the_escaping() -> None:
+    environment: Environment = markdown._template().environment
+    assert set(environment.filters) == {"code", "commas", "count", "fence", "icon", "length", "link", "short"}
+    folder = Path(markdown.__file__).with_name("templates")
+    assert not [path for path in folder.iterdir() if re.search(r" ~ |autoescape|\|\s*safe", path.read_text("utf-8"))]
+    with pytest.raises(TypeError, match="cannot be printed"):
+        environment.from_string("{{ x }}").render(x=None)
+    assert environment.from_string("{{ x }}").render(x="<b>*a*") == "&lt;b&gt;&#42;a&#42;"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_changes_the_shape_of_the_comment(text: str) -> None:
+    cmarkgfm = pytest.importorskip("cmarkgfm")
+
+    def told(word: str, score: float) -> Told:
+        error = ErrorInfo(word, word, word, word)
+        scores = [Score(word or "e", score, metadata={word: word}), Score("judge", error=error)]
+        trials = [Trial("h", scores, name=word, output=word if score else f"before {word}")]
+        return Told("demo", trials, errors=(error,))
+
+    def tags(word: str) -> list[str]:
+        run, base = make_run(told(word, 0.0), notices=(word,)), make_base(told(word, 1.0))
+        text = comment(view_of(run, base, note=word))
+        assert text.count("<!--") == 1
+        html = cmarkgfm.github_flavored_markdown_to_html(text, options=cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
+        return [tag for tag in re.findall(r"<[^>]*>", html) if "scoregate:v1" not in tag]
+
+    assert tags(text) == tags("harmless")

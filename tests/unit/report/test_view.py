@@ -1,0 +1,189 @@
+"""The view orders, counts and chooses what reports print, and reads the cases as seldom as it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from scoregate.ci.report.failing import LISTED
+from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.view import ReportView, State
+from scoregate.core.case import CaseResult
+from scoregate.core.compare import compare
+from scoregate.core.evaluation import Assertion
+from scoregate.core.events import ErrorInfo, EvaluatorInfo
+from scoregate.core.gate import judge
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.record import Run
+from scoregate.core.rules import Conclusion
+from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.scenes import SCENES, bot
+
+
+def told(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> Told:
+    trials = [Trial(f"h{at}", [Score(evaluator, score, None)]) for at, score in enumerate(scores)]
+    return Told(suite, trials, (EvaluatorInfo(evaluator, higher_is_better=higher),))
+
+
+def test_rows_are_ordered_worst_first() -> None:
+    view = SCENES["failing"]()
+    assert [(row.row.suite, row.state) for row in view.rows] == [
+        ("support-bot", State.FAILED),
+        ("support-bot", State.FAILED),
+        ("rag", State.NOT_COMPARABLE),
+        ("router", State.HELD),
+        ("tone", State.NEW),
+    ]
+    assert view.title == "2 of 6 gates failed"
+    assert [finding.conclusion for finding in view.findings][:3] == [
+        Conclusion.FAILED,
+        Conclusion.FAILED,
+        Conclusion.PASSED,
+    ]
+
+
+def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
+    base = make_base(told([0.2] * 20, "toxicity", "a", higher=False), told([0.5] * 20, suite="b"))
+    run = make_run(told([0.6] * 20, "toxicity", "a", higher=False), told([0.5] * 19 + [0.4], suite="b"))
+    first, second = view_of(run, base).rows
+    assert (first.state, first.note, first.delta) == (State.WORSE, "p < 0.0001, lower is better", "+0.400")
+    assert (second.state, second.counts) == (State.HELD, "0 / 1")
+
+
+def test_a_gate_marks_the_row_that_it_names() -> None:
+    limits = Limits(min_pass_rate=0, min_score={"e": 0.9})
+    [row] = view_of(make_run(told([0.5] * 20)), limits=limits).rows
+    assert row.state is State.FAILED
+    assert [gate.rule for gate in row.gates] == ["mean score"]
+
+
+def test_rows_of_suites_that_a_filter_left_out_are_not_called_removed() -> None:
+    run, base = make_run(told([1.0])), make_base(told([1.0]), told([1.0], suite="other"))
+    assert {row.state for row in view_of(run, base).rows} >= {State.REMOVED}
+    filtered = view_of(replace(run, filters=("demo",)), base)
+    assert [row.row.suite for row in filtered.rows] == ["demo"]
+    assert "1 suite of the base left out by a filter." in filtered.notices
+
+
+def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_outputs() -> None:
+    rubric = (Assertion("is polite", False, True), Assertion("is short", True, False))
+    now = [
+        Trial("h0", [Score("e", 0.8)], name="small", output="same"),
+        Trial("h1", [Score("e", 0.2, assertions=rubric)], name="large", output="New words.\nEnd"),
+    ]
+    before = [Trial(f"h{at}", [Score("e", 1.0)], output=out) for at, out in enumerate(["same", "Old words.\nEnd"])]
+    view = view_of(make_run(Told("demo", now)), make_base(Told("demo", before)))
+    large, small = view.failing
+    assert (large.name, large.newly, large.drop) == ("large", True, pytest.approx(0.8))
+    assert large.diff == ("- Old words.", "+ New words.", "  End")
+    assert large.url == f"https://github.com/o/r/blob/{CONTEXT.commit}/evals/support_bot.py#L41"
+    [miss] = large.misses
+    assert (miss.base, miss.shown, miss.threshold, miss.why) == (1.0, "0.2", "≥ 0.9", "not met: is polite")
+    assert (small.diff, small.same_output) == ((), True)
+
+
+def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
+    trials = [Trial(f"h{at}", [Score("e", score)], output="words") for at, score in enumerate([0.5, 1.0, 0.1])]
+    view = view_of(make_run(Told("demo", trials)))
+    assert [(case.key.hash, case.newly, case.output) for case in view.failing] == [
+        ("h2", False, "words"),
+        ("h0", False, "words"),
+    ]
+    assert view.failing_total == 2
+
+
+def counted(run: Run, passes: list[str], name: str) -> Run:
+    """The run, which notes every pass over its cases."""
+
+    def read() -> Iterator[CaseResult]:
+        passes.append(name)
+        return run.cases
+
+    return replace(run, read=read)
+
+
+def test_the_cases_of_each_run_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
+    passes: list[str] = []
+    run = counted(make_run(bot(range(100), range(0))), passes, "run")
+    base = counted(make_base(bot(range(0), range(0))), passes, "base")
+    view = view_of(run, base)
+    assert (len(view.failing), view.failing_total) == (LISTED, 100)
+    assert passes == ["run", "base"]
+    passes.clear()
+    view_of(run, base, context=replace(CONTEXT, show_outputs=False))
+    assert passes == ["run"]
+
+
+def test_outputs_are_bounded_and_differences_found_in_them() -> None:
+    words = "word " * 400_000
+    view = view_of(
+        make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output=f"One. {words}")])),
+        make_base(Told("demo", [Trial("h", [Score("e", 1.0)], output=f"Two. {words}")])),
+    )
+    [case] = view.failing
+    assert case.diff[:2] == ("- Two.", "+ One.")
+    assert sum(map(len, case.diff)) < 10_000
+
+
+def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
+    view = SCENES["unmeasurable"]()
+    assert [(error.type, error.evaluator, error.trials, error.case) for error in view.errors] == [
+        ("RateLimitError", "accuracy", 40, "case 1"),
+        ("TimeoutError", None, 1, "a slow one"),
+    ]
+    assert view.totals.with_errors == 41
+
+
+def test_kinds_of_errors_without_end_are_counted_together() -> None:
+    trials = [Trial(f"h{at}", error=ErrorInfo("E", f"request {at}")) for at in range(500)]
+    view = view_of(make_run(Told("demo", trials)))
+    assert len(view.errors) == 201
+    assert sum(error.trials for error in view.errors) == 500
+
+
+def test_repeats_are_trials_of_one_case() -> None:
+    trials = [Trial("h", [Score("e", 1.0)], repeat=repeat) for repeat in range(3)]
+    totals = view_of(make_run(Told("demo", trials))).totals
+    assert (totals.cases, totals.trials, totals.passed) == (1, 3, 3)
+
+
+def test_what_changed_among_the_cases_is_said() -> None:
+    run = Told("demo", [Trial("h0", [Score("e")], digest="b"), Trial("h1", [Score("e")])])
+    base = Told("demo", [Trial("h0", [Score("e")], digest="a"), Trial("h2", [Score("e")])])
+    [notice] = view_of(make_run(run), make_base(base)).notices
+    assert notice == (
+        "demo: 1 case added, 1 case removed, 1 case changed in definition since the base; "
+        "only cases of both runs are compared."
+    )
+
+
+def test_a_run_outside_git_and_ci_has_a_view() -> None:
+    run = replace(make_run(told([1.0])), commit=None, branch=None)
+    view = view_of(run, replace(run, id="the-base"), context=replace(CONTEXT, repository=None, commit=None))
+    assert view.base is not None
+    assert (view.run.name, view.base.name) == (run.id, "the-base")
+    assert view.context.commit is None
+
+
+def test_a_run_whose_cases_are_gone_still_has_its_numbers() -> None:
+    run = replace(make_run(bot(range(9), range(0))), read=None)
+    view = view_of(run)
+    assert view.failing == ()
+    assert view.totals.failed == 9
+
+
+def test_the_titles() -> None:
+    def title(*suites: Told, **limits: float) -> str:
+        comparison = compare(make_run(*suites, started=NOW), None)
+        policy = Policy(default=Limits(**limits))
+        view: ReportView = make_view(comparison, judge(comparison, policy), CONTEXT)
+        return view.title
+
+    good, bad = told([1.0]), Told("bad", [Trial("h", [Score("e", 0.0)])])
+    assert title(good) == "passed, no gate is set"
+    assert title(good, max_error_rate=0.1) == "the gate passed"
+    assert title(bad, max_error_rate=0.1, min_pass_rate=0.5) == "1 of 2 gates failed"
+    assert title(bad, Told("none", ()), min_pass_rate=0.5) == "1 of 2 gates failed, 1 could not be measured"
+    assert title() == "1 of 1 gate could not be measured"
