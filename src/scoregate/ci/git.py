@@ -25,7 +25,7 @@ async def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     """Run it with the configuration of the repository, but without what the environment would point it to."""
     command = ["git", *_SAFELY, *words]
     try:
-        done = await anyio.run_process(command, cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, check=False)
+        done = await anyio.run_process(command, cwd=folder, env=_environment(), input=b"", check=False)
     except FileNotFoundError:
         raise GitError("git is not installed, or not on PATH", advice="Install git.") from None
     if done.returncode and _UNOWNED in _told(done):
@@ -124,7 +124,9 @@ async def worktree(root: Path, commit: str) -> AsyncIterator[Path]:
     """
     home = _temporary()
     try:
-        done = await _git(root, "worktree", "add", "--quiet", "--detach", str(home / "tree"), commit)
+        # A git that is killed halfway leaves the repository with a work tree that it cannot read.
+        with anyio.CancelScope(shield=True):
+            done = await _git(root, "worktree", "add", "--quiet", "--detach", str(home / "tree"), commit)
         if done.returncode:
             raise GitError(f"git could not check out {commit}: {_told(done)}", advice=f"Try: {_REPAIR}")
         yield home / "tree"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scoregate.core.case import Status
+from scoregate.core.criteria import Criteria
+from scoregate.core.fingerprints import what_changed
 from scoregate.core.record import Run, SuiteResult
-from scoregate.core.rows import Label, Row, new_rows, paired_row
+from scoregate.core.rows import Row, labelled
+from scoregate.core.suite_rows import new_rows, quantity_rows, removed_rows, score_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +25,85 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A run, its base (None where there is none), and what differs."""
+    """A run, its base (None where there is none), and what differs.
+
+    `rows` are of scores, `quantities` of latency, cost and tokens. `gone` names suites that only the base has, `pairs`
+    the indices of suites that belong together; `pooled` runs make up the base.
+    """
 
     run: Run
     base: Run | None = None
     rows: tuple[Row, ...] = ()
+    quantities: tuple[Row, ...] = ()
     newly_failing: tuple[Flip, ...] = ()
     newly_passing: tuple[Flip, ...] = ()
     gone: tuple[str, ...] = ()
     base_note: str = ""
     pairs: tuple[tuple[int, int], ...] = ()
+    pooled: int = 1
 
     def rows_of(self, suite: str) -> tuple[Row, ...]:
         """The rows of one suite, by its label."""
         return tuple(row for row in self.rows if row.suite == suite)
 
 
-def compare(run: Run, base: Run | None, note: str = "") -> Comparison:
-    """Hold a run against its base. `note` says what the base is, or why there is none."""
+def compare(
+    run: Run, base: Run | None, note: str = "", *, pool: Sequence[Run] = (), criteria: Criteria | None = None
+) -> Comparison:
+    """Hold a run against its base.
+
+    Args:
+        run: what is judged. base: what it is held against; None where there is nothing.
+        note: says what the base is, or why there is none.
+        pool: more runs of the base's commit, whose scores count as repeats of its.
+        criteria: by what measure differences count.
+    """
+    criteria = criteria or Criteria()
     if base is None:
-        rows = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
-        return Comparison(run, rows=tuple(rows), base_note=note)
+        fresh = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
+        return Comparison(run, rows=tuple(fresh), base_note=note)
     pairs = tuple(_paired(run.suites, base.suites))
+    olds = {at: _pooled(base.suites[base_at], pool) for at, base_at in pairs}
     return Comparison(
         run,
         base,
-        rows=tuple(_rows(run, base, dict(pairs))),
+        rows=tuple(labelled(list(_rows(run, base, olds, criteria=criteria)), criteria)),
+        quantities=tuple(labelled(list(_quantities(run, olds, criteria)), criteria)),
         newly_failing=tuple(_flips(run, base, pairs, Status.PASSED, Status.FAILED)),
         newly_passing=tuple(_flips(run, base, pairs, Status.FAILED, Status.PASSED)),
         gone=tuple(old.label for at, old in enumerate(base.suites) if at not in {b for _, b in pairs}),
         base_note=note,
         pairs=pairs,
+        pooled=1 + len(pool),
     )
+
+
+def _pooled(old: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
+    """The suite and its twins in the other runs, as far as their evaluators are the same."""
+    twins = (next((other for other in run.suites if _same(old, other, True)), None) for run in pool)
+    return [old, *(twin for twin in twins if twin is not None and _same_evaluators(old, twin))]
+
+
+def _same_evaluators(one: SuiteResult, other: SuiteResult) -> bool:
+    shared = one.evaluators.keys() & other.evaluators.keys()
+    return not any(what_changed(one.evaluators[name], other.evaluators[name]) for name in shared)
+
+
+def _rows(run: Run, base: Run, olds: dict[int, list[SuiteResult]], *, criteria: Criteria) -> Iterator[Row]:
+    for at, suite in enumerate(run.suites):
+        if at in olds:
+            yield from score_rows(suite, olds[at], criteria)
+        else:
+            yield from new_rows(suite, "no base run of this suite yet")
+    matched = [id(old) for found in olds.values() for old in found]
+    for old in base.suites:
+        if id(old) not in matched:
+            yield from removed_rows(old)
+
+
+def _quantities(run: Run, olds: dict[int, list[SuiteResult]], criteria: Criteria) -> Iterator[Row]:
+    for at, found in olds.items():
+        yield from quantity_rows(run.suites[at], found, criteria)
 
 
 def _paired(new: Iterable[SuiteResult], old: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
@@ -71,19 +121,6 @@ def _paired(new: Iterable[SuiteResult], old: Iterable[SuiteResult]) -> Iterator[
 def _same(one: SuiteResult, other: SuiteResult, same_file: bool) -> bool:
     here = one.id == other.id and dict(one.params or {}) == dict(other.params or {})
     return here and (not same_file or one.script == other.script)
-
-
-def _rows(run: Run, base: Run, pairs: dict[int, int]) -> Iterator[Row]:
-    for at, suite in enumerate(run.suites):
-        if at not in pairs:
-            yield from new_rows(suite, "no base run of this suite yet")
-            continue
-        old = base.suites[pairs[at]]
-        for name in [*suite.evaluators, *(name for name in old.evaluators if name not in suite.evaluators)]:
-            yield paired_row(suite, old, name)
-    for at, old in enumerate(base.suites):
-        if at not in pairs.values():
-            yield from (Row(old.label, name, Label.REMOVED, base=old.mean(name)) for name in old.evaluators)
 
 
 def _flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], before: Status, after: Status) -> Iterator[Flip]:

@@ -32,7 +32,7 @@ def checked_number(value: object, what: str) -> float:
 def _require(value: object, kind: type | tuple[type, ...], what: str) -> None:
     if not isinstance(value, kind):
         name = kind.__name__ if isinstance(kind, type) else kind[0].__name__
-        raise TypeError(f"{what} must be a {name}, not {value!r:.100} ({type(value).__name__})")
+        raise TypeError(f"{what} must be of type {name}, not {value!r:.100} ({type(value).__name__})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,13 @@
-"""One row of a comparison: an evaluator of a suite against the same one in the base."""
+"""One row of a comparison, and the label that it earns among the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import isnan
 
-from scoregate.core.case import Status
-from scoregate.core.columns import Columns
-from scoregate.core.events import EvaluatorInfo, Fingerprint
-from scoregate.core.record import SuiteResult
-from scoregate.core.stats import sign_test
-
-ALPHA = 0.05
-MIN_EFFECT = 0.01
-FEW = 10
+from scoregate.core.criteria import Criteria, EvaluatorCriteria
+from scoregate.core.families import benjamini_hochberg
 
 
 class Label(StrEnum):
@@ -33,13 +25,27 @@ class Label(StrEnum):
     NOISE = "within noise"
 
 
+class Measure(StrEnum):
+    """What a row compares."""
+
+    SCORE = "score"
+    LATENCY = "latency"
+    COST = "cost"
+    TOKENS = "tokens"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One evaluator of one suite. Scores and `delta` (run − base) are in [0, 1]; counts are of cases.
+    """One evaluator of one suite, or one thing that a suite uses up.
 
-    `n` pairs were compared; `better` and `worse` of them differ. `dropped` pairs had an error on one side;
-    `added`, `removed` and `changed` cases have no counterpart or another definition under the same hash.
-    `low` and `high` bound delta with 95 % confidence; `detectable` is the smallest effect that could be seen.
+    Scores and `delta` (run − base) are in [0, 1]. For latency, cost and tokens `mean` and `base` are milliseconds,
+    dollars or counts a case, and `delta`, `low`, `high` and `detectable` natural logarithms of the ratio run / base.
+
+    `n` pairs of cases in `clusters` clusters were compared; `better` and `worse` of them differ. `dropped` pairs had
+    an error on one side; `added`, `removed` and `changed` cases have no counterpart or another definition under the
+    same hash. `low` and `high` bound delta with 95 % confidence; `q` is p read among the other rows; `smallest_p`
+    is the least that p could have been; `detectable` is the smallest effect that would have been found four times
+    in five. `checked`: both sides carry a fingerprint of the evaluator.
     """
 
     suite: str
@@ -61,108 +67,47 @@ class Row:
     changed: int = 0
     reason: str = ""
     higher_is_better: bool = True
+    q: float | None = None
+    smallest_p: float | None = None
+    clusters: int = 0
+    checked: bool = True
+    measure: Measure = Measure.SCORE
+
+    @property
+    def gain(self) -> float:
+        """`delta`, signed so that more is better; 0 where nothing was compared."""
+        return (self.delta or 0.0) * (1 if self.higher_is_better else -1)
 
 
-def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
-    """The rows of a suite that the base does not have."""
-    for name, info in suite.evaluators.items():
-        mean = suite.mean(name)
-        label = Label.UNMEASURABLE if mean is None else Label.NEW
-        yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=info.higher_is_better)
+def labelled(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
+    """The rows with q-values and the labels that depend on them.
+
+    The family is every compared row whose p could have been as small as alpha.
+    Source: Tarone (1990), Biometrics 46:515; Benjamini and Hochberg (1995).
+    """
+    family = [at for at, row in enumerate(rows) if in_family(row, criteria.alpha)]
+    qs = benjamini_hochberg([rows[at].p or 0.0 for at in family])
+    read = dict(zip(family, qs, strict=True))
+    return [_labelled(replace(row, q=read.get(at)), criteria) for at, row in enumerate(rows)]
 
 
-def paired_row(suite: SuiteResult, old: SuiteResult, name: str) -> Row:
-    """The row of an evaluator that the suite or its base has."""
-    mean, base = suite.mean(name), old.mean(name)
-    if name not in suite.evaluators:
-        return Row(suite.label, name, Label.REMOVED, base=base, reason="this evaluator is gone")
-    info = suite.evaluators[name]
-    if mean is None:
-        reason = "no case has a score" if len(suite.columns) else "no case was run"
-        return Row(suite.label, name, Label.UNMEASURABLE, None, base, reason=reason)
-    if name not in old.evaluators or base is None:
-        return Row(suite.label, name, Label.NEW, mean, reason="no base score of this evaluator yet")
-    if change := what_changed(info, old.evaluators[name]):
-        return Row(suite.label, name, Label.NOT_COMPARABLE, mean, base, reason=change)
-    return _compared(suite, old, name, info.higher_is_better)
+def in_family(row: Row, alpha: float) -> bool:
+    """Whether a row was compared, and could have been called better or worse at all."""
+    return row.label is Label.NOISE and row.smallest_p is not None and row.smallest_p <= alpha
 
 
-def _compared(suite: SuiteResult, old: SuiteResult, name: str, higher_is_better: bool) -> Row:
-    new_means, new_missing = _case_means(suite.columns, name)
-    old_means, old_missing = _case_means(old.columns, name)
-    shared = new_means.keys() & old_means.keys()
-    sign = 1 if higher_is_better else -1
-    differences = [new_means[case] - old_means[case] for case in shared]
-    better = sum(1 for d in differences if d * sign > 0)
-    worse = sum(1 for d in differences if d * sign < 0)
-    delta = sum(differences) / len(differences) if differences else None
-    p = sign_test(better, worse) if differences else None
-    new_cases, old_cases = set(suite.columns.hashes), set(old.columns.hashes)
-    return Row(
-        suite.label,
-        name,
-        _label(delta, p, better, worse, len(shared), sign),
-        suite.mean(name),
-        old.mean(name),
-        delta,
-        len(shared),
-        better,
-        worse,
-        p,
-        dropped=len((new_missing | old_missing) & new_cases & old_cases),
-        added=len(new_cases - old_cases),
-        removed=len(old_cases - new_cases),
-        changed=_changed(suite.columns, old.columns),
-        higher_is_better=higher_is_better,
-    )
+def _labelled(row: Row, criteria: Criteria) -> Row:
+    if row.label is not Label.NOISE:
+        return row
+    own = criteria.of(row.evaluator) if row.measure is Measure.SCORE else criteria.of_ratios
+    return replace(row, label=_label(row, criteria, own))
 
 
-def _label(delta: float | None, p: float | None, better: int, worse: int, n: int, sign: int) -> Label:
-    if delta is None or p is None:
-        return Label.NEW
-    if n < FEW:
-        return Label.TOO_FEW
-    if not better and not worse:
+def _label(row: Row, criteria: Criteria, own: EvaluatorCriteria) -> Label:
+    if not row.better and not row.worse:
         return Label.UNCHANGED
-    if p <= ALPHA and abs(delta) >= MIN_EFFECT:
-        return Label.BETTER if delta * sign > 0 else Label.WORSE
+    if row.q is not None and row.q <= criteria.alpha and abs(row.gain) >= (own.min_effect or 0.0):
+        return Label.BETTER if row.gain > 0 else Label.WORSE
+    if row.low is not None and row.high is not None and max(-row.low, row.high) <= (own.margin or 0.0):
+        return Label.EQUIVALENT
     return Label.NOISE
-
-
-def _case_means(columns: Columns, evaluator: str) -> tuple[dict[str, float], set[str]]:
-    """The mean over the valid repeats of each case, and the cases that have none because of an error."""
-    sums: dict[str, tuple[float, int]] = {}
-    for row, score in enumerate(columns.scores.get(evaluator, ())):
-        if not isnan(score):
-            total, count = sums.get(columns.hashes[row], (0.0, 0))
-            sums[columns.hashes[row]] = (total + score, count + 1)
-    errored = {columns.hashes[row] for row in columns.errored.get(evaluator, ())}
-    errored |= {case for row, case in enumerate(columns.hashes) if columns.status(row) is Status.ERRORED}
-    return {case: total / count for case, (total, count) in sums.items()}, errored - sums.keys()
-
-
-def _changed(new: Columns, old: Columns) -> int:
-    digests = dict(zip(old.hashes, old.digests, strict=True))
-    return len(
-        {
-            case
-            for case, digest in zip(new.hashes, new.digests, strict=True)
-            if digest and digests.get(case, digest) not in ("", digest)
-        }
-    )
-
-
-def what_changed(new: EvaluatorInfo, old: EvaluatorInfo) -> str:
-    """In words, what differs between two fingerprints; empty where nothing does or one is unknown."""
-    if new.higher_is_better != old.higher_is_better:
-        return "its direction changed (higher_is_better)"
-    mine, theirs = new.fingerprint or Fingerprint(), old.fingerprint or Fingerprint()
-    if mine.model and theirs.model and mine.model != theirs.model:
-        return f"its model changed: {theirs.model} → {mine.model}"
-    words = {"source": "its code", "prompt": "its prompt", "parameters": "its parameters"}
-    differ = [word for part, word in words.items() if _differ(getattr(mine, part), getattr(theirs, part))]
-    return f"{' and '.join(differ)} changed" if differ else ""
-
-
-def _differ(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and one != other

@@ -12,6 +12,7 @@ from anyio import CapacityLimiter
 from scoregate import __version__
 from scoregate.core.events import Errored, SuiteFinished, SuiteStarted
 from scoregate.core.suite import Suite
+from scoregate.core.wire import ordered, plain
 from scoregate.engine.log import EventLog
 from scoregate.engine.scoring import Pool
 from scoregate.engine.tasks import TaskStage
@@ -41,7 +42,7 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
         origin=suite.origin,
         evaluators=tuple(scorer.info for scorer in suite.scorers),
         cases=suite.trials,
-        params=params,
+        params=None if params is None else plain(ordered(params)),
         sdk=f"scoregate {__version__}",
     )
     for problem in suite.problems:

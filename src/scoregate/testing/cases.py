@@ -57,7 +57,7 @@ def read_cases(values: Iterable[Any], hash_of: Hasher, selection: Selection) -> 
     problems: list[str] = []
     for number, value in enumerate(values, start=1):
         try:
-            case = Case(_checked_hash(hash_of(value)), value, _repeats(value, selection))
+            case = Case(checked_hash(hash_of(value)), value, _repeats(value, selection))
         except Exception as error:  # the user's hash may raise anything
             problems.append(f"test case {number}: {error}")
             continue
@@ -78,7 +78,12 @@ def chosen(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[
         yield case
 
 
-def _checked_hash(value: object) -> str:
+def checked_hash(value: object) -> str:
+    """The hash.
+
+    Raises:
+        TypeError: it is no string, or empty.
+    """
     if not isinstance(value, str) or not value:
         raise TypeError(f"its hash must be a string that is not empty, not {value!r}")
     return value
@@ -104,8 +109,9 @@ def _repeats(value: Any, selection: Selection) -> int:
 def describe(case: Case) -> Description:
     """The case as the record tells it. What has no JSON form stands as its type, in angle brackets."""
     config = _config(case.value)
-    body = plain(ordered(_body(case.value)))
-    return Description(_name(case.hash, body), body, f"{crc32(dump(body)):08x}", tuple(config.tags), config.cluster)
+    raw = _body(case.value)
+    body = plain(ordered(raw))
+    return Description(_name(case.hash, raw), body, f"{crc32(dump(body)):08x}", tuple(config.tags), config.cluster)
 
 
 def _body(value: Any) -> Any:
@@ -140,6 +146,6 @@ def output_form(output: Any) -> Any:
         TypeError: it can be read only once, so that the evaluators would find nothing.
     """
     if isinstance(output, Iterator):
-        raise TypeError(f"fn returned a {type(output).__name__}, which can be read only once; return a list of its items")
+        raise TypeError(f"a {type(output).__name__} can be read only once; return its items, in a list")
     serialize = getattr(output, "serialize", None)
     return serialize() if callable(serialize) else output

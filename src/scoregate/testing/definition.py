@@ -13,6 +13,7 @@ from scoregate.core.events import ErrorInfo, Origin
 from scoregate.core.suite import Limits, Suite
 from scoregate.testing.cases import Hasher, chosen, describe, hasher, output_form, read_cases
 from scoregate.testing.environment import Selection
+from scoregate.testing.reviews import CreateHumanReviewJob
 from scoregate.testing.scorers import read_scorers
 
 _PACKAGE = Path(__file__).parent.parent
@@ -27,6 +28,7 @@ def define(
     max_test_case_concurrency: Any,
     before_evaluators_hook: Callable[..., Any] | None,
     grid_search_params: Any,
+    human_review_job: Any,
     retry_count: Any,
     test_case_hash: Sequence[str] | Hasher | None,
     timeout: float | None,
@@ -39,7 +41,7 @@ def define(
     if not callable(fn):
         problems.append(f"fn must be callable, not {fn!r:.100}")
     values = _listed(test_cases, "test_cases", problems)
-    found, case_problems = read_cases(values, hasher(test_case_hash), selection)
+    found, case_problems = read_cases(values, _hasher(test_case_hash, problems), selection)
     scorers, scorer_problems = read_scorers(_listed(evaluators or (), "evaluators", problems))
     variants = _variants(grid_search_params, problems)
     limits = _limits(max_test_case_concurrency, retry_count, timeout, problems)
@@ -48,6 +50,8 @@ def define(
         problems.append("no test cases")
     elif found and not cases and callable(fn):
         problems.append("none of its test cases has a hash that was asked for")
+    if not isinstance(human_review_job, CreateHumanReviewJob | None):
+        problems.append(f"human_review_job must be a CreateHumanReviewJob, not {human_review_job!r:.100}")
     name = suite_id if isinstance(suite_id, str) and suite_id else "(no id)"
     return Suite(
         id=name,
@@ -74,6 +78,14 @@ def _listed(values: Any, name: str, problems: list[str]) -> list[Any]:
     except Exception as error:  # a generator of cases may raise anything
         problems.append(f"{name} cannot be listed: {type(error).__name__}: {error}")
         return []
+
+
+def _hasher(given: Any, problems: list[str]) -> Hasher:
+    try:
+        return hasher(given)
+    except TypeError as error:
+        problems.append(f"test_case_hash must be names of fields or a function, not {given!r:.100}: {error}")
+        return hasher(None)
 
 
 def _limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -> Limits:

@@ -27,11 +27,19 @@ class HumanReviewField:
 
 @dataclass(frozen=True)
 class CreateHumanReviewJob:
-    """Ask people to review a run's outputs."""
+    """Ask people to review a run's outputs.
+
+    Raises:
+        TypeError: the name or an address is no string.
+    """
 
     assignee_email_address: str | Sequence[str]
     name: str
     rubric_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not all(isinstance(address, str) for address in self.assignees):
+            raise TypeError(f"a name and e-mail addresses must be strings, not {self.name!r}, {self.assignees!r}")
 
     @property
     def assignees(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from scoregate.testing.definition import define
 from scoregate.testing.environment import events_folder, selection
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
-from scoregate.testing.summary import summary
+from scoregate.testing.summary import show, summary
 
 CaseT = TypeVar("CaseT")
 
@@ -80,6 +80,7 @@ def run_test_suite(
         max_test_case_concurrency=max_test_case_concurrency,
         before_evaluators_hook=before_evaluators_hook,
         grid_search_params=grid_search_params,
+        human_review_job=human_review_job,
         retry_count=retry_count,
         test_case_hash=test_case_hash,
         timeout=timeout,
@@ -88,7 +89,7 @@ def run_test_suite(
     logs = run_sync(partial(run_suite, suite, folder), apart=suite.limits.timeout_s is not None)
     result = _concluded(logs, started, assert_test=assert_test, job=human_review_job)
     if folder is None:
-        print(summary(result))
+        show(summary(result))
     if assert_test and not result.passed:
         raise SuiteFailed(summary(result))
     return result
@@ -98,7 +99,7 @@ def _concluded(
     logs: Sequence[EventLog], started: float, *, assert_test: bool, job: CreateHumanReviewJob | None
 ) -> SuiteResult:
     for log in logs:
-        if job is not None:
+        if isinstance(job, CreateHumanReviewJob):
             log.emit(ReviewRequested, name=job.name, assignees=job.assignees, rubric=job.rubric_id)
         failed = assert_test and not replace(log.result(), complete=True).passed
         finish(log, started, assertion_failed=failed)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
+from scoregate.core.evaluation import checked_number
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
@@ -20,7 +23,7 @@ from scoregate.core.suite import Case
 from scoregate.engine.errors import error_info
 from scoregate.engine.log import EventLog
 from scoregate.engine.run_suite import finish
-from scoregate.testing.cases import describe, hasher, output_form
+from scoregate.testing.cases import checked_hash, describe, hasher, output_form
 from scoregate.testing.definition import caller
 from scoregate.testing.environment import events_folder
 from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
@@ -32,15 +35,20 @@ class RunManager:
     Args:
         test_id: the suite's id.
         message: titles the run where nothing else does.
+
+    Raises:
+        TypeError: the id or the message is no string.
     """
 
     def __init__(self, test_id: str, message: str | None = None) -> None:
+        if not isinstance(test_id, str) or not isinstance(message, str | None):
+            raise TypeError(f"test_id and message must be strings, not {test_id!r:.100}, {message!r:.100}")
         self.test_id = test_id
         self.message = message
         self._log: EventLog | None = None
         self._started = 0.0
         self._ended = False
-        self._seen: dict[str, int] = {}
+        self._repeats: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
 
     def start(self) -> None:
         """Begin the run."""
@@ -58,20 +66,29 @@ class RunManager:
 
         Raises:
             ValueError: the run was not started, or has ended.
+            TypeError: the case has no hash, or an argument is of another type; nothing was added.
         """
         log = self._open("adding results")
-        case = Case(str(hasher(None)(test_case)), test_case)
-        repeat = self._seen.get(case.hash, 0)
-        self._seen[case.hash] = repeat + 1
-        key: dict[str, Any] = {"case": case.hash, "repeat": repeat}
-        told = describe(case)
-        log.emit(CaseStarted, name=told.name, input=told.body, tags=told.tags, cluster=told.cluster, **key)
+        given = list(evaluations or ())
+        _check(given, test_case_duration_ms)
+        case = Case(checked_hash(hasher(None)(test_case)), test_case)
+        key: dict[str, Any] = {"case": case.hash, "repeat": next(self._repeats[case.hash])}
         try:
+            told = describe(case)
+            log.emit(
+                CaseStarted,
+                name=told.name,
+                input=told.body,
+                digest=told.digest,
+                tags=told.tags,
+                cluster=told.cluster,
+                **key,
+            )
             log.emit(CaseOutput, output=output_form(output), duration_ms=test_case_duration_ms, **key)
-        except Exception as error:  # an output without a JSON form
+        except Exception as error:  # a case or an output without a JSON form
             log.emit(Errored, stage="task", error=error_info(error), **key)
-        for given in evaluations or ():
-            _score(log, given, key)
+        for evaluation in given:
+            _score(log, evaluation, key)
         log.emit(CaseFinished, **key)
 
     def create_human_review_job(self, assignee_email_address: str | list[str], name: str) -> None:
@@ -122,6 +139,14 @@ class RunManager:
         if self._ended:
             raise ValueError("You cannot add results to an ended run.")
         return self._log
+
+
+def _check(evaluations: Sequence[Any], duration_ms: Any) -> None:
+    for evaluation in evaluations:
+        if not isinstance(evaluation, EvaluationWithId):
+            raise TypeError(f"evaluations must be a list of EvaluationWithId, not of {type(evaluation).__name__}")
+    if duration_ms is not None:
+        checked_number(duration_ms, "test_case_duration_ms")
 
 
 def _score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> None:

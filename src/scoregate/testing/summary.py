@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 
 from scoregate.core.case import CaseResult, Status
@@ -16,6 +17,12 @@ def summary(result: SuiteResult) -> str:
     if result.variants:
         return "\n".join(summary(variant) for variant in result.variants)
     return "\n".join([_headline(result), *_details(result)])
+
+
+def show(text: str) -> None:
+    """Print it; what the terminal's encoding lacks becomes a question mark."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding))
 
 
 def _headline(result: SuiteResult) -> str:

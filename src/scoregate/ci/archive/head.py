@@ -18,7 +18,10 @@ from scoregate.errors import RecordError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteHead:
-    """A suite without its columns: the fields of `SuiteResult`, how many cases it has, and what they come to."""
+    """A suite without its columns: the fields of `SuiteResult`, how many cases it has, and what they come to.
+
+    Variants are left out: within a run each is a suite of its own.
+    """
 
     id: str
     label: str
@@ -33,7 +36,6 @@ class SuiteHead:
     assertion_failed: bool = False
     duration_s: float | None = None
     skipped: bool = False
-    variants: tuple[str, ...] = ()
     cases: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)
     means: Mapping[str, float | None] = field(default_factory=dict)

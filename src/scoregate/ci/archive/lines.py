@@ -100,14 +100,9 @@ def _evaluation(data: Mapping[str, Any]) -> Evaluation:
         data["score"],
         None if threshold is None else Threshold(**threshold),
         data.get("metadata"),
-        None if assertions is None else tuple(map(_assertion, assertions)),
+        None if assertions is None else tuple(Assertion(**each) for each in assertions),
         _usage(data.get("usage")),
     )
-
-
-def _assertion(data: Mapping[str, Any]) -> Assertion:
-    passed, required = data["passed"] is True, data["required"] is True
-    return Assertion(_text(data["criterion"]), passed, required, data.get("metadata"))
 
 
 def _usage(data: Mapping[str, Any] | None) -> Usage | None:

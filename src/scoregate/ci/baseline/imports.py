@@ -35,9 +35,7 @@ async def import_folders(interpreter: Interpreter, root: Path, *, environ: Mappi
     command = [*interpreter.argv, "-c", _ASK]
     try:
         with anyio.fail_after(_TIMEOUT_S):
-            done = await anyio.run_process(
-                command, cwd=root, env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
+            done = await anyio.run_process(command, cwd=root, env=environ, input=b"", stderr=subprocess.DEVNULL)
         answer = json.loads(done.stdout.splitlines()[-1])
         folders, prefix = map(Path, answer["path"]), Path(answer["prefix"])
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):

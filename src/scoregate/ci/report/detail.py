@@ -22,8 +22,8 @@ class Detail:
 
 
 LADDER = (
-    Detail(cases=10, diffs=3, rows=1000, suites=1000, gates=50, errors=20),
-    Detail(cases=5, diffs=1, rows=1000, suites=1000, gates=20, errors=10),
+    Detail(cases=10, diffs=3, rows=1000, suites=200, gates=50, errors=20),
+    Detail(cases=5, diffs=1, rows=1000, suites=200, gates=20, errors=10),
     Detail(cases=3, diffs=0, rows=20, suites=200, gates=20, errors=5),
     Detail(cases=0, diffs=0, rows=5, suites=100, gates=10, errors=3),
     Detail(cases=0, diffs=0, rows=0, suites=100, gates=10, errors=0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, count
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.excerpts import as_text, reasons, shown_score, why
@@ -24,14 +25,13 @@ class Names:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def of(self, text: str, *also: str) -> str:
-        """`text`, or, where it is taken, `text` with the first of `also` that makes it unique, or a number."""
-        number = 1
-        choices = iter(also)
+    def of(self, text: str, unlike: str = "") -> str:
+        """`text`, or, where it is taken, `text` with `unlike`, or at last with a number."""
         chosen = text
-        while chosen in self._taken:
-            number += 1
-            chosen = f"{text} ({next(choices, f'#{number}')})"
+        if text in self._taken:
+            rest = (f"{text} (#{number})" for number in count(2))
+            told = [f"{text} ({one_line(unlike, 64)})"] if unlike else []
+            chosen = next(free for free in chain(told, rest) if free not in self._taken)
         self._taken.add(chosen)
         return chosen
 
@@ -62,7 +62,7 @@ class Desk:
 
     def _name(self, case: CaseResult) -> str:
         shown = name(case.name or case.hash, 300)
-        return self._names.of(f"{shown} [repeat {case.repeat}]" if case.repeat else shown, one_line(case.hash, 64))
+        return self._names.of(f"{shown} [repeat {case.repeat}]" if case.repeat else shown, case.hash)
 
     def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
         scores = case.evaluations.items()

@@ -67,7 +67,7 @@ def title(verdict: Verdict) -> str:
         return f"{failed} of {gates} failed" + (f", {unmeasured} could not be measured" if unmeasured else "")
     if unmeasured:
         return f"{unmeasured} of {gates} could not be measured"
-    return f"all {gates} passed" if len(found) > 1 else "the gate passed" if found else "passed, no gate is set"
+    return f"{gates} passed" if found else "passed, no gate is set"
 
 
 def _run_view(run: Run) -> RunView:

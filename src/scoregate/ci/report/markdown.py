@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -17,6 +18,7 @@ from scoregate.ci.report.view import ReportView, State
 from scoregate.core.rules import Conclusion
 
 BUDGET = 60_000
+_ROWS = 400
 _ICONS = {
     Conclusion.PASSED: "✅",
     Conclusion.FAILED: "❌",
@@ -45,7 +47,7 @@ def render(view: ReportView, *, budget: int = BUDGET) -> Iterator[str]:
 
 
 def _render(view: ReportView, detail: Detail) -> str:
-    rows = tuple(top_rows(view.rows, detail.rows))
+    rows = tuple(islice(top_rows(view.rows, detail.rows), _ROWS))
     age = view.context.generated_at - view.base.finished if view.base else 0.0
     text = _template().render(
         view=view,

@@ -32,14 +32,9 @@ _WORDS = {
 def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     """Every row: failed gates first, then significant drops, then what could not be measured, then by the drop."""
     suites = {suite.label: suite for suite in comparison.run.suites}
-    short = {
-        finding.suite
-        for finding in verdict.findings
-        if finding.conclusion is Conclusion.FAILED and finding.evaluator is None
-    }
     left_out = comparison.gone if comparison.run.filters else ()
     views = (
-        _view(row, verdict.findings, suites.get(row.suite), row.suite in short)
+        _view(row, suites.get(row.suite), tuple(found for found in verdict.findings if found.suite == row.suite))
         for row in comparison.rows
         if row.suite not in left_out
     )
@@ -53,12 +48,11 @@ def drop(row: Row) -> float:
     return -row.delta if row.higher_is_better else row.delta
 
 
-def _view(row: Row, findings: Iterable[Finding], suite: SuiteResult | None, suite_failed: bool) -> RowView:
-    gates = tuple(found for found in findings if (found.suite, found.evaluator) == (row.suite, row.evaluator))
+def _view(row: Row, suite: SuiteResult | None, findings: tuple[Finding, ...]) -> RowView:
     below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
     return RowView(
         row=row,
-        state=_state(row, gates, suite_failed and below > 0),
+        state=_state(row, findings, below),
         base=numbers.score(row.base),
         mean=numbers.score(row.mean),
         delta=numbers.NONE if row.delta is None else numbers.signed(row.delta),
@@ -69,17 +63,19 @@ def _view(row: Row, findings: Iterable[Finding], suite: SuiteResult | None, suit
         note=_note(row),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
         below=below,
-        gates=gates,
+        gates=tuple(found for found in findings if found.evaluator == row.evaluator),
     )
 
 
-def _state(row: Row, gates: Iterable[Finding], counted: bool) -> State:
-    found = {gate.conclusion for gate in gates}
-    if Conclusion.FAILED in found or counted:
+def _state(row: Row, findings: Iterable[Finding], below: int) -> State:
+    """A suite's own failed gate marks the evaluators that missed thresholds; what it cannot say, none of them can."""
+    own = {found.conclusion for found in findings if found.evaluator == row.evaluator}
+    shared = {found.conclusion for found in findings if found.evaluator is None}
+    if Conclusion.FAILED in own or (Conclusion.FAILED in shared and below):
         return State.FAILED
-    if Conclusion.UNMEASURABLE in found:
-        return State.UNMEASURABLE
-    return _STATES.get(row.label, State.HELD)
+    state = _STATES.get(row.label, State.HELD)
+    shaky = Conclusion.UNMEASURABLE in own | shared and state in (State.HELD, State.BETTER, State.NEW)
+    return State.UNMEASURABLE if shaky else state
 
 
 def _note(row: Row) -> str:

@@ -1,0 +1,22 @@
+"""Whether two scores came from the same evaluator, and if not, what about it changed."""
+
+from __future__ import annotations
+
+from scoregate.core.events import EvaluatorInfo, Fingerprint
+
+_WORDS = {"source": "its code", "prompt": "its prompt", "parameters": "its parameters"}
+
+
+def what_changed(new: EvaluatorInfo, old: EvaluatorInfo) -> str:
+    """In words; empty where nothing changed or one side is unknown."""
+    if new.higher_is_better != old.higher_is_better:
+        return "its direction changed (higher_is_better)"
+    mine, theirs = new.fingerprint or Fingerprint(), old.fingerprint or Fingerprint()
+    if mine.model and theirs.model and mine.model != theirs.model:
+        return f"its model changed: {theirs.model} → {mine.model}"
+    differ = [words for part, words in _WORDS.items() if _differ(getattr(mine, part), getattr(theirs, part))]
+    return f"{' and '.join(differ)} changed" if differ else ""
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one != other

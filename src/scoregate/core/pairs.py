@@ -1,0 +1,130 @@
+"""Cases of a run and of its base brought together: one difference a case, whatever it was repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import isnan, log
+
+from scoregate.core.case import Status
+from scoregate.core.columns import Columns
+
+Values = Callable[[Columns], Iterable[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The differences of the pairs, run − base in the scores' own direction.
+
+    `clusters` holds sum and size for each cluster, a case alone being one of size 1. `dropped` pairs have an error on
+    one side. `binary`: every score is 0 or 1 and stands alone, so that the pairs are a fourfold table.
+    """
+
+    clusters: tuple[tuple[float, int], ...] = ()
+    rose: int = 0
+    fell: int = 0
+    dropped: int = 0
+    binary: bool = False
+    clustered: bool = False
+
+    @property
+    def n(self) -> int:
+        """How many cases are compared."""
+        return sum(size for _, size in self.clusters)
+
+    @property
+    def sums(self) -> list[float]:
+        """The sum of differences of each cluster."""
+        return [total for total, _ in self.clusters]
+
+
+def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str) -> Pairs:
+    """The pairs of one evaluator. Several columns of the base pool into more repeats of it."""
+    here, there = _Side.of([new], evaluator), _Side.of(olds, evaluator)
+    shared = here.means.keys() & there.means.keys()
+    differences = {case: here.means[case] - there.means[case] for case in shared}
+    lost = (here.errored | there.errored) & (here.known | here.errored) & (there.known | there.errored)
+    return _pairs(differences, new, dropped=len(lost), binary=here.binary and there.binary)
+
+
+def pair_ratios(new: Columns, olds: Sequence[Columns], values: Values) -> Pairs:
+    """The pairs of a quantity such as milliseconds or dollars, as differences of its logarithm."""
+    here, there = _positive_means([new], values), _positive_means(olds, values)
+    ratios = {case: log(here[case] / there[case]) for case in here.keys() & there.keys()}
+    return _pairs(ratios, new, dropped=0, binary=False)
+
+
+def _pairs(differences: Mapping[str, float], new: Columns, *, dropped: int, binary: bool) -> Pairs:
+    return Pairs(
+        tuple(_clusters(differences, new)),
+        rose=sum(1 for d in differences.values() if d > 0),
+        fell=sum(1 for d in differences.values() if d < 0),
+        dropped=dropped,
+        binary=binary and bool(differences) and not new.clusters,
+        clustered=bool(new.clusters),
+    )
+
+
+def _clusters(differences: Mapping[str, float], new: Columns) -> Iterator[tuple[float, int]]:
+    """In the order of the run, so that a drawn test does not depend on how cases are hashed."""
+    if not new.clusters:
+        seen = dict.fromkeys(new.hashes)
+        yield from ((differences[case], 1) for case in seen if case in differences)
+        return
+    sums: dict[tuple[str, str], tuple[float, int]] = {}
+    of_case = {new.hashes[row]: cluster for row, cluster in new.clusters.items()}
+    for case in dict.fromkeys(new.hashes):
+        if case in differences:
+            key = ("cluster", of_case[case]) if case in of_case else ("case", case)
+            total, size = sums.get(key, (0.0, 0))
+            sums[key] = (total + differences[case], size + 1)
+    yield from sums.values()
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    means: dict[str, float]
+    errored: set[str]
+    binary: bool
+
+    @property
+    def known(self) -> set[str]:
+        return set(self.means)
+
+    @classmethod
+    def of(cls, runs: Sequence[Columns], evaluator: str) -> _Side:
+        scores = [(columns, columns.scores.get(evaluator, ())) for columns in runs]
+        valid, means = _means(chain.from_iterable(zip(c.hashes, s, strict=False) for c, s in scores))
+        alone = valid == len(means)
+        binary = alone and all(mean in (0.0, 1.0) for mean in means.values())
+        return cls(means, set(chain.from_iterable(_errored(c, evaluator) for c in runs)) - means.keys(), binary)
+
+
+def _errored(columns: Columns, evaluator: str) -> Iterator[str]:
+    yield from (columns.hashes[row] for row in columns.errored.get(evaluator, ()))
+    if columns.count(Status.ERRORED):
+        yield from (case for row, case in enumerate(columns.hashes) if columns.status(row) is Status.ERRORED)
+
+
+def _positive_means(runs: Sequence[Columns], values: Values) -> dict[str, float]:
+    found = chain.from_iterable(zip(columns.hashes, values(columns), strict=False) for columns in runs)
+    return _means((case, value) for case, value in found if value > 0)[1]
+
+
+def _means(scores: Iterable[tuple[str, float]]) -> tuple[int, dict[str, float]]:
+    """How many valid scores there are, and the mean of each case."""
+    totals: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    valid = 0
+    for case, score in scores:
+        if not isnan(score):
+            valid += 1
+            if case in totals:
+                totals[case] += score
+                counts[case] = counts.get(case, 1) + 1
+            else:
+                totals[case] = score
+    for case, count in counts.items():
+        totals[case] /= count
+    return valid, totals

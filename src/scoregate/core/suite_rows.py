@@ -1,0 +1,143 @@
+"""The rows of one suite against the same suite of the base, before they are read together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import inf, isnan
+from typing import NamedTuple
+
+from scoregate.core.columns import Columns
+from scoregate.core.criteria import Criteria
+from scoregate.core.fingerprints import what_changed
+from scoregate.core.pairs import Pairs, Values, pair_ratios, pair_scores
+from scoregate.core.record import SuiteResult
+from scoregate.core.rows import Label, Measure, Row
+from scoregate.core.stats import examine
+
+QUANTITIES: dict[Measure, Values] = {
+    Measure.LATENCY: lambda columns: columns.durations_ms,
+    Measure.COST: lambda columns: columns.costs,
+    Measure.TOKENS: lambda columns: columns.tokens,
+}
+
+
+def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
+    """The rows of a suite that the base does not have."""
+    for name, info in suite.evaluators.items():
+        mean = suite.mean(name)
+        label = Label.UNMEASURABLE if mean is None else Label.NEW
+        yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=info.higher_is_better)
+
+
+def removed_rows(old: SuiteResult) -> Iterator[Row]:
+    """The rows of a suite that only the base has."""
+    for name in old.evaluators:
+        yield Row(old.label, name, Label.REMOVED, base=old.mean(name), reason="this suite is gone")
+
+
+def score_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
+    """A row for each evaluator that the suite or its base has. `olds` are runs of one suite, the newest first."""
+    old = olds[0]
+    cases = _cases(suite.columns, old.columns)
+    for name in suite.evaluators:
+        yield _score_row(suite, olds, name, criteria=criteria, cases=cases)
+    for name in old.evaluators.keys() - suite.evaluators.keys():
+        yield Row(suite.label, name, Label.REMOVED, base=old.mean(name), reason="this evaluator is gone")
+
+
+def _score_row(suite: SuiteResult, olds: Sequence[SuiteResult], name: str, *, criteria: Criteria, cases: _Cases) -> Row:
+    mean, base, info = suite.mean(name), _pooled_mean(olds, name), suite.evaluators[name]
+    if mean is None:
+        reason = "no case has a score" if len(suite.columns) else "no case was run"
+        return Row(suite.label, name, Label.UNMEASURABLE, None, base, reason=reason)
+    known = olds[0].evaluators.get(name)
+    if known is None or base is None:
+        return Row(suite.label, name, Label.NEW, mean, reason="no base score of this evaluator yet")
+    if change := what_changed(info, known):
+        return Row(suite.label, name, Label.NOT_COMPARABLE, mean, base, reason=change)
+    direction = criteria.of(name).higher_is_better
+    upwards = info.higher_is_better if direction is None else direction
+    pairs = pair_scores(suite.columns, [old.columns for old in olds], name)
+    checked = info.fingerprint is not None and known.fingerprint is not None
+    row = Row(
+        suite.label,
+        name,
+        Label.NOISE,
+        mean,
+        base,
+        added=cases.added,
+        removed=cases.removed,
+        changed=cases.changed,
+        higher_is_better=upwards,
+        checked=checked,
+    )
+    return _row(row, pairs, criteria, bound=1.0)
+
+
+def quantity_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
+    """Rows for latency, cost and tokens, as far as both sides know them; lower is better."""
+    for measure, values in QUANTITIES.items():
+        pairs = pair_ratios(suite.columns, [old.columns for old in olds], values)
+        if pairs.n:
+            row = Row(
+                suite.label,
+                measure.value,
+                Label.NOISE,
+                _mean(values(suite.columns)),
+                _mean(value for old in olds for value in values(old.columns)),
+                higher_is_better=False,
+                measure=measure,
+            )
+            yield _row(row, pairs, criteria, bound=inf)
+
+
+def _row(row: Row, pairs: Pairs, criteria: Criteria, *, bound: float) -> Row:
+    """The row with what its pairs say; a label other than `within noise` is final."""
+    if not pairs.n:
+        return replace(row, label=Label.NEW, dropped=pairs.dropped, reason="no case has a score in both runs")
+    found = examine(pairs, bound=bound)
+    better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
+    row = replace(
+        row,
+        delta=found.delta,
+        n=pairs.n,
+        clusters=len(pairs.clusters),
+        better=better,
+        worse=worse,
+        p=found.p,
+        smallest_p=found.smallest_p,
+        low=found.low,
+        high=found.high,
+        detectable=found.detectable,
+        dropped=pairs.dropped,
+    )
+    share = pairs.dropped / (pairs.n + pairs.dropped)
+    if share > criteria.max_dropped:
+        return replace(row, label=Label.UNMEASURABLE, reason=f"{pairs.dropped} pairs have an error ({share:.0%})")
+    return replace(row, label=Label.TOO_FEW) if len(pairs.clusters) < criteria.few else row
+
+
+def _pooled_mean(olds: Sequence[SuiteResult], name: str) -> float | None:
+    return _mean(score for old in olds for score in old.columns.scores.get(name, ()))
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    valid = [value for value in values if not isnan(value)]
+    return sum(valid) / len(valid) if valid else None
+
+
+class _Cases(NamedTuple):
+    """How many cases have no counterpart, or another definition under the same hash."""
+
+    added: int
+    removed: int
+    changed: int
+
+
+def _cases(new: Columns, old: Columns) -> _Cases:
+    here = dict(zip(new.hashes, new.digests, strict=True))
+    there = dict(zip(old.hashes, old.digests, strict=True))
+    shared = here.keys() & there.keys()
+    changed = sum(1 for case in shared if here[case] and there[case] and here[case] != there[case])
+    return _Cases(len(here) - len(shared), len(there) - len(shared), changed)
