@@ -41,10 +41,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that was looked at and is not run, and why."""
+    """Something that was looked at and is not run, and why; `notable` where that is to be told unasked."""
 
     path: str
     why: str
+    notable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

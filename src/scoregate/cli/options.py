@@ -42,7 +42,7 @@ gate_options: Callable[[Any], Any] = options(
 
 def project_root() -> Path:
     """The top level of the repository around the working directory; outside a repository, that directory."""
-    return anyio.run(git.top_level, Path.cwd()) or Path.cwd()
+    return anyio.run(git.top_level, Path.cwd()) or Path.cwd().resolve()
 
 
 def settings_of(root: Path, flags: Mapping[str, Any]) -> Settings:

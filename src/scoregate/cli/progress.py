@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import fsum
 from time import monotonic
 
 from rich.console import Console
@@ -81,12 +82,15 @@ class _Lively:
 
 
 def counts(fold: SuiteFold) -> str:
-    """How far a suite is: `12 of 53 cases, 10 passed, 2 failed`."""
+    """How far a suite is: `12 of 53 cases, 10 passed, 2 failed (83%), $0.02`."""
     columns = fold.columns
     planned = fold.started.cases if fold.started is not None else None
     done = f"{len(columns):,} cases" if planned in (None, len(columns)) else f"{len(columns):,} of {planned:,} cases"
-    states = ((columns.count(status), status) for status in Status)
-    return ", ".join([done, *(f"{count:,} {status}" for count, status in states if count)])
+    states = ", ".join(f"{count:,} {status}" for status in Status if (count := columns.count(status)))
+    passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
+    rate = f" ({passed / (passed + failed):.0%})" if failed else ""
+    cost = fsum(cost for cost in columns.costs if cost > 0)
+    return ", ".join(part for part in (done, states + rate, f"${cost:.2f}" if cost else "") if part)
 
 
 def printed(line: str) -> Text:

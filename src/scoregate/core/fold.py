@@ -162,16 +162,10 @@ class RunFold:
         for fold in self.suites.values():
             yield from fold.close()
 
-    def results(self, read: Callable[[], Iterable[CaseResult]] | None = None) -> tuple[SuiteResult, ...]:
+    def results(self) -> tuple[SuiteResult, ...]:
         """The suites, labelled so that no two are called the same."""
-        unlabelled = [fold.result("", _of_suite(read, fold.index)) for fold in self.suites.values()]
+        unlabelled = [fold.result("") for fold in self.suites.values()]
         return tuple(replace(suite, label=label) for suite, label in zip(unlabelled, labels(unlabelled), strict=True))
-
-
-def _of_suite(read: Callable[[], Iterable[CaseResult]] | None, index: int) -> Callable[[], Iterable[CaseResult]] | None:
-    if read is None:
-        return None
-    return lambda: (case for case in read() if case.suite == index)
 
 
 def labels(suites: Iterable[SuiteResult]) -> list[str]:

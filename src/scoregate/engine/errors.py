@@ -8,6 +8,7 @@ from asyncio import CancelledError
 from types import TracebackType
 
 from scoregate.core.events import ErrorInfo
+from scoregate.errors import ScoregateError
 
 # What ends the run and is no data about one case: Ctrl-C, and how the event loop ends coroutines.
 ENDINGS = (KeyboardInterrupt, GeneratorExit, CancelledError)
@@ -29,7 +30,10 @@ def error_info(error: BaseException) -> ErrorInfo:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(getattr(error, "message", "") or error) or type(error).__name__
+        text = (error.message if isinstance(error, ScoregateError) else str(error)) or type(error).__name__
+        if isinstance(error, BaseExceptionGroup):
+            return f"{text}: {'; '.join(f'{type(inner).__name__}: {_text(inner)}' for inner in error.exceptions)}"
+        return text
     except Exception as broken:
         return f"(its message cannot be shown: {type(broken).__name__})"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import resource
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -91,7 +93,6 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
         assertion_failed=True,
         duration_s=1.5,
         skipped=True,
-        variants=("a", "b"),
     )
     script = Script("a.py", ("python", "a.py"), -9, timed_out=True, duration_s=2.0, error=ErrorInfo("K", "killed"))
     run = a_run(
@@ -115,7 +116,7 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
 
 def test_run_json_leaves_nothing_out() -> None:
     assert {each.name for each in fields(Run)} - RUN_FIELDS == {"suites", "read"}
-    assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"columns", "read"}
+    assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"columns", "read", "variants"}
 
 
 def test_run_json_says_what_the_cases_come_to(tmp_path: Path) -> None:
@@ -141,7 +142,11 @@ def test_a_run_is_found_by_any_of_its_names(tmp_path: Path, name: str) -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
@@ -228,9 +233,18 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         RunWriter(tmp_path / "file" / "run")
 
 
-def test_a_full_disk_is_told_and_leaves_the_old_run() -> None:
-    with pytest.raises(RecordError, match="cannot be written to /proc"):
-        RunWriter(Path("/proc/self/run"))
+def test_a_disk_that_takes_no_more_is_told_and_the_old_run_stays(tmp_path: Path) -> None:
+    write(tmp_path, some(1))
+    large = (CaseResult(0, f"h{at}", output=random.Random(at).randbytes(10_000)) for at in range(100))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(RecordError, match=r"cannot be written to .*: File too large"):
+            write(tmp_path, list(large))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert {path.name for path in tmp_path.iterdir()} == {"run.json", "cases.jsonl.gz"}
+    assert read_run(tmp_path).suites[0].columns.hashes == ["h0"]
 
 
 def damage(folder: Path, *lines: bytes) -> Run:
@@ -295,6 +309,11 @@ def test_a_case_that_is_there_twice_counts_once(tmp_path: Path) -> None:
     run = damage(tmp_path, b'{"suite":0,"hash":"h1"}')
     assert any("1 cases are there twice" in notice for notice in run.notices)
     assert len(run.suites[0].columns) == len(list(run.cases)) == 3
+
+
+def test_lines_that_others_wrote_are_read_like_ours(tmp_path: Path) -> None:
+    run = damage(tmp_path, b'{ "hash": "x", "suite": 0 }', b'{"suite": 0, "hash": "y"}')
+    assert [case.hash for case in run.suites[0].cases] == run.suites[0].columns.hashes == ["h0", "h1", "h2", "x", "y"]
 
 
 def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:

@@ -34,7 +34,12 @@ def test_the_defaults_hold_where_nobody_set_anything(tmp_path: Path) -> None:
 
 def test_each_layer_wins_over_the_one_below_and_is_named(tmp_path: Path) -> None:
     write(tmp_path, "max_cases = 1\nrepeats = 1\ntimeout = 1\nmin_pass_rate = 0.1")
-    environ = {"SCOREGATE_REPEATS": "2", "SCOREGATE_TIMEOUT": "2", "INPUT_TIMEOUT": "3", "SCOREGATE_MIN_PASS_RATE": "0.2"}
+    environ = {
+        "SCOREGATE_REPEATS": "2",
+        "SCOREGATE_TIMEOUT": "2",
+        "INPUT_TIMEOUT": "3",
+        "SCOREGATE_MIN_PASS_RATE": "0.2",
+    }
     settings = load_settings(tmp_path, environ, flags={"min_pass_rate": 0.4, "max_cases": None})
     assert (settings.max_cases, settings.origin("max_cases")) == (1, "scoregate.toml")
     assert (settings.repeats, settings.origin("repeats")) == (2, "SCOREGATE_REPEATS")
@@ -49,7 +54,7 @@ def test_pyproject_is_read_like_the_own_file(tmp_path: Path) -> None:
 
 
 def test_a_pyproject_of_others_sets_nothing(tmp_path: Path) -> None:
-    write(tmp_path, '[tool.ruff]\nline-length = 100\n', "pyproject.toml")
+    write(tmp_path, "[tool.ruff]\nline-length = 100\n", "pyproject.toml")
     write(tmp_path, "repeats = 2")
     assert load_settings(tmp_path, {}).repeats == 2
 
@@ -102,7 +107,9 @@ def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
 
 
 def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
-    write(tmp_path, 'max-cases = 3\norigins = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7')
+    write(
+        tmp_path, 'max-cases = 3\norigins = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7'
+    )
     told = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
     assert told.splitlines()[1:] == [
         "  scoregate.toml: there is no setting 'max-cases'; did you mean 'max_cases'?",
@@ -112,7 +119,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         "  scoregate.toml: repeats = True: must be a number",
         "  SCOREGATE_TIMEOUT: timeout = 'soon': must be a number",
         "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
-        '  scoregate.toml [suites.s]: suites.s.min_pass_rate = 7: must be at most 1',
+        "  scoregate.toml [suites.s]: suites.s.min_pass_rate = 7: must be at most 1",
         "  scoregate.toml [suites.s]: suites.s.repeat: there is no setting 'repeat'; did you mean 'repeats'?",
     ]
 
@@ -153,7 +160,7 @@ def test_two_files_are_one_too_many(tmp_path: Path) -> None:
     assert "Keep one of them" in problems(write(tmp_path, "repeats = 2"))
 
 
-@pytest.mark.parametrize("content", [b"repeats = ", b"\xff\xfe", b'[tool]\nscoregate = 1'])
+@pytest.mark.parametrize("content", [b"repeats = ", b"\xff\xfe", b"[tool]\nscoregate = 1"])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "pyproject.toml").write_bytes(content)
     assert "pyproject.toml" in problems(tmp_path)
@@ -189,7 +196,10 @@ def test_words_are_no_paths(tmp_path: Path, word: str) -> None:
 def test_a_baseline_is_a_word_or_a_path() -> None:
     assert Settings().baseline_kind is BaselineKind.NONE
     assert Settings(baseline="out/run").baseline_kind is BaselineKind.FILE
-    assert (Settings(baseline="rerun").baseline_kind, Settings(baseline="rerun").rerun_ref) == (BaselineKind.RERUN, None)
+    assert (Settings(baseline="rerun").baseline_kind, Settings(baseline="rerun").rerun_ref) == (
+        BaselineKind.RERUN,
+        None,
+    )
     assert Settings(baseline="rerun:v1:x").rerun_ref == "v1:x"
 
 

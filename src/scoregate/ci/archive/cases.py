@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from scoregate.ci.archive.lines import MAX_LINE_BYTES, case_of
 from scoregate.core.case import CaseResult
 from scoregate.core.record import Run
 
+_WRITTEN = re.compile(rb'\{"suite":\d+,')
 UNREADABLE = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -41,13 +43,17 @@ class CasesFile:
 
     def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
         """Every case, or those of one suite, as far as the file can be read."""
-        prefix = b'{"suite":%d,' % suite if suite is not None else b""
+        wanted = (case_of(line) for number, line in enumerate(self.lines(), 1) if self._may_be_of(suite, number, line))
         try:
-            for number, line in enumerate(self.lines(), 1):
-                if line.startswith(prefix) and number not in self.skipped:
-                    yield case_of(line)
+            yield from (case for case in wanted if suite in (None, case.suite))
         except UNREADABLE:
             return
+
+    def _may_be_of(self, suite: int | None, number: int, line: bytes) -> bool:
+        """Whether a line has to be parsed; those that we wrote tell their suite at a glance."""
+        if number in self.skipped:
+            return False
+        return suite is None or line.startswith(b'{"suite":%d,' % suite) or not _WRITTEN.match(line)
 
     def reader(self, suite: int | None = None) -> Callable[[], Iterator[CaseResult]]:
         """What a run or a suite reads its cases with."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
@@ -92,13 +93,14 @@ def _case(data: Mapping[str, Any]) -> CaseResult:
 
 
 _NOTHING: Mapping[str, Any] = {}
+_threshold = lru_cache(maxsize=1024, typed=True)(Threshold)
 
 
 def _evaluation(data: Mapping[str, Any]) -> Evaluation:
     threshold, assertions = data.get("threshold"), data.get("assertions")
     return Evaluation(
         data["score"],
-        None if threshold is None else Threshold(**threshold),
+        None if threshold is None else _threshold(**threshold),
         data.get("metadata"),
         None if assertions is None else tuple(Assertion(**each) for each in assertions),
         _usage(data.get("usage")),

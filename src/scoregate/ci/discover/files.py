@@ -19,11 +19,15 @@ _BUILT = {"build", "dist"}
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file to look at, relative to the root; `named` where the user named the file itself."""
+    """A file to look at, relative to the root.
+
+    `named`: the user named the file itself. `sure`: its place and not its name alone says that it is a suite.
+    """
 
     path: str
     why: str
     named: bool = False
+    sure: bool = False
 
 
 async def candidates(root: Path, paths: Iterable[str], origin: str) -> tuple[Candidate, ...]:
@@ -51,7 +55,7 @@ def _usual(root: Path, listed: Iterable[str] | None) -> Iterator[Candidate]:
         if not path.endswith(".py"):
             continue
         if parts[0] == FOLDER and len(parts) > 1:
-            yield Candidate(path, f"in {FOLDER}/")
+            yield Candidate(path, f"in {FOLDER}/", sure=True)
         elif pattern := next((each for each in PATTERNS if fnmatchcase(parts[-1], each)), None):
             yield Candidate(path, f"named {pattern}")
 
@@ -62,9 +66,9 @@ def _named(root: Path, paths: Iterable[str], *, origin: str, listed: Iterable[st
         relative = Path(os.path.relpath(full, root)).as_posix()
         if full.is_dir():
             inside = _inside(relative, listed or ()) or tuple(_walked(full, root))
-            yield from (Candidate(each, f"in {relative}/") for each in inside if each.endswith(".py"))
+            yield from (Candidate(each, f"in {relative}/", sure=True) for each in inside if each.endswith(".py"))
         elif full.is_file() and full.suffix == ".py":
-            yield Candidate(relative, f"named by {origin}", named=True)
+            yield Candidate(relative, f"named by {origin}", named=True, sure=True)
         else:
             told = "is no Python file" if full.exists() else "does not exist"
             advice = "Name files and folders of Python suites; others are run by [[commands]] in the settings."

@@ -24,30 +24,35 @@ async def find_scripts(root: Path, settings: Settings) -> Found:
         UsageError: a path does not exist, or a file that was named holds no suite.
     """
     files = await candidates(root, settings.paths, settings.origin("paths"))
-    looked = tuple(_once(root, files))
-    skipped = [each for each in looked if isinstance(each, Skipped)]
-    _check_named(skipped, {file.path for file in files if file.named})
-    wanted = [_filtered(each, settings.suite) for each in looked if isinstance(each, Source)]
-    sources = tuple(each for each in wanted if isinstance(each, Source))
-    skipped += [each for each in wanted if isinstance(each, Skipped)]
+    originals, links = _distinct(root, files)
+    looked = [_looked(root, file) for file in originals]
+    _check_named(looked, {file.path for file in files if file.named})
+    looked = [_filtered(each, settings.suite) if isinstance(each, Source) else each for each in looked]
+    sources = tuple(each for each in looked if isinstance(each, Source))
+    skipped = [*links, *(each for each in looked if isinstance(each, Skipped))]
     return Found(sources, tuple(sorted(skipped, key=lambda each: each.path)), tuple(_notices(sources, skipped)))
 
 
-def _once(root: Path, files: Iterable[Candidate]) -> Iterator[Source | Skipped]:
-    """What each file is; a link to another candidate is not looked at again."""
-    seen: dict[str, str] = {}
+def _distinct(root: Path, files: Iterable[Candidate]) -> tuple[list[Candidate], list[Skipped]]:
+    """The files, each once, and the links to them."""
+    seen: dict[str, Candidate] = {}
+    links = []
     for file in sorted(files, key=lambda file: ((root / file.path).is_symlink(), file.path)):
-        twin = seen.setdefault(os.path.realpath(root / file.path), file.path)
-        yield _looked(root, file) if twin == file.path else Skipped(file.path, f"the same file as {twin}")
+        first = seen.setdefault(os.path.realpath(root / file.path), file)
+        if first is not file:
+            links.append(Skipped(file.path, f"the same file as {first.path}"))
+    return sorted(seen.values(), key=lambda file: file.path), links
 
 
 def _looked(root: Path, file: Candidate) -> Source | Skipped:
     path = root / file.path
+    if (name := os.fsencode(file.path).decode("utf-8", "replace")) != file.path:
+        return Skipped(name, "its name is not UTF-8", notable=True)
     try:
         if not path.is_file():
             return Skipped(file.path, "no file")
         if (size := path.stat().st_size) > MAX_BYTES:
-            return Skipped(file.path, f"too large to be a suite ({size / 1e6:.1f} MB)")
+            return Skipped(file.path, f"too large to be a suite ({size / 1e6:.1f} MB)", notable=True)
         return _read(file, path.read_bytes())
     except OSError as error:
         return Source(file.path, Kind.PYTHON, why=file.why, error=f"{file.path} cannot be read: {error.strerror}")
@@ -55,7 +60,7 @@ def _looked(root: Path, file: Candidate) -> Source | Skipped:
 
 def _read(file: Candidate, source: bytes) -> Source | Skipped:
     reading = read_source(source)
-    if reading.error and (_ROOT_PACKAGE in source or file.named or file.why.startswith("in ")):
+    if reading.error and (file.sure or _ROOT_PACKAGE in source):
         error = f"{file.path}:{reading.line}: {reading.why}"
         return Source(file.path, Kind.PYTHON, reading.line, why=file.why, error=error)
     if reading.kind is None:
@@ -63,8 +68,8 @@ def _read(file: Candidate, source: bytes) -> Source | Skipped:
     return Source(file.path, reading.kind, reading.line, reading.suite_ids, why=f"{file.why}, {reading.why}")
 
 
-def _check_named(skipped: Iterable[Skipped], named: set[str]) -> None:
-    if bad := [f"{each.path}: {each.why}" for each in skipped if each.path in named]:
+def _check_named(looked: Iterable[Source | Skipped], named: set[str]) -> None:
+    if bad := [f"{each.path}: {each.why}" for each in looked if isinstance(each, Skipped) and each.path in named]:
         raise UsageError(
             "\n".join(["these files hold no suite:", *(f"  {line}" for line in bad)]),
             advice="A suite is a call of run_test_suite; what starts one in another way is named under [[commands]].",
@@ -81,7 +86,7 @@ def _filtered(source: Source, globs: Iterable[str]) -> Source | Skipped:
 
 
 def _notices(sources: Iterable[Source], skipped: Iterable[Skipped]) -> Iterator[str]:
-    yield from (f"{each.path} was not looked at: {each.why}" for each in skipped if each.why.startswith("too large"))
+    yield from (f"{each.path} was not looked at: {each.why}" for each in skipped if each.notable)
     files: dict[str, list[str]] = {}
     for source in sources:
         for suite in source.suite_ids or ():

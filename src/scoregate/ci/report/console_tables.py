@@ -66,8 +66,9 @@ def _wide_suites(view: ReportView) -> Table:
         table.add_column(title, justify="right")
     for suite in view.suites:
         text = suite.spend_text
-        cells = (place(suite.label, None), suite.passes, text.p50, text.p95, text.tokens, text.cost)
-        table.add_row(*map(Text, cells))
+        cells = {"latency": text.p50, "p95": text.p95, "tokens": text.tokens, "cost": text.cost}
+        spent = (Text(cell, style="bold" if what in suite.moved else "") for what, cell in cells.items())
+        table.add_row(Text(place(suite.label, None)), suite.passes, *spent)
     return table
 
 

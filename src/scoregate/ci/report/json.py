@@ -10,8 +10,24 @@ from typing import Any
 
 from scoregate.ci.report.view import ReportView, RowView, RunView, SuiteView
 from scoregate.core.case import CaseKey
+from scoregate.core.rows import Row
 
 SCHEMA_VERSION = 1
+_OF_QUANTITIES = (
+    "suite",
+    "label",
+    "mean",
+    "base",
+    "delta",
+    "low",
+    "high",
+    "detectable",
+    "n",
+    "better",
+    "worse",
+    "p",
+    "q",
+)
 
 
 def render(view: ReportView) -> Iterator[str]:
@@ -29,9 +45,11 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "run": _run(view.run),
         "base": _run(view.base) if view.base else None,
         "base_note": view.base_note,
+        "pooled": view.pooled,
         "totals": asdict(view.totals),
         "suites": [_suite(suite) for suite in view.suites],
         "rows": [_row(row) for row in view.rows],
+        "quantities": [_quantity(row) for row in view.quantities],
         "findings": [asdict(finding) for finding in view.findings],
         "newly_failing": _keys(view.newly_failing),
         "newly_passing": _keys(view.newly_passing),
@@ -48,13 +66,19 @@ def _run(run: RunView) -> dict[str, Any]:
 
 def _suite(suite: SuiteView) -> dict[str, Any]:
     whole = asdict(suite)
-    for shown in ("index", "state", "passes", "spend_text", "time_s"):
+    for shown in ("index", "state", "passes", "spend_text", "time_s", "moved"):
         del whole[shown]
     return whole
 
 
 def _row(view: RowView) -> dict[str, Any]:
-    return asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
+    row = asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
+    del row["measure"]
+    return row
+
+
+def _quantity(row: Row) -> dict[str, Any]:
+    return {"measure": str(row.measure)} | {name: getattr(row, name) for name in _OF_QUANTITIES}
 
 
 def _keys(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from scoregate.core.compare import Comparison
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Row
 
+_SHOWN = 5
+
 
 def notices(comparison: Comparison, context: Context) -> Iterator[str]:
     """Sentences, the most important first. They hold untrusted names."""
@@ -23,6 +25,8 @@ def notices(comparison: Comparison, context: Context) -> Iterator[str]:
         yield f"{numbers.count(len(comparison.gone), 'suite')} of the base left out by a filter."
     for suite in comparison.run.suites:
         yield from _of_suite(suite, comparison.rows_of(suite.label))
+    if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
+        yield f"Whether these evaluators themselves changed could not be checked: {_listed(unchecked)}."
     yield from comparison.run.notices
 
 
@@ -30,6 +34,11 @@ def _no_base(note: str, context: Context) -> str:
     why = f" ({note})" if note else ""
     told = f"There is nothing to compare with yet{why}: only limits that need no base were applied."
     return f"{told} The next run on {context.base_branch} makes one." if context.base_branch else told
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
 def _of_suite(suite: SuiteResult, rows: tuple[Row, ...]) -> Iterator[str]:

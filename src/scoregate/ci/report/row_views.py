@@ -22,11 +22,6 @@ _STATES = {
 }
 _ORDER = {state: place for place, state in enumerate(State)}
 _ORDER |= dict.fromkeys((State.NEW, State.BETTER, State.HELD), len(_ORDER))
-_WORDS = {
-    Label.TOO_FEW: "{pairs}",
-    Label.REMOVED: "its suite is gone",
-    Label.NEW: "no case of both runs has a score",
-}
 
 
 def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
@@ -38,14 +33,13 @@ def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
         for row in comparison.rows
         if row.suite not in left_out
     )
-    return tuple(sorted(views, key=lambda view: (_ORDER[view.state], -drop(view.row), view.row.suite)))
+    return tuple(sorted(views, key=_place))
 
 
-def drop(row: Row) -> float:
-    """By how much the row got worse, whichever direction is better; −2 where there is nothing to compare."""
-    if row.delta is None:
-        return -2.0
-    return -row.delta if row.higher_is_better else row.delta
+def _place(view: RowView) -> tuple[int, float, str, str]:
+    """By state, then by the drop; what was not compared comes last."""
+    row = view.row
+    return _ORDER[view.state], 2.0 if row.delta is None else row.gain, row.suite, row.evaluator
 
 
 def _view(row: Row, suite: SuiteResult | None, findings: tuple[Finding, ...]) -> RowView:
@@ -80,7 +74,7 @@ def _state(row: Row, findings: Iterable[Finding], below: int) -> State:
 
 def _note(row: Row) -> str:
     notes = [_because(row)]
-    if row.dropped:
+    if row.dropped and not row.reason:
         notes.append(f"{numbers.count(row.dropped, 'pair')} left out for errors")
     if not row.higher_is_better:
         notes.append("lower is better")
@@ -95,4 +89,6 @@ def _because(row: Row) -> str:
             return numbers.p_value(row.p)
         case Label.NOISE if row.detectable is not None:
             return f"could detect ±{row.detectable:.2f}"
-    return _WORDS.get(row.label, "").format(pairs=numbers.count(row.n, "pair"))
+        case Label.TOO_FEW:
+            return numbers.count(row.n, "pair")
+    return ""

@@ -9,6 +9,7 @@ from scoregate.core.case import Status
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.record import SuiteResult
+from scoregate.core.rows import Label
 from scoregate.core.rules import Conclusion
 
 _STATES = {
@@ -22,17 +23,27 @@ def suite_views(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ..
     """Every suite, in the order of the run."""
     base = comparison.base
     pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
-    return tuple(_view(at, suite, pairs.get(at), verdict) for at, suite in enumerate(comparison.run.suites))
+    return tuple(
+        _view(at, suite, pairs.get(at), state=_state(suite.label, verdict), moved=_moved(comparison, suite.label))
+        for at, suite in enumerate(comparison.run.suites)
+    )
 
 
-def _view(index: int, suite: SuiteResult, base: SuiteResult | None, verdict: Verdict) -> SuiteView:
+def _moved(comparison: Comparison, label: str) -> tuple[str, ...]:
+    significant = (Label.BETTER, Label.WORSE)
+    return tuple(str(row.measure) for row in comparison.quantities if row.suite == label and row.label in significant)
+
+
+def _view(
+    index: int, suite: SuiteResult, base: SuiteResult | None, *, state: State, moved: tuple[str, ...]
+) -> SuiteView:
     columns, origin = suite.columns, suite.origin
     now, before = spend(columns), spend(base.columns) if base else None
     return SuiteView(
         index=index,
         id=suite.id,
         label=suite.label,
-        state=_state(suite.label, verdict),
+        state=state,
         file=origin.file if origin else suite.script,
         line=origin.line if origin else None,
         evaluators=tuple(suite.evaluators),
@@ -50,6 +61,7 @@ def _view(index: int, suite: SuiteResult, base: SuiteResult | None, verdict: Ver
         spend=now,
         base_spend=before,
         spend_text=spend_text(now, before),
+        moved=moved,
         problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
     )
 

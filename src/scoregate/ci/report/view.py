@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from scoregate.ci.report.context import Context
 from scoregate.core.case import CaseKey, CaseResult
-from scoregate.core.rows import Row
+from scoregate.core.rows import Label, Row
 from scoregate.core.rules import Conclusion, Finding
 
 
@@ -92,7 +92,10 @@ class SpendText:
 
 @dataclass(frozen=True, slots=True)
 class SuiteView:
-    """One suite. `index` is its place within the run; counts are of trials; `time_s` sums what the trials took."""
+    """One suite. `index` is its place within the run; counts are of trials; `time_s` sums what the trials took.
+
+    `moved` names what of latency, tokens and cost differs from the base by more than noise.
+    """
 
     index: int
     id: str
@@ -115,6 +118,7 @@ class SuiteView:
     spend: Spend
     base_spend: Spend | None
     spend_text: SpendText
+    moved: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -143,7 +147,7 @@ class RowView:
     @property
     def significant(self) -> bool:
         """Whether the difference is more than noise."""
-        return self.row.label in ("better", "worse")
+        return self.row.label in (Label.BETTER, Label.WORSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +202,8 @@ class ErrorView:
 class ReportView:
     """Everything that reports print, and the readers of cases for those that list all of them.
 
+    `quantities` compare latency, tokens and cost; `pooled` runs make up the base. Where there is none, the first of
+    the `notices` says what to expect.
     `failing` are the newly failing cases, or, where there are none, the failing ones: the largest drops of
     `failing_total`. `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite.
     """
@@ -209,9 +215,11 @@ class ReportView:
     run: RunView
     base: RunView | None
     base_note: str
+    pooled: int
     totals: Totals
     suites: tuple[SuiteView, ...]
     rows: tuple[RowView, ...]
+    quantities: tuple[Row, ...]
     findings: tuple[Finding, ...]
     failing: tuple[FailingCase, ...]
     failing_total: int

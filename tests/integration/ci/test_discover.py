@@ -1,0 +1,227 @@
+"""What is found in real folders, with git and without."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.ci.conftest import Repository
+
+from scoregate.ci.discover.commands import find_commands
+from scoregate.ci.discover.python_scripts import MAX_BYTES, find_scripts
+from scoregate.ci.plan import Found, Kind
+from scoregate.ci.settings import load_settings
+from scoregate.errors import UsageError
+
+pytestmark = pytest.mark.anyio
+
+
+def suite(name: str = "demo") -> str:
+    return f"from scoregate.testing.run import run_test_suite\n\nrun_test_suite(id={name!r}, test_cases=[], fn=print)\n"
+
+
+async def find(root: Path, **flags: Any) -> Found:
+    settings = load_settings(root, {}, flags=flags)
+    return await find_scripts(root, settings) + find_commands(root, settings)
+
+
+def paths(found: Found) -> list[str]:
+    return [source.path for source in found.sources]
+
+
+def why(found: Found) -> dict[str, str]:
+    return {each.path: each.why for each in found.skipped}
+
+
+async def test_the_usual_places_are_searched_and_the_rest_is_not(repository: Repository) -> None:
+    repository.write(".gitignore", "ignored/\n")
+    usual = ["evals/deep/any.py", "evals/main.py", "src/eval_a.py", "src/b_eval.py", "c.eval.py"]
+    for name in (*usual, "src/other.py", "ignored/eval_d.py", "node_modules/x/eval_e.py", "sub/evals/f.py"):
+        repository.write(name, suite(name))
+    found = await find(repository.root)
+    assert paths(found) == sorted(usual)
+    source = next(each for each in found.sources if each.path == "evals/main.py")
+    assert (source.kind, source.line, source.suite_ids) == (Kind.PYTHON, 3, ("evals/main.py",))
+    assert source.why == "in evals/, starts a suite at line 3"
+
+
+async def test_outside_git_folders_of_others_are_left_out(tmp_path: Path) -> None:
+    for name in (
+        "evals/a.py",
+        "x/eval_b.py",
+        ".tox/eval_c.py",
+        "env/lib/eval_d.py",
+        "build/eval_e.py",
+        "dist/eval_f.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(suite(name), encoding="utf-8")
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    assert paths(await find(tmp_path)) == ["evals/a.py", "x/eval_b.py"]
+
+
+async def test_files_without_a_suite_are_skipped_with_the_reason(repository: Repository) -> None:
+    repository.write("evals/data.py", "x = 1")
+    repository.write("evals/never.py", f"def main():\n    pass\n{suite()}".replace("\nrun_", "\ndef go():\n    run_"))
+    found = await find(repository.root)
+    assert paths(found) == []
+    assert why(found) == {
+        "evals/data.py": "starts no suite of scoregate",
+        "evals/never.py": "starts a suite at line 6, but in a function that nothing in it calls",
+    }
+
+
+async def test_a_file_that_does_not_parse_is_an_error_with_its_line(repository: Repository) -> None:
+    repository.write("evals/broken.py", "x = 1\ndef f(:\n")
+    repository.write("evals/good.py", suite())
+    broken, good = (await find(repository.root)).sources
+    assert (broken.error or "").startswith("evals/broken.py:2: Python 3.")
+    assert good.error is None
+
+
+async def test_what_others_wrote_is_no_error_where_only_its_name_fits(repository: Repository) -> None:
+    repository.write("legacy/eval_old.py", "print 'python 2'\n")
+    found = await find(repository.root)
+    assert paths(found) == []
+    assert "cannot read it" in why(found)["legacy/eval_old.py"]
+
+
+async def test_named_paths_are_all_that_is_searched(repository: Repository) -> None:
+    repository.write("evals/a.py", suite("a"))
+    repository.write("mine/b.py", suite("b"))
+    repository.write("mine/deep/c.py", suite("c"))
+    assert paths(await find(repository.root, paths=["mine", "mine/b.py"])) == ["mine/b.py", "mine/deep/c.py"]
+    assert paths(await find(repository.root, paths=["."])) == ["evals/a.py", "mine/b.py", "mine/deep/c.py"]
+    assert paths(await find(repository.root, paths=[str(repository.root / "mine" / "b.py")])) == ["mine/b.py"]
+
+
+async def test_a_named_folder_that_git_ignores_is_searched_all_the_same(repository: Repository) -> None:
+    repository.write(".gitignore", "scratch/\n")
+    repository.write("scratch/x.py", suite())
+    assert paths(await find(repository.root, paths=["scratch"])) == ["scratch/x.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("gone.py", "does not exist"), ("README.md", "is no Python file"), ("pipe.py", "is no Python file")],
+)
+async def test_a_named_path_that_is_no_suite_file_is_an_error(repository: Repository, path: str, said: str) -> None:
+    os.mkfifo(repository.root / "pipe.py")
+    with pytest.raises(UsageError, match=f"{path} .the command line. {said}"):
+        await find(repository.root, paths=[path])
+
+
+async def test_named_files_that_hold_no_suite_are_an_error_together(repository: Repository) -> None:
+    repository.write("a.py", "x = 1")
+    repository.write("b.py", "x = 2")
+    with pytest.raises(UsageError, match=r"a\.py: starts no suite(.|\n)*b\.py: starts no suite") as caught:
+        await find(repository.root, paths=["a.py", "b.py"])
+    assert "[[commands]]" in caught.value.advice
+
+
+async def test_a_named_file_that_does_not_parse_is_no_silence(repository: Repository) -> None:
+    repository.write("a.py", "def")
+    (source,) = (await find(repository.root, paths=["a.py"])).sources
+    assert source.error is not None
+
+
+async def test_links_are_followed_once(repository: Repository) -> None:
+    repository.write("evals/real.py", suite())
+    (repository.root / "evals" / "again.py").symlink_to("real.py")
+    (repository.root / "evals" / "loop.py").symlink_to("loop.py")
+    (repository.root / "evals" / "gone.py").symlink_to("nowhere.py")
+    (repository.root / "evals" / "round").symlink_to(".")
+    found = await find(repository.root)
+    assert paths(found) == ["evals/real.py"]
+    assert why(found)["evals/again.py"] == "the same file as evals/real.py"
+    assert why(found)["evals/gone.py"] == "no file"
+
+
+async def test_a_link_that_was_named_beside_its_file_is_no_error(repository: Repository) -> None:
+    repository.write("real.py", suite())
+    (repository.root / "link.py").symlink_to("real.py")
+    assert paths(await find(repository.root, paths=["link.py", "real.py"])) == ["real.py"]
+    assert paths(await find(repository.root, paths=["link.py"])) == ["link.py"]
+
+
+async def test_a_name_that_is_no_text_is_told(repository: Repository) -> None:
+    repository.write("evals/\udcff.py", suite())
+    found = await find(repository.root)
+    assert paths(found) == []
+    assert found.notices == ("evals/\ufffd.py was not looked at: its name is not UTF-8",)
+
+
+async def test_links_in_a_circle_end_outside_git_too(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "a.py").write_text(suite(), encoding="utf-8")
+    (tmp_path / "evals" / "round").symlink_to(tmp_path)
+    assert paths(await find(tmp_path)) == ["evals/a.py"]
+
+
+async def test_a_huge_file_is_not_read(repository: Repository) -> None:
+    repository.write("evals/huge.py", suite() + "#" * MAX_BYTES)
+    found = await find(repository.root)
+    assert paths(found) == []
+    assert found.notices == ("evals/huge.py was not looked at: too large to be a suite (5.2 MB)",)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+async def test_a_file_that_may_not_be_read_is_an_error(repository: Repository) -> None:
+    repository.write("evals/secret.py", suite()).chmod(0)
+    (source,) = (await find(repository.root)).sources
+    assert source.error == "evals/secret.py cannot be read: Permission denied"
+
+
+async def test_a_deleted_file_that_git_still_knows_is_skipped(repository: Repository) -> None:
+    repository.commit("evals/a.py", suite())
+    (repository.root / "evals" / "a.py").unlink()
+    assert paths(await find(repository.root)) == []
+
+
+async def test_suites_are_chosen_by_their_ids_where_these_are_known(repository: Repository) -> None:
+    repository.write("evals/a.py", suite("support-bot"))
+    repository.write("evals/b.py", suite("router"))
+    repository.write("evals/c.py", suite().replace("'demo'", "NAME"))
+    found = await find(repository.root, suite=["support-*", "x"])
+    assert paths(found) == ["evals/a.py", "evals/c.py"]
+    assert why(found) == {"evals/b.py": "its suites (router) are not among support-*, x"}
+
+
+async def test_one_id_in_two_files_is_noticed(repository: Repository) -> None:
+    repository.write("evals/a.py", suite())
+    repository.write("evals/b.py", suite())
+    (notice,) = (await find(repository.root)).notices
+    assert notice.startswith("the suite id demo is used in evals/a.py, evals/b.py")
+
+
+async def test_tests_are_left_to_pytest(repository: Repository) -> None:
+    test = "from scoregate.testing import run_test_suite\n\ndef test_it():\n    run_test_suite(id='t')\n"
+    repository.write("evals/test_a.py", test)
+    (source,) = (await find(repository.root)).sources
+    assert (source.kind, source.suite_ids) == (Kind.PYTEST, ("t",))
+
+
+async def test_nothing_is_imported(repository: Repository) -> None:
+    repository.write("evals/a.py", f"open('ran', 'w')\n{suite()}")
+    await find(repository.root)
+    assert not (repository.root / "ran").exists()
+
+
+async def test_commands_stand_beside_scripts_unless_paths_were_named(repository: Repository) -> None:
+    repository.write(
+        "scoregate.toml", 'commands = [{ name = "js", run = "npx tsx e.ts", cwd = "web" }, { name = "x", run = ["y"] }]'
+    )
+    repository.write("evals/a.py", suite())
+    script, js, plain = (await find(repository.root)).sources
+    assert script.kind is Kind.PYTHON
+    assert (js.kind, js.argv, js.error) == (Kind.COMMAND, ("npx", "tsx", "e.ts"), "js: its cwd web is no folder")
+    assert (plain.argv, plain.why, plain.error) == (("y",), "a command in scoregate.toml", None)
+    named = await find(repository.root, paths=["evals"])
+    assert paths(named) == ["evals/a.py"]
+    assert set(why(named)) == {"js", "x"}
+
+
+async def test_an_empty_project_has_nothing(tmp_path: Path) -> None:
+    assert await find(tmp_path) == Found()

@@ -1,0 +1,184 @@
+"""What git is asked, in real repositories."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.integration.ci.conftest import Repository
+
+from scoregate.ci import git
+from scoregate.errors import GitError
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_repository_is_known_from_inside(repository: Repository) -> None:
+    repository.write("deep/er/file.txt")
+    assert await git.top_level(repository.root / "deep" / "er") == repository.root
+    assert await git.head_commit(repository.root) == repository.head
+    assert await git.branch(repository.root) == "main"
+    assert await git.commit_of(repository.root, "main~0") == repository.head
+    assert await git.commit_of(repository.root, "--all") is None
+
+
+async def test_outside_a_repository_everything_is_none(tmp_path: Path) -> None:
+    assert await git.top_level(tmp_path) is None
+    assert await git.head_commit(tmp_path) is None
+    assert await git.branch(tmp_path) is None
+    assert await git.listed_files(tmp_path) is None
+    assert await git.default_branch(tmp_path) is None
+    assert not await git.is_dirty(tmp_path)
+
+
+async def test_before_the_first_commit_there_is_no_head(tmp_path: Path) -> None:
+    Repository(tmp_path).git("init", "-q", "-b", "start")
+    assert await git.head_commit(tmp_path) is None
+    assert await git.branch(tmp_path) == "start"
+    assert await git.listed_files(tmp_path) == ()
+
+
+async def test_a_detached_head_has_no_branch(repository: Repository) -> None:
+    repository.git("checkout", "-q", "--detach")
+    assert await git.branch(repository.root) is None
+    assert await git.head_commit(repository.root) == repository.head
+
+
+async def test_without_git_it_works_as_outside_a_repository(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert await git.top_level(repository.root) is None
+    assert await git.listed_files(repository.root) is None
+    with pytest.raises(GitError, match="not installed"):
+        await git.head_commit(repository.root)
+
+
+async def test_dirty_is_what_git_follows_and_not_what_lies_about(repository: Repository) -> None:
+    repository.write("new.txt")
+    assert not await git.is_dirty(repository.root)
+    repository.write("README.md", "changed")
+    assert await git.is_dirty(repository.root)
+
+
+async def test_variables_do_not_lead_to_another_repository(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Repository.new(tmp_path / "other")
+    monkeypatch.setenv("GIT_DIR", str(other.root / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.root))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    assert await git.top_level(repository.root) == repository.root
+    assert await git.head_commit(repository.root) == repository.head
+    assert await git.listed_files(repository.root) == ("README.md",)
+
+
+async def test_files_are_listed_as_git_sees_them(repository: Repository) -> None:
+    repository.write(".gitignore", "ignored/\n*.log\n")
+    for name in ("ignored/a.py", "b.log", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"):
+        repository.write(name)
+    found = await git.listed_files(repository.root)
+    assert found == tuple(sorted([".gitignore", "README.md", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"]))
+    assert await git.listed_files(repository.root / "sub") == ("new.py",)
+
+
+async def test_the_default_branch_is_what_the_remote_says(repository: Repository) -> None:
+    assert await git.default_branch(repository.root) == "main"
+    repository.git("branch", "trunk")
+    repository.git("symbolic-ref", "HEAD", "refs/heads/trunk")
+    clone = repository.clone("clone").root
+    assert await git.default_branch(clone) == "origin/trunk"
+    assert await git.default_branch(clone, "main") == "origin/main"
+    assert await git.default_branch(clone, "no-such") is None
+
+
+async def test_the_merge_base_is_where_histories_part(repository: Repository) -> None:
+    first = repository.head
+    repository.git("checkout", "-qb", "work")
+    repository.commit("work.txt")
+    repository.git("checkout", "-q", "main")
+    repository.commit("main.txt")
+    assert await git.merge_base(repository.root, "main", "work") == first
+    repository.git("checkout", "-q", "--orphan", "apart")
+    repository.commit("apart.txt")
+    assert await git.merge_base(repository.root, "main", "apart") is None
+
+
+async def test_a_repository_of_somebody_else_is_told_with_what_to_run(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setattr(git, "_environment", lambda: {**os.environ, "LC_ALL": "C"})
+    with pytest.raises(GitError, match="another user owns it") as caught:
+        await git.top_level(repository.root)
+    assert caught.value.advice == f"Run: git config --global --add safe.directory {repository.root}"
+
+
+async def test_a_work_tree_is_another_commit_and_gone_afterwards(repository: Repository) -> None:
+    first = repository.head
+    repository.commit("later.txt")
+    repository.write("README.md", "not committed")
+    before = repository.state()
+    async with git.worktree(repository.root, first) as tree:
+        assert (tree / "README.md").read_text(encoding="utf-8") == "hello"
+        assert not (tree / "later.txt").exists()
+        assert not tree.is_relative_to(repository.root)
+        assert await git.head_commit(tree) == first
+    assert not tree.exists()
+    assert repository.state() == before
+
+
+async def test_no_hook_is_run(repository: Repository) -> None:
+    hook = repository.write(".git/hooks/post-checkout", f"#!/bin/sh\ntouch {repository.root}/hooked\n")
+    hook.chmod(0o755)
+    async with git.worktree(repository.root, repository.head):
+        pass
+    assert not (repository.root / "hooked").exists()
+
+
+async def test_a_work_tree_goes_with_all_that_was_done_in_it(repository: Repository) -> None:
+    before = repository.state()
+    async with git.worktree(repository.root, repository.head) as tree:
+        (tree / "locked").mkdir()
+        (tree / "locked" / "file").touch()
+        (tree / "link").symlink_to(repository.root)
+        (tree / "locked").chmod(0o500)
+        (tree / "README.md").write_text("changed", encoding="utf-8")
+    assert repository.state() == before
+    assert (repository.root / "README.md").read_text(encoding="utf-8") == "hello"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+async def test_a_work_tree_goes_when_something_raises(repository: Repository, error: type[BaseException]) -> None:
+    before = repository.state()
+    with pytest.raises(error):
+        async with git.worktree(repository.root, repository.head):
+            raise error
+    assert repository.state() == before
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.002, 0.005, 0.01, 0.03, 0.2])
+async def test_a_work_tree_goes_when_cancelled(repository: Repository, after_s: float) -> None:
+    before = repository.state()
+    with anyio.move_on_after(after_s):
+        async with git.worktree(repository.root, repository.head):
+            await anyio.sleep_forever()
+    assert repository.state() == before
+
+
+async def test_a_work_tree_of_nothing_is_an_error(repository: Repository) -> None:
+    before = repository.state()
+    with pytest.raises(GitError, match="could not check out"):
+        async with git.worktree(repository.root, "0" * 40):
+            pass
+    assert repository.state() == before
+
+
+async def test_a_work_tree_that_was_deleted_leaves_no_trace(repository: Repository) -> None:
+    before = repository.state()
+    async with git.worktree(repository.root, repository.head) as tree:
+        shutil.rmtree(tree)
+    assert repository.state() == before

@@ -1,0 +1,172 @@
+"""The base's tree: which commit it is, and what of the plan can be run in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import venv
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.integration.ci.conftest import Repository
+
+from scoregate.ci.baseline.imports import import_folders
+from scoregate.ci.baseline.rerun import base_tree, rerooted
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.plan import Kind, Plan, Source, make_plan
+from scoregate.ci.settings import Settings
+from scoregate.errors import GitError
+
+pytestmark = pytest.mark.anyio
+RERUN = Settings(baseline="rerun")
+
+
+async def test_the_base_is_where_the_branch_left_the_default_branch(repository: Repository) -> None:
+    first = repository.head
+    repository.git("checkout", "-qb", "work")
+    repository.commit("work.txt")
+    repository.git("checkout", "-q", "main")
+    repository.commit("main.txt")
+    repository.git("checkout", "-q", "work")
+    async with base_tree(repository.root, RERUN) as base:
+        assert base.commit == first
+        assert base.note == f"rerun of main@{first[:7]}"
+        assert [path.name for path in base.path.iterdir() if path.name != ".git"] == ["README.md"]
+    assert not base.path.exists()
+
+
+async def test_a_reference_may_be_named(repository: Repository) -> None:
+    second = repository.commit("second.txt")
+    repository.commit("third.txt")
+    async with base_tree(repository.root, Settings(baseline="rerun:HEAD~1")) as base:
+        assert (base.commit, base.note) == (second, f"rerun of HEAD~1@{second[:7]}")
+    async with base_tree(repository.root, Settings(baseline=f"rerun:{second[:10]}")) as base:
+        assert base.note == f"rerun of {second[:7]}"
+
+
+async def test_a_branch_that_only_the_remote_has_will_do(repository: Repository) -> None:
+    clone = repository.clone("clone")
+    clone.git("checkout", "-q", "--detach")
+    clone.git("branch", "-qD", "main")
+    async with base_tree(clone.root, Settings(baseline="rerun:main")) as base:
+        assert base.note == f"rerun of origin/main@{repository.head[:7]}, which is the commit itself"
+
+
+async def test_a_project_in_a_subfolder_is_found_again(repository: Repository) -> None:
+    repository.commit("apps/bot/evals/a.py")
+    async with base_tree(repository.root / "apps" / "bot", RERUN) as base:
+        assert (base.path / "evals" / "a.py").is_file()
+
+
+async def test_where_there_is_no_base_it_is_told_why(repository: Repository, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for root, settings, said in (
+        (outside, RERUN, "is in no git repository"),
+        (repository.root, Settings(baseline="rerun:v9"), "rerun:v9 names no commit"),
+        (repository.root, Settings(baseline="rerun", base_branch="trunk"), "has no branch trunk"),
+    ):
+        with pytest.raises(GitError, match=said) as caught:
+            async with base_tree(root, settings):
+                pass
+        assert caught.value.advice
+
+
+async def test_a_shallow_clone_is_told_what_to_fetch(repository: Repository) -> None:
+    repository.git("checkout", "-qb", "work")
+    repository.commit("work.txt")
+    repository.git("checkout", "-q", "main")
+    repository.commit("main.txt")
+    clone = repository.clone("clone", "--depth=1", "--no-single-branch")
+    clone.git("checkout", "-q", "work")
+    with pytest.raises(GitError, match="no commit in common") as caught:
+        async with base_tree(clone.root, RERUN):
+            pass
+    assert "fetch-depth: 0" in caught.value.advice
+
+
+async def test_the_tree_goes_when_cancelled(repository: Repository) -> None:
+    before = repository.state()
+    with anyio.move_on_after(0.5) as scope:
+        async with base_tree(repository.root, RERUN) as base:
+            await anyio.sleep_forever()
+    assert scope.cancelled_caught
+    assert not base.path.exists()
+    assert repository.state() == before
+
+
+def plan(root: Path) -> Plan:
+    sources = (
+        Source("evals/old.py", Kind.PYTHON),
+        Source("evals/new.py", Kind.PYTHON),
+        Source("js", Kind.COMMAND, argv=("node", "e.js"), cwd="web"),
+        Source("go", Kind.COMMAND, argv=("go", "test"), cwd="gone"),
+        Source("evals/bad.py", Kind.PYTHON, error="bad"),
+    )
+    return make_plan(sources, Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root)
+
+
+async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tmp_path: Path) -> None:
+    root, tree = tmp_path / "root", tmp_path / "tree"
+    for name in ("evals", "web"):
+        (tree / name).mkdir(parents=True)
+    (tree / "evals" / "old.py").touch()
+    moved = rerooted(plan(root), tree, imports=(root / "src", Path("/elsewhere")))
+    script, command = moved.launches
+    assert (script.argv, script.cwd) == (("/venv/python", "evals/old.py"), tree)
+    assert script.environment == {
+        "SCOREGATE_ROOT": str(tree),
+        "SCOREGATE_REPEATS": "3",
+        "PYTHONPATH": f"{tree}/src:/elsewhere",
+    }
+    assert (command.argv, command.cwd) == (("node", "e.js"), tree / "web")
+    assert (moved.root, moved.broken) == (tree, ())
+    assert moved.notices == tuple(f"{name} is new here: the base does not have it" for name in ("evals/new.py", "go"))
+
+
+async def test_without_folders_to_import_from_python_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "old.py").touch()
+    assert "PYTHONPATH" not in rerooted(plan(Path("/root")), tmp_path).launches[0].environment
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a virtual environment of its own, installed so that its source is what is imported."""
+    root = tmp_path_factory.mktemp("installed").resolve()
+    venv.create(root / ".venv", symlinks=True)
+    (root / "src" / "bot").mkdir(parents=True)
+    site = next((root / ".venv" / "lib").glob("python*/site-packages"))
+    (site / "bot.pth").write_text(f"{root}/src\n", encoding="utf-8")
+    finder = f'MAPPING = {{"tools": "{root}/lib/tools"}}\n'
+    (site / "__editable___tools_finder.py").write_text(finder, encoding="utf-8")
+    (site / "tools.pth").write_text("import __editable___tools_finder\n", encoding="utf-8")
+    return root
+
+
+async def test_what_is_imported_from_the_project_is_known(environment: Path) -> None:
+    python = Interpreter((str(environment / ".venv" / "bin" / "python"),), "test")
+    found = await import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
+    assert found == (environment / "more", Path("/elsewhere"), environment / "src", environment / "lib")
+
+
+@pytest.mark.parametrize("argv", [("/no/python",), ("false",), ("echo", "no json")])
+async def test_a_python_that_does_not_answer_is_no_error(tmp_path: Path, argv: tuple[str, ...]) -> None:
+    assert await import_folders(Interpreter(argv, ""), tmp_path, environ={"PATH": os.environ["PATH"]}) == ()
+
+
+async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repository) -> None:
+    repository.write(".gitignore", "__pycache__/\n")
+    repository.write("evals/a.py", "import bot.core\nprint(bot.core.NAME)\n")
+    repository.write("src/bot/__init__.py")
+    repository.commit("src/bot/core.py", "NAME = 'base'\n")
+    repository.write("src/bot/core.py", "NAME = 'changed'\n")
+    environ = {"PYTHONPATH": str(repository.root / "src"), "PATH": os.environ["PATH"]}
+    python = Interpreter((sys.executable,), "test")
+    script = make_plan([Source("evals/a.py", Kind.PYTHON)], Settings(), interpreter=python, root=repository.root)
+    async with base_tree(repository.root, RERUN) as base:
+        imports = await import_folders(python, repository.root, environ=environ)
+        (launch,) = rerooted(script, base.path, imports=imports).launches
+        done = await anyio.run_process(launch.argv, cwd=launch.cwd, env={**environ, **launch.environment})
+    assert done.stdout == b"base\n"
