@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import exp, fabs, inf, lgamma, log, log1p
 from statistics import NormalDist
 
@@ -18,9 +19,13 @@ def normal_quantile(p: float) -> float:
 
 def t_two_sided(t: float, df: float) -> float:
     """P(|T| ≥ |t|) for Student's t with `df` > 0 degrees of freedom."""
-    return incomplete_beta(df / 2, 0.5, df / (df + t * t))
+    square = t * t
+    if square < 3:  # df / (df + t²) would round t away
+        return 1 - incomplete_beta(0.5, df / 2, square / (df + square))
+    return incomplete_beta(df / 2, 0.5, df / (df + square))
 
 
+@lru_cache(maxsize=256)
 def t_quantile(p: float, df: float) -> float:
     """The t below which Student's variable with `df` > 0 degrees of freedom lies with probability p, 0.5 ≤ p < 1."""
     return _root(lambda t: 1 - t_two_sided(t, df) / 2 - p, 0.0, 2 * max(1.0, normal_quantile(p)))

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from scoregate.core.compare import Comparison
-from scoregate.core.policy import Policy
+from scoregate.core.families import holm
+from scoregate.core.policy import Limits, Policy, Severity
+from scoregate.core.rows import in_family
 from scoregate.core.rules import RUN_RULES, SUITE_RULES, Conclusion, Finding
+from scoregate.core.rules.judged import JudgedRun, JudgedSuite
+from scoregate.core.rules.of_base import is_watched
 
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Every finding, and the conclusion drawn from them."""
+    """Every finding, those that only warn, and the conclusion drawn from the rest.
+
+    `policy_changes` tells in words how the policy differs from the base's.
+    """
 
     findings: tuple[Finding, ...]
+    warnings: tuple[Finding, ...] = ()
+    policy_changes: tuple[str, ...] = ()
 
     @property
     def conclusion(self) -> Conclusion:
@@ -37,15 +46,59 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)
 
 
-def judge(comparison: Comparison, policy: Policy) -> Verdict:
-    """Apply every rule."""
-    findings = list(_of_run(comparison))
-    for suite in comparison.run.suites:
-        limits = policy.of(suite)
-        findings.extend(finding for rule in SUITE_RULES for finding in rule(suite, limits))
-    return Verdict(tuple(findings))
+def judge(comparison: Comparison, policy: Policy, *, policy_changes: Sequence[str] = ()) -> Verdict:
+    """Apply every rule.
+
+    Args:
+        comparison: the run against its base. policy: what is demanded.
+        policy_changes: how the policy differs from the base's, to be told.
+    """
+    findings, warnings = list[Finding](), list[Finding]()
+    for finding, severity in _found(comparison, policy):
+        if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
+            findings.append(finding)
+        elif severity is Severity.WARN:
+            warnings.append(finding)
+    return Verdict(tuple(findings), tuple(warnings), tuple(policy_changes))
 
 
-def _of_run(comparison: Comparison) -> Iterator[Finding]:
-    for rule in RUN_RULES:
-        yield from rule(comparison)
+def _found(comparison: Comparison, policy: Policy) -> Iterator[tuple[Finding, Severity]]:
+    run = JudgedRun(comparison, policy)
+    for run_rule in RUN_RULES:
+        yield from ((finding, _severity(finding, policy.default)) for finding in run_rule(run))
+    for suite in _suites(comparison, policy):
+        for rule in SUITE_RULES:
+            yield from ((finding, _severity(finding, suite.limits)) for finding in rule(suite))
+
+
+def _severity(finding: Finding, limits: Limits) -> Severity:
+    return limits.severity.get(finding.rule.replace(" ", "_"), Severity.FAIL)
+
+
+def _suites(comparison: Comparison, policy: Policy) -> list[JudgedSuite]:
+    plain = [
+        JudgedSuite(
+            at,
+            suite,
+            policy.of(suite),
+            comparison,
+            comparison.rows_of(suite.label),
+            tuple(row for row in comparison.quantities if row.suite == suite.label),
+            alpha=policy.alpha,
+        )
+        for at, suite in enumerate(comparison.run.suites)
+    ]
+    adjusted = _adjusted(plain, policy.alpha)
+    return [replace(suite, adjusted=adjusted) for suite in plain]
+
+
+def _adjusted(suites: Sequence[JudgedSuite], alpha: float) -> dict[tuple[str, str], float]:
+    """Holm over every row that a relative gate watches."""
+    watched = [row for suite in suites for row in suite.rows if is_watched(row, suite) and in_family(row, alpha)]
+    return dict(
+        zip(
+            ((row.suite, row.evaluator) for row in watched),
+            holm([row.p if row.p is not None else 1.0 for row in watched]),
+            strict=True,
+        )
+    )

@@ -37,8 +37,10 @@ class Spread:
 
     def t_test(self) -> float:
         """The two-sided p of the paired t test, clustered where there are clusters."""
-        if not self.error or self.df < 1:
-            return 1.0 if not self.mean else 0.0
+        if self.df < 1:
+            return 1.0
+        if not self.error:
+            return 0.0 if self.mean else 1.0
         return t_two_sided(self.mean / self.error, self.df)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import isnan, log
+from math import isfinite, log
 
 from scoregate.core.case import Status
 from scoregate.core.columns import Columns
 
 Values = Callable[[Columns], Iterable[float]]
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,13 @@ def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str) -> Pairs:
 def pair_ratios(new: Columns, olds: Sequence[Columns], values: Values) -> Pairs:
     """The pairs of a quantity such as milliseconds or dollars, as differences of its logarithm."""
     here, there = _positive_means([new], values), _positive_means(olds, values)
-    ratios = {case: log(here[case] / there[case]) for case in here.keys() & there.keys()}
+    ratios = {case: log(here[case]) - log(there[case]) for case in here.keys() & there.keys()}
     return _pairs(ratios, new, dropped=0, binary=False)
 
 
-def _pairs(differences: Mapping[str, float], new: Columns, *, dropped: int, binary: bool) -> Pairs:
+def _pairs(found: Mapping[str, float], new: Columns, *, dropped: int, binary: bool) -> Pairs:
+    # repeats that finished in another order have another last digit in their mean: that is no difference
+    differences = {case: d if abs(d) > _ROUNDING else 0.0 for case, d in found.items()}
     return Pairs(
         tuple(_clusters(differences, new)),
         rose=sum(1 for d in differences.values() if d > 0),
@@ -118,7 +122,7 @@ def _means(scores: Iterable[tuple[str, float]]) -> tuple[int, dict[str, float]]:
     counts: dict[str, int] = {}
     valid = 0
     for case, score in scores:
-        if not isnan(score):
+        if isfinite(score):
             valid += 1
             if case in totals:
                 totals[case] += score

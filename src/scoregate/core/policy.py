@@ -2,43 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import Any
 
 from scoregate.core.record import SuiteResult
 
 
+class Severity(StrEnum):
+    """What becomes of a rule that does not hold."""
+
+    FAIL = "fail"
+    WARN = "warn"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a suite; None leaves the rule to the wider setting. Rates and scores are in [0, 1]."""
+    """The limits of a suite; None leaves a rule to the wider setting.
+
+    Rates and scores are in [0, 1]; costs in US dollars, tokens in counts, latency in milliseconds, all of the suite's
+    whole run but for p95; a `_ratio` is a multiple of the base's. Mappings go by globs of evaluators. `severity` goes
+    by the names of rules, `origin` says where each limit was set.
+    """
 
     min_pass_rate: float | None = None
-    min_score: Mapping[str, float] = field(default_factory=dict)
     max_error_rate: float | None = None
+    min_score: Mapping[str, float] = field(default_factory=dict)
+    max_drop: Mapping[str, float] = field(default_factory=dict)
+    fail_on_regression: bool | None = None
+    fail_on_critical: bool | None = None
+    max_cost: float | None = None
+    max_cost_ratio: float | None = None
+    max_tokens: float | None = None
+    max_tokens_ratio: float | None = None
+    max_p95_ms: float | None = None
+    max_p95_ratio: float | None = None
+    severity: Mapping[str, Severity] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
+
+    def over(self, narrow: Limits) -> Limits:
+        """These, with what the narrower ones set in their place; mappings are merged."""
+        merged: dict[str, Any] = {}
+        for each in fields(self):
+            mine, theirs = getattr(self, each.name), getattr(narrow, each.name)
+            merged[each.name] = {**mine, **theirs} if isinstance(mine, Mapping) else mine if theirs is None else theirs
+        return replace(self, **merged)
+
+    def where(self, *names: str) -> str:
+        """Where a limit was set: the first of these names that is known."""
+        return next((self.origin[name] for name in names if name in self.origin), "default")
+
+
+DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable": Severity.WARN})
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The limits for all suites, and those of suites by glob, later ones winning."""
+    """The limits for all suites, and those of suites by glob, later ones winning.
 
-    default: Limits = Limits(min_pass_rate=1.0, max_error_rate=0.05)
+    `require_baseline`: without a base nothing is measured. `alpha` bounds the chance that a relative gate fails on
+    noise.
+    """
+
+    default: Limits = DEFAULTS
     suites: Mapping[str, Limits] = field(default_factory=dict)
+    require_baseline: bool = False
+    alpha: float = 0.05
 
     def of(self, suite: SuiteResult) -> Limits:
         """The limits that hold for one suite."""
         found = self.default
         for glob, limits in self.suites.items():
             if fnmatchcase(suite.id, glob) or fnmatchcase(suite.label, glob):
-                found = _over(found, limits)
+                found = found.over(limits)
         return found
 
 
-def _over(wide: Limits, narrow: Limits) -> Limits:
-    return Limits(
-        wide.min_pass_rate if narrow.min_pass_rate is None else narrow.min_pass_rate,
-        {**wide.min_score, **narrow.min_score},
-        wide.max_error_rate if narrow.max_error_rate is None else narrow.max_error_rate,
-        {**wide.origin, **narrow.origin},
-    )
+def differences(old: Policy, new: Policy) -> Iterator[str]:
+    """What a change of policy changes, limit by limit, in words."""
+    yield from _differ("all suites", old.default, new.default)
+    for glob in dict.fromkeys([*old.suites, *new.suites]):
+        yield from _differ(f"suites {glob!r}", old.suites.get(glob, Limits()), new.suites.get(glob, Limits()))
+    if old.require_baseline != new.require_baseline:
+        yield f"require_baseline: {_said(old.require_baseline)} → {_said(new.require_baseline)}"
+
+
+def _differ(what: str, old: Limits, new: Limits) -> Iterator[str]:
+    for each in fields(Limits):
+        mine, theirs = getattr(old, each.name), getattr(new, each.name)
+        if each.name == "origin" or mine == theirs:
+            continue
+        if not isinstance(mine, Mapping):
+            yield f"{each.name} for {what}: {_said(mine)} → {_said(theirs)}"
+            continue
+        for key in dict.fromkeys([*mine, *theirs]):
+            if mine.get(key) != theirs.get(key):
+                yield f"{each.name}.{key} for {what}: {_said(mine.get(key))} → {_said(theirs.get(key))}"
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "not set"
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

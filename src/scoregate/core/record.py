@@ -9,6 +9,7 @@ from typing import Any
 
 from scoregate.core.case import CaseResult, Status
 from scoregate.core.columns import Columns
+from scoregate.core.confirmation import Confirmation
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 
 RECORD_VERSION = 1
@@ -81,7 +82,8 @@ class Script:
 class Run:
     """Everything that one run of all suites left behind.
 
-    `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run.
+    `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run;
+    `confirmations` tell of newly failing cases that were run again.
     """
 
     id: str
@@ -100,6 +102,7 @@ class Run:
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property

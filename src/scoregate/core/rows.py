@@ -34,6 +34,9 @@ class Measure(StrEnum):
     TOKENS = "tokens"
 
 
+_COMPARED = (Label.UNCHANGED, Label.BETTER, Label.WORSE, Label.EQUIVALENT, Label.NOISE)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One evaluator of one suite, or one thing that a suite uses up.
@@ -93,7 +96,7 @@ def labelled(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
 
 def in_family(row: Row, alpha: float) -> bool:
     """Whether a row was compared, and could have been called better or worse at all."""
-    return row.label is Label.NOISE and row.smallest_p is not None and row.smallest_p <= alpha
+    return row.label in _COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
 
 
 def _labelled(row: Row, criteria: Criteria) -> Row:

@@ -24,11 +24,12 @@ def sign_flip(differences: Sequence[float]) -> float | None:
     """The mid-p of the sum of `differences` (one a case or cluster) under random signs.
 
     P(|T*| > |T|) + ½ P(|T*| = |T|): exact where the values lie on a lattice or are few; by 9,999 draws with a fixed
-    seed up to 200 values; None beyond, where the t test serves. For ±1 this is McNemar's mid-p.
+    seed up to 200 values; None beyond, where the t test serves. For ±1 this is McNemar's mid-p. The order of the
+    values does not matter, nor which side is the base; less than 1e-9 is rounding, not a difference.
 
     Source: Fagerland, Lydersen, Laake (2013), BMC Medical Research Methodology 13:91, extended to values.
     """
-    values = [value for value in differences if value]
+    values = [value for value in differences if abs(value) > _CLOSE]
     if not values:
         return 1.0
     steps = _steps(values)
@@ -41,7 +42,7 @@ def sign_flip(differences: Sequence[float]) -> float | None:
 
 def smallest_p(differences: Iterable[float]) -> float:
     """The smallest p that the test can give for this many values that are not zero: all of one sign."""
-    return 2.0 ** -sum(1 for value in differences if value)
+    return 2.0 ** -sum(1 for value in differences if abs(value) > _CLOSE)
 
 
 def _steps(values: Sequence[float]) -> list[int] | None:
@@ -99,14 +100,8 @@ def _binomial(plus: int, n: int) -> float:
 
 
 def _enumerated(values: Sequence[float]) -> float:
-    sums = [0.0]
-    for value in values:
-        sums = [total + sign for total in sums for sign in (value, -value)]
-    return _share(sums, abs(fsum(values)))
-
-
-def _share(sums: Sequence[float], seen: float) -> float:
-    slack = _CLOSE * max(1.0, seen)
+    sums, seen = _sums(values), abs(fsum(values))
+    slack = _CLOSE * fsum(map(abs, values))
     beyond = sum(1 for total in sums if abs(total) > seen + slack)
     equal = sum(1 for total in sums if abs(abs(total) - seen) <= slack)
     return (beyond + equal / 2) / len(sums)
@@ -114,19 +109,19 @@ def _share(sums: Sequence[float], seen: float) -> float:
 
 def _drawn(values: Sequence[float]) -> float:
     """Signs come eight at a time: for each byte a table of the sums that its bits can give."""
-    tables = [_byte_sums(values[at : at + 8]) for at in range(0, len(values), 8)]
+    sizes = sorted(map(abs, values))
+    tables = [_sums(sizes[at : at + 8]) for at in range(0, len(sizes), 8)]
+    tables[-1] *= 256 // len(tables[-1])
     source = random.Random(_SEED)
+    parts = [map(table.__getitem__, source.randbytes(DRAWS)) for table in tables]
     seen = abs(fsum(values)) * (1 - _CLOSE)
-    reached = 0
-    for _ in range(DRAWS):
-        signs = source.randbytes(len(tables))
-        total = sum(map(list.__getitem__, tables, signs))
-        reached += abs(total) >= seen
+    reached = sum(map(seen.__le__, map(abs, map(sum, zip(*parts, strict=True)))))
     return (1 + reached) / (DRAWS + 1)
 
 
-def _byte_sums(values: Sequence[float]) -> list[float]:
+def _sums(values: Sequence[float]) -> list[float]:
+    """The sum under every choice of signs."""
     sums = [0.0]
     for value in values:
         sums = [total + sign for total in sums for sign in (value, -value)]
-    return sums * (256 // len(sums))
+    return sums

@@ -42,8 +42,9 @@ def score_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criter
     cases = _cases(suite.columns, old.columns)
     for name in suite.evaluators:
         yield _score_row(suite, olds, name, criteria=criteria, cases=cases)
-    for name in old.evaluators.keys() - suite.evaluators.keys():
-        yield Row(suite.label, name, Label.REMOVED, base=old.mean(name), reason="this evaluator is gone")
+    for name in old.evaluators:
+        if name not in suite.evaluators:
+            yield Row(suite.label, name, Label.REMOVED, base=old.mean(name), reason="this evaluator is gone")
 
 
 def _score_row(suite: SuiteResult, olds: Sequence[SuiteResult], name: str, *, criteria: Criteria, cases: _Cases) -> Row:
@@ -52,13 +53,14 @@ def _score_row(suite: SuiteResult, olds: Sequence[SuiteResult], name: str, *, cr
         reason = "no case has a score" if len(suite.columns) else "no case was run"
         return Row(suite.label, name, Label.UNMEASURABLE, None, base, reason=reason)
     known = olds[0].evaluators.get(name)
-    if known is None or base is None:
+    pairs = pair_scores(suite.columns, [old.columns for old in olds], name)
+    if known is None or (base is None and not pairs.dropped):
         return Row(suite.label, name, Label.NEW, mean, reason="no base score of this evaluator yet")
-    if change := what_changed(info, known):
+    change = what_changed(info, known)
+    if change and not _too_many_errors(pairs, criteria):
         return Row(suite.label, name, Label.NOT_COMPARABLE, mean, base, reason=change)
     direction = criteria.of(name).higher_is_better
     upwards = info.higher_is_better if direction is None else direction
-    pairs = pair_scores(suite.columns, [old.columns for old in olds], name)
     checked = info.fingerprint is not None and known.fingerprint is not None
     row = Row(
         suite.label,
@@ -72,7 +74,7 @@ def _score_row(suite: SuiteResult, olds: Sequence[SuiteResult], name: str, *, cr
         higher_is_better=upwards,
         checked=checked,
     )
-    return _row(row, pairs, criteria, bound=1.0)
+    return _row(row, pairs, criteria, bound=1.0, estimate=not change)
 
 
 def quantity_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
@@ -92,13 +94,28 @@ def quantity_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Cri
             yield _row(row, pairs, criteria, bound=inf)
 
 
-def _row(row: Row, pairs: Pairs, criteria: Criteria, *, bound: float) -> Row:
+def _row(row: Row, pairs: Pairs, criteria: Criteria, *, bound: float, estimate: bool = True) -> Row:
     """The row with what its pairs say; a label other than `within noise` is final."""
+    if pairs.n and estimate:
+        row = _estimated(row, pairs, bound)
+    row = replace(row, dropped=pairs.dropped)
+    if reason := _too_many_errors(pairs, criteria):
+        return replace(row, label=Label.UNMEASURABLE, reason=reason)
     if not pairs.n:
-        return replace(row, label=Label.NEW, dropped=pairs.dropped, reason="no case has a score in both runs")
+        return replace(row, label=Label.NEW, reason="no case has a score in both runs")
+    return replace(row, label=Label.TOO_FEW) if len(pairs.clusters) < criteria.few else row
+
+
+def _too_many_errors(pairs: Pairs, criteria: Criteria) -> str:
+    """In words; empty where the share of pairs that were dropped is bearable."""
+    share = pairs.dropped / max(1, pairs.n + pairs.dropped)
+    return f"{pairs.dropped} pairs have an error ({share:.0%})" if share > criteria.max_dropped else ""
+
+
+def _estimated(row: Row, pairs: Pairs, bound: float) -> Row:
     found = examine(pairs, bound=bound)
     better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
-    row = replace(
+    return replace(
         row,
         delta=found.delta,
         n=pairs.n,
@@ -110,12 +127,7 @@ def _row(row: Row, pairs: Pairs, criteria: Criteria, *, bound: float) -> Row:
         low=found.low,
         high=found.high,
         detectable=found.detectable,
-        dropped=pairs.dropped,
     )
-    share = pairs.dropped / (pairs.n + pairs.dropped)
-    if share > criteria.max_dropped:
-        return replace(row, label=Label.UNMEASURABLE, reason=f"{pairs.dropped} pairs have an error ({share:.0%})")
-    return replace(row, label=Label.TOO_FEW) if len(pairs.clusters) < criteria.few else row
 
 
 def _pooled_mean(olds: Sequence[SuiteResult], name: str) -> float | None:

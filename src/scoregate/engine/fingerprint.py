@@ -14,6 +14,7 @@ from scoregate.core.events import Fingerprint
 from scoregate.core.wire import dump, ordered, plain
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BARE = ("builtins", "abc", "typing", "typing_extensions")
 _Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
 
 
@@ -47,7 +48,7 @@ def _sources(cls: type) -> Iterator[str]:
     for base in cls.__mro__:
         if base.__module__.split(".")[0] == "scoregate":
             yield f"{base.__qualname__} {base.__dict__.get('version', 1)}"
-        elif base.__module__ not in ("builtins", "abc", "typing", "typing_extensions"):
+        elif base.__module__ not in _BARE or not hasattr(sys.modules[base.__module__], base.__name__):
             yield from _with_references(base.__module__, base.__qualname__)
 
 

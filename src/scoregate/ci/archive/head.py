@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
 from scoregate.core.case import STATUSES
+from scoregate.core.confirmation import Confirmation
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 from scoregate.core.record import RECORD_VERSION, Run, Script, SuiteResult
 from scoregate.errors import RecordError
@@ -63,6 +64,7 @@ class RunHead:
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()
 
 
 RUN_FIELDS = {each.name for each in fields(Run)} & {each.name for each in fields(RunHead)} - {"suites"}

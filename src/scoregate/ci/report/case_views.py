@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.excerpts import diff
 from scoregate.ci.report.failing import Pick
-from scoregate.ci.report.harvest import Snapshot, Where, harvest
+from scoregate.ci.report.harvest import Miss, Snapshot, Where, harvest
 from scoregate.ci.report.text import excerpt
-from scoregate.ci.report.view import FailingCase, Miss
+from scoregate.core.case import CaseKey
 from scoregate.core.compare import Comparison
 from scoregate.core.record import SuiteResult
+
+
+@dataclass(frozen=True, slots=True)
+class FailingCase:
+    """A case that fails, with the reasons.
+
+    `diff` holds the lines in which its output differs from the base's, each led by `+`, `-` or a space; where there
+    is no such output, `output` holds the beginning of its own. Both stay empty where outputs may not be shown.
+    """
+
+    suite: str
+    key: CaseKey
+    name: str
+    newly: bool
+    drop: float
+    misses: tuple[Miss, ...]
+    url: str | None = None
+    diff: tuple[str, ...] = ()
+    output: str = ""
+    same_output: bool = False
+
 
 _OUTPUT = 1200
 

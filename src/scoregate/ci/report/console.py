@@ -9,9 +9,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.console_tables import Rows, Suites
+from scoregate.ci.report.case_views import FailingCase
+from scoregate.ci.report.console_tables import SHOWN, Rows, Suites
 from scoregate.ci.report.console_text import MARKS, mark, place, shown
-from scoregate.ci.report.view import ErrorView, FailingCase, ReportView
+from scoregate.ci.report.harvest import ErrorView
+from scoregate.ci.report.view import ReportView
 from scoregate.core.rules import Finding
 
 _CASES, _ERRORS, _GATES = 10, 10, 20
@@ -24,9 +26,9 @@ def render(view: ReportView) -> RenderableType:
 
 def _parts(view: ReportView) -> Iterator[RenderableType]:
     if view.rows:
-        yield from (Rows(view), Text())
+        yield from (Rows(view), *_more(len(view.rows) - SHOWN, "evaluator"), Text())
     if view.suites:
-        yield from (Suites(view), Text())
+        yield from (Suites(view), *_more(len(view.suites) - SHOWN, "suite"), Text())
     if view.failing:
         yield from (*_failing(view), Text())
     if view.errors:

@@ -10,15 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report.console_text import MARKS, mark, place, shown
-from scoregate.ci.report.view import ReportView, RowView, State, SuiteView
+from scoregate.ci.report.row_views import RowView, State
+from scoregate.ci.report.suite_views import SuiteView
+from scoregate.ci.report.view import ReportView
 
+SHOWN = 100
 _WIDE = 110
 _INDENT = (0, 0, 0, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One line for each evaluator of each suite, worst first; `~` stands for no more than noise."""
+    """One line for each of the first SHOWN evaluators, worst first; `~` stands for no more than noise."""
 
     view: ReportView
 
@@ -27,14 +30,14 @@ class Rows:
         if options.max_width >= _WIDE:
             yield _wide_rows(self.view)
             return
-        for row in self.view.rows:
+        for row in self.view.rows[:SHOWN]:
             yield mark(row.state) + Text(f" {place(row.row.suite, row.row.evaluator)}", style="default")
             yield Padding(_narrow(row, self.view), _INDENT, expand=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Suites:
-    """One line for each suite: how many cases pass, and what they took."""
+    """One line for each of the first SHOWN suites: how many cases pass, and what they took."""
 
     view: ReportView
 
@@ -43,7 +46,7 @@ class Suites:
         if options.max_width >= _WIDE:
             yield _wide_suites(self.view)
             return
-        for suite in self.view.suites:
+        for suite in self.view.suites[:SHOWN]:
             yield Text(place(suite.label, None))
             yield Padding(Text(_spent(suite)), _INDENT, expand=False)
 
@@ -53,7 +56,7 @@ def _wide_rows(view: ReportView) -> Table:
     for title in ("base", "now", "delta", "better / worse") if view.base else ("score",):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
-    for row in view.rows:
+    for row in view.rows[:SHOWN]:
         cells = (row.base, row.mean, _delta(row), row.counts) if view.base else (row.mean,)
         words = _words(row, view)
         table.add_row(mark(row.state), Text(place(row.row.suite, row.row.evaluator)), *map(Text, cells), words)
@@ -64,7 +67,7 @@ def _wide_suites(view: ReportView) -> Table:
     table = _table("suite")
     for title in ("pass", "p50", "p95", "tokens", "cost"):
         table.add_column(title, justify="right")
-    for suite in view.suites:
+    for suite in view.suites[:SHOWN]:
         text = suite.spend_text
         cells = {"latency": text.p50, "p95": text.p95, "tokens": text.tokens, "cost": text.cost}
         spent = (Text(cell, style="bold" if what in suite.moved else "") for what, cell in cells.items())

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from scoregate.ci.report.row_views import State
 from scoregate.ci.report.text import name, one_line
-from scoregate.ci.report.view import State
 from scoregate.core.rules import Conclusion
 
 _ZWSP = "\u200b"
 MARKS = {
     State.FAILED: ("✗", "bold red"),
     State.WORSE: ("↓", "red"),
-    State.UNMEASURABLE: ("!", "yellow"),
+    State.UNMEASURABLE: ("!", "bold yellow"),
     State.NOT_COMPARABLE: ("!", "yellow"),
     State.REMOVED: ("-", "yellow"),
     State.NEW: ("+", "cyan"),
     State.BETTER: ("↑", "green"),
     State.HELD: ("✓", "green"),
-    Conclusion.FAILED: ("✗", "bold red"),
-    Conclusion.UNMEASURABLE: ("!", "bold yellow"),
     Conclusion.PASSED: ("✓", "bold green"),
-}
+}  # a Conclusion and a State of one word are equal
 
 
 def mark(of: State | Conclusion) -> Text:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from scoregate.ci.report.view import RowView
+from scoregate.ci.report.row_views import RowView
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from scoregate.ci.report.harvest import ErrorView
 from scoregate.ci.report.text import one_line
-from scoregate.ci.report.view import ErrorView
 from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Run
 

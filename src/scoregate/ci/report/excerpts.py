@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import Any
 
 from scoregate.ci.report.text import excerpt, name, one_line
@@ -16,6 +17,7 @@ TEXT_LIMIT = 6000
 _WIDTH = 140
 _DIFF_LINES = 40
 _CONTEXT = 2
+_REASONS = 50
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
 
 
@@ -30,10 +32,10 @@ def as_text(value: Any, limit: int = TEXT_LIMIT) -> str:
 
 def reasons(evaluation: Evaluation, limit: int) -> Iterator[str]:
     """Why the score is what it is: unmet criteria, then metadata, each on a line of at most `limit` characters."""
-    for assertion in evaluation.assertions or ():
-        if not assertion.passed:
-            yield one_line(f"{'not met' if assertion.required else 'not met (optional)'}: {assertion.criterion}", limit)
-    for key, value in _items(evaluation.metadata):
+    unmet = (assertion for assertion in evaluation.assertions or () if not assertion.passed)
+    for assertion in islice(unmet, _REASONS):
+        yield one_line(f"{'not met' if assertion.required else 'not met (optional)'}: {assertion.criterion}", limit)
+    for key, value in islice(_items(evaluation.metadata), _REASONS):
         if value not in (None, "", [], {}):
             yield one_line(f"{name(str(key), 60)}: {_inline(value, limit)}", limit)
 

@@ -8,12 +8,39 @@ from typing import TypeAlias
 
 from scoregate.ci.report.excerpts import as_text, shown_score, why
 from scoregate.ci.report.text import name, one_line
-from scoregate.ci.report.view import ErrorView, Miss
 from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.evaluation import Evaluation
 
 Where: TypeAlias = tuple[int, CaseKey]
 _KINDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One evaluator whose threshold a case missed; `base` is its score in the base, None where unknown.
+
+    `shown` is the score in as many digits as it takes to see that it misses.
+    """
+
+    evaluator: str
+    base: float | None
+    score: float
+    shown: str
+    threshold: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorView:
+    """One error and how many trials met it, `case` being the first; without a case it concerns more than one."""
+
+    where: str
+    evaluator: str | None
+    type: str
+    message: str
+    advice: str
+    trials: int
+    case: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

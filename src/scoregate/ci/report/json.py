@@ -8,7 +8,9 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from scoregate.ci.report.view import ReportView, RowView, RunView, SuiteView
+from scoregate.ci.report.row_views import RowView
+from scoregate.ci.report.suite_views import SuiteView
+from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.case import CaseKey
 from scoregate.core.rows import Row
 

@@ -9,8 +9,9 @@ from itertools import islice
 from scoregate.ci.report.held import Held
 from scoregate.ci.report.junit_cases import GATES, Desk, Names, of_finding
 from scoregate.ci.report.junit_elements import DECLARATION, Counts, opening, opening_of_all, system_err, testcases
+from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.text import excerpt, name, one_line
-from scoregate.ci.report.view import ReportView, SuiteView
+from scoregate.ci.report.view import ReportView
 from scoregate.core.case import CaseResult
 from scoregate.core.rules import Conclusion
 

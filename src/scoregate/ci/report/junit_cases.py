@@ -8,8 +8,8 @@ from itertools import chain, count
 from scoregate.ci.report import numbers
 from scoregate.ci.report.excerpts import as_text, reasons, shown_score, why
 from scoregate.ci.report.junit_elements import Built, TestCase
+from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.text import excerpt, name, one_line
-from scoregate.ci.report.view import SuiteView
 from scoregate.core.case import CaseError, CaseResult, Status
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.rules import Conclusion, Finding

@@ -14,15 +14,14 @@ from scoregate.ci.report import numbers
 from scoregate.ci.report.detail import LADDER, Detail, top_rows
 from scoregate.ci.report.escape import code, fence, link, prose
 from scoregate.ci.report.marker import marker
-from scoregate.ci.report.view import ReportView, State
+from scoregate.ci.report.row_views import State
+from scoregate.ci.report.view import ReportView
 from scoregate.core.rules import Conclusion
 
 BUDGET = 60_000
 _ROWS = 400
 _ICONS = {
     Conclusion.PASSED: "✅",
-    Conclusion.FAILED: "❌",
-    Conclusion.UNMEASURABLE: "⚠️",
     State.FAILED: "❌",
     State.WORSE: "🔻",
     State.UNMEASURABLE: "⚠️",
@@ -31,7 +30,7 @@ _ICONS = {
     State.NEW: "🆕",
     State.BETTER: "✅",
     State.HELD: "✅",
-}
+}  # a Conclusion and a State of one word are equal
 
 
 def render(view: ReportView, *, budget: int = BUDGET) -> Iterator[str]:

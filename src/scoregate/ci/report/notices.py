@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.context import Context
@@ -23,8 +23,9 @@ def notices(comparison: Comparison, context: Context) -> Iterator[str]:
         yield "The run was made with uncommitted changes."
     if comparison.run.filters and comparison.gone:
         yield f"{numbers.count(len(comparison.gone), 'suite')} of the base left out by a filter."
+    changes = _changes(comparison.rows)
     for suite in comparison.run.suites:
-        yield from _of_suite(suite, comparison.rows_of(suite.label))
+        yield from _of_suite(suite, changes.get(suite.label, ""))
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Whether these evaluators themselves changed could not be checked: {_listed(unchecked)}."
     yield from comparison.run.notices
@@ -41,18 +42,18 @@ def _listed(names: list[str]) -> str:
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
-def _of_suite(suite: SuiteResult, rows: tuple[Row, ...]) -> Iterator[str]:
-    waiting = suite.columns.pending + len(suite.reviews)
-    if waiting:
-        yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waits for a person."
-    if changes := _changes(rows):
+def _of_suite(suite: SuiteResult, changes: str) -> Iterator[str]:
+    if waiting := suite.columns.pending + len(suite.reviews):
+        yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waiting for a person."
+    if changes:
         yield f"{suite.label}: {changes} since the base; only cases of both runs are compared."
 
 
-def _changes(rows: tuple[Row, ...]) -> str:
-    counts = {
-        "added": max((row.added for row in rows), default=0),
-        "removed": max((row.removed for row in rows), default=0),
-        "changed in definition": max((row.changed for row in rows), default=0),
-    }
+def _changes(rows: Iterable[Row]) -> dict[str, str]:
+    """What is different about the cases of each suite; every compared row of a suite says the same."""
+    return {row.suite: told for row in rows if (told := _change(row))}
+
+
+def _change(row: Row) -> str:
+    counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
     return ", ".join(f"{numbers.count(count, 'case')} {what}" for what, count in counts.items() if count)

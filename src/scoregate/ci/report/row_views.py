@@ -2,15 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.view import RowView, State
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Label, Row
 from scoregate.core.rules import Conclusion, Finding
+
+
+class State(StrEnum):
+    """What a row means to its reader, worst first."""
+
+    FAILED = "failed"
+    WORSE = "worse"
+    UNMEASURABLE = "unmeasurable"
+    NOT_COMPARABLE = "not comparable"
+    REMOVED = "removed"
+    NEW = "new"
+    BETTER = "better"
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One evaluator of one suite: its numbers in `row`, and the same as text.
+
+    `delta` stands without an interval where `low` is empty; `note` explains the label; of the `judged` trials that
+    have a threshold, `below` miss it; `gates` are the findings that name this evaluator.
+    """
+
+    row: Row
+    state: State
+    base: str
+    mean: str
+    delta: str
+    low: str
+    high: str
+    counts: str
+    label: str
+    note: str
+    judged: int
+    below: int
+    gates: tuple[Finding, ...] = ()
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is more than noise."""
+        return self.row.label in (Label.BETTER, Label.WORSE)
+
 
 _STATES = {
     Label.WORSE: State.WORSE,
@@ -27,13 +70,22 @@ _ORDER |= dict.fromkeys((State.NEW, State.BETTER, State.HELD), len(_ORDER))
 def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     """Every row: failed gates first, then significant drops, then what could not be measured, then by the drop."""
     suites = {suite.label: suite for suite in comparison.run.suites}
+    findings = by_suite(verdict)
     left_out = comparison.gone if comparison.run.filters else ()
     views = (
-        _view(row, suites.get(row.suite), tuple(found for found in verdict.findings if found.suite == row.suite))
+        _view(row, suites.get(row.suite), findings.get(row.suite, ()))
         for row in comparison.rows
         if row.suite not in left_out
     )
     return tuple(sorted(views, key=_place))
+
+
+def by_suite(verdict: Verdict) -> Mapping[str | None, Sequence[Finding]]:
+    """The findings of each suite, by its label; those on the whole run under None."""
+    found: dict[str | None, list[Finding]] = {}
+    for finding in verdict.findings:
+        found.setdefault(finding.suite, []).append(finding)
+    return found
 
 
 def _place(view: RowView) -> tuple[int, float, str, str]:
@@ -42,7 +94,7 @@ def _place(view: RowView) -> tuple[int, float, str, str]:
     return _ORDER[view.state], 2.0 if row.delta is None else row.gain, row.suite, row.evaluator
 
 
-def _view(row: Row, suite: SuiteResult | None, findings: tuple[Finding, ...]) -> RowView:
+def _view(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> RowView:
     below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
     return RowView(
         row=row,

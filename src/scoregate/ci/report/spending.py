@@ -4,11 +4,31 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import isnan
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.view import Spend, SpendText
 from scoregate.core.columns import Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a suite took: milliseconds a trial, tokens, US dollars; None where nothing is known."""
+
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    tokens: float | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpendText:
+    """A `Spend` ready to print, each with its change from the base: `812 ms (+4%)`."""
+
+    p50: str
+    p95: str
+    tokens: str
+    cost: str
 
 
 def known(column: Iterable[float]) -> list[float]:

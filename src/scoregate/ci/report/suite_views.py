@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
 from scoregate.ci.report import numbers
-from scoregate.ci.report.spending import spend, spend_text, total
-from scoregate.ci.report.view import State, SuiteView
+from scoregate.ci.report.row_views import State, by_suite
+from scoregate.ci.report.spending import Spend, SpendText, spend, spend_text, total
 from scoregate.core.case import Status
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Label
-from scoregate.core.rules import Conclusion
+from scoregate.core.rules import Conclusion, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteView:
+    """One suite. `index` is its place within the run; counts are of trials; `time_s` sums what the trials took.
+
+    `moved` names what of latency, tokens and cost differs from the base by more than noise.
+    """
+
+    index: int
+    id: str
+    label: str
+    state: State
+    file: str | None
+    line: int | None
+    evaluators: tuple[str, ...]
+    trials: int
+    planned: int | None
+    passed: int
+    failed: int
+    errored: int
+    scored: int
+    unscored: int
+    complete: bool
+    duration_s: float | None
+    time_s: float
+    passes: str
+    spend: Spend
+    base_spend: Spend | None
+    spend_text: SpendText
+    moved: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
 
 _STATES = {
     Conclusion.FAILED: State.FAILED,
@@ -23,15 +59,19 @@ def suite_views(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ..
     """Every suite, in the order of the run."""
     base = comparison.base
     pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
+    findings, moved = by_suite(verdict), _moved(comparison)
     return tuple(
-        _view(at, suite, pairs.get(at), state=_state(suite.label, verdict), moved=_moved(comparison, suite.label))
+        _view(at, suite, pairs.get(at), state=_state(findings.get(suite.label, ())), moved=moved.get(suite.label, ()))
         for at, suite in enumerate(comparison.run.suites)
     )
 
 
-def _moved(comparison: Comparison, label: str) -> tuple[str, ...]:
-    significant = (Label.BETTER, Label.WORSE)
-    return tuple(str(row.measure) for row in comparison.quantities if row.suite == label and row.label in significant)
+def _moved(comparison: Comparison) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for row in comparison.quantities:
+        if row.label in (Label.BETTER, Label.WORSE):
+            found[row.suite] = (*found.get(row.suite, ()), str(row.measure))
+    return found
 
 
 def _view(
@@ -73,8 +113,8 @@ def _passes(suite: SuiteResult) -> str:
     return f"{passed:,} of {passed + failed:,} ({numbers.percent(passed / (passed + failed))})"
 
 
-def _state(label: str, verdict: Verdict) -> State:
-    found = [finding.conclusion for finding in verdict.findings if finding.suite == label]
+def _state(findings: Iterable[Finding]) -> State:
+    found = {finding.conclusion for finding in findings}
     for conclusion in (Conclusion.FAILED, Conclusion.UNMEASURABLE):
         if conclusion in found:
             return _STATES[conclusion]

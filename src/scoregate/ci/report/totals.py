@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from scoregate.ci.report.spending import total
-from scoregate.ci.report.view import Totals
 from scoregate.core.case import STATUSES, Status
 from scoregate.core.columns import Columns
 from scoregate.core.compare import Comparison
 from scoregate.core.record import SuiteResult
 
 _JUDGED = frozenset(STATUSES.index(status) for status in (Status.PASSED, Status.FAILED))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts of trials over all suites; `cases` counts a case once, however often it was repeated.
+
+    `pass_rate` is of the trials that met or missed a threshold; `pass_rate_change` is over the `paired` trials
+    that did so in both runs. Costs are US dollars, `cost_change` over the suites of both runs.
+    """
+
+    suites: int
+    cases: int
+    trials: int
+    passed: int
+    failed: int
+    errored: int
+    scored: int
+    unscored: int
+    with_errors: int
+    pending: int
+    newly_failing: int
+    newly_passing: int
+    pass_rate: float | None
+    pass_rate_change: float | None
+    paired: int
+    cost: float | None
+    cost_change: float | None
+    tokens: float | None
+    duration_s: float
 
 
 def totals(comparison: Comparison) -> Totals:

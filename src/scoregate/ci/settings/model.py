@@ -89,9 +89,9 @@ class Settings(BaseSettings):
 
     def policy(self) -> Policy:
         """The limits, each with where it was set."""
-        default = Limits(self.min_pass_rate, self.min_score, self.max_error_rate, self._limit_origins())
+        default = Limits(self.min_pass_rate, self.max_error_rate, self.min_score, origin=self._limit_origins())
         narrow = {
-            glob: Limits(suite.min_pass_rate, suite.min_score, suite.max_error_rate, self._limit_origins(glob))
+            glob: Limits(suite.min_pass_rate, suite.max_error_rate, suite.min_score, origin=self._limit_origins(glob))
             for glob, suite in self.suites.items()
         }
         return Policy(default, narrow)

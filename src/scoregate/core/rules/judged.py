@@ -1,0 +1,36 @@
+"""What a rule looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scoregate.core.compare import Comparison
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.record import SuiteResult
+from scoregate.core.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """The whole run and what is demanded of it."""
+
+    comparison: Comparison
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSuite:
+    """One suite, its rows, and what is demanded of it.
+
+    `adjusted` holds, for each row that a relative gate watches, its p after Holm over all such rows of the run.
+    """
+
+    index: int
+    suite: SuiteResult
+    limits: Limits
+    comparison: Comparison
+    rows: tuple[Row, ...] = ()
+    quantities: tuple[Row, ...] = ()
+    adjusted: Mapping[tuple[str, str], float] | None = None
+    alpha: float = 0.05

@@ -1,0 +1,137 @@
+"""Rules about one suite against its base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoregate.core.confirmation import Confirmation, Outcome
+from scoregate.core.record import SuiteResult
+from scoregate.core.rows import Label, Row
+from scoregate.core.rules.finding import Conclusion, Finding
+from scoregate.core.rules.judged import JudgedSuite
+from scoregate.core.rules.of_suite import limit_of, p95
+
+CRITICAL = "critical"
+
+
+def is_watched(row: Row, judged: JudgedSuite) -> bool:
+    """Whether a relative gate depends on this row."""
+    _, drop = limit_of(judged.limits.max_drop, row.evaluator)
+    return drop is not None or bool(judged.limits.fail_on_regression)
+
+
+def _is_worse(row: Row, judged: JudgedSuite) -> bool:
+    """Worse beyond noise, by Holm over every row that a relative gate watches."""
+    adjusted = (judged.adjusted or {}).get((row.suite, row.evaluator), 1.0)
+    return row.gain < 0 and adjusted <= judged.alpha and row.label is not Label.TOO_FEW
+
+
+def drops(judged: JudgedSuite) -> Iterator[Finding]:
+    """No evaluator's mean drops by more than its limit, and by more than noise."""
+    for row in judged.rows:
+        glob, limit = limit_of(judged.limits.max_drop, row.evaluator)
+        if limit is None or row.delta is None:
+            continue
+        bad = _is_worse(row, judged) and -row.gain > limit
+        where = judged.limits.where(f"max_drop.{glob}", "max_drop")
+        yield _finding("drop", row, bad=bad, limit=f"a drop of at most {limit:.3f}", where=where)
+
+
+def regressions(judged: JudgedSuite) -> Iterator[Finding]:
+    """No evaluator got worse beyond noise and the smallest effect worth a word."""
+    if not judged.limits.fail_on_regression:
+        return
+    for row in judged.rows:
+        if row.delta is not None:
+            bad = row.label is Label.WORSE and _is_worse(row, judged)
+            where = judged.limits.where("fail_on_regression")
+            yield _finding("regression", row, bad=bad, limit="no regression", where=where)
+
+
+def _finding(rule: str, row: Row, *, bad: bool, limit: str, where: str) -> Finding:
+    conclusion = Conclusion.FAILED if bad else Conclusion.PASSED
+    return Finding(rule, conclusion, moved(row), limit, where, row.suite, row.evaluator)
+
+
+def moved(row: Row) -> str:
+    """How far a row moved: `−0.080 [−0.126, −0.033], p = 0.0005`."""
+    bounds = "" if row.low is None or row.high is None else f" [{_signed(row.low)}, {_signed(row.high)}]"
+    return f"{_signed(row.delta or 0.0)}{bounds}, p = {1.0 if row.p is None else row.p:.2g}"
+
+
+def _signed(value: float) -> str:
+    text = f"{abs(value):.3f}"
+    if float(text) == 0:
+        return f"±{text}"
+    return f"{'+' if value > 0 else '−'}{text}"
+
+
+def comparable(judged: JudgedSuite) -> Iterator[Finding]:
+    """A row that a relative gate watches can be compared."""
+    for row in judged.rows:
+        if row.label is Label.NOT_COMPARABLE and is_watched(row, judged):
+            value = f"not comparable: {row.reason}"
+            yield Finding("comparable", Conclusion.FAILED, value, "the same evaluator", "", row.suite, row.evaluator)
+
+
+def quantities(judged: JudgedSuite) -> Iterator[Finding]:
+    """Cost, tokens and the 95th percentile of latency stay within their multiples of the base's, a case."""
+    old = _base_of(judged)
+    if old is None:
+        return
+    limits, new = judged.limits, judged.suite
+    measured = (
+        ("cost", "max_cost_ratio", limits.max_cost_ratio, _a_case(new, "costs"), _a_case(old, "costs")),
+        ("tokens", "max_tokens_ratio", limits.max_tokens_ratio, _a_case(new, "tokens"), _a_case(old, "tokens")),
+        (
+            "p95 latency",
+            "max_p95_ratio",
+            limits.max_p95_ratio,
+            p95(new.columns.durations_ms),
+            p95(old.columns.durations_ms),
+        ),
+    )
+    for rule, name, limit, value, base in measured:
+        if limit is None or not value or not base:
+            continue
+        conclusion = Conclusion.FAILED if value / base > limit else Conclusion.PASSED
+        ratio = f"{value / base:.2f} × the base's"
+        yield Finding(f"{rule} ratio", conclusion, ratio, f"≤ {limit:g} ×", limits.where(name), new.label)
+
+
+def _base_of(judged: JudgedSuite) -> SuiteResult | None:
+    base, pairs = judged.comparison.base, dict(judged.comparison.pairs)
+    return base.suites[pairs[judged.index]] if base is not None and judged.index in pairs else None
+
+
+def _a_case(suite: SuiteResult, column: str) -> float | None:
+    known = [value for value in getattr(suite.columns, column) if value > 0]
+    return sum(known) / len(known) if known else None
+
+
+def critical_cases(judged: JudgedSuite) -> Iterator[Finding]:
+    """No case tagged critical is newly failing, unless running it again clears it."""
+    if not judged.limits.fail_on_critical:
+        return
+    tried = {each.case: each for each in judged.comparison.run.confirmations if each.suite == judged.suite.label}
+    for flip in judged.comparison.newly_failing:
+        if flip.suite != judged.index or CRITICAL not in judged.suite.columns.tags.get(flip.row, ()):
+            continue
+        case = judged.suite.columns.hashes[flip.row]
+        yield _critical(case, tried.get(case), judged)
+
+
+def _critical(case: str, tried: Confirmation | None, judged: JudgedSuite) -> Finding:
+    outcome = Outcome.OPEN if tried is None else tried.outcome
+    bad = outcome in (Outcome.CONFIRMED, Outcome.OPEN)
+    told = (
+        "not run again" if tried is None else f"{outcome}, {tried.tries.count(True)} of {len(tried.tries)} tries passed"
+    )
+    return Finding(
+        "critical case",
+        Conclusion.FAILED if bad else Conclusion.PASSED,
+        f"{case} newly fails ({told})",
+        "no critical case newly fails",
+        judged.limits.where("fail_on_critical"),
+        judged.suite.label,
+    )

@@ -1,0 +1,69 @@
+"""Rules about the run as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from scoregate.core.rules.finding import Conclusion, Finding
+from scoregate.core.rules.judged import JudgedRun
+
+
+def something_ran(judged: JudgedRun) -> Iterator[Finding]:
+    """Zero suites are never green."""
+    if not judged.comparison.run.suites:
+        yield Finding("something ran", Conclusion.UNMEASURABLE, "0 suites", "at least 1 suite", "always")
+
+
+def scripts_ended_well(judged: JudgedRun) -> Iterator[Finding]:
+    """Every script exits 0, unless it did so because its own `assert_test` raised."""
+    asserted = {suite.script for suite in judged.comparison.run.suites if suite.assertion_failed}
+    for script in judged.comparison.run.scripts:
+        if script.timed_out:
+            value = f"{script.name} was stopped after {script.duration_s:.0f} s"
+        elif script.exit_code is None:
+            value = f"{script.name} did not start"
+        elif script.exit_code and script.name not in asserted:
+            value = f"{script.name} exited with {script.exit_code}"
+        else:
+            continue
+        yield Finding("scripts end well", Conclusion.UNMEASURABLE, value, "exit code 0", "always")
+
+
+def scripts_speak(judged: JudgedRun) -> Iterator[Finding]:
+    """Every script runs a suite, unless a filter may have left it out."""
+    run = judged.comparison.run
+    heard = {suite.script for suite in run.suites}
+    for script in run.scripts:
+        if script.exit_code == 0 and script.name not in heard and not run.filters:
+            value = f"{script.name} ran no suite"
+            yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
+
+
+def suites_remain(judged: JudgedRun) -> Iterator[Finding]:
+    """A suite of the base is still there."""
+    for label in () if judged.comparison.run.filters else judged.comparison.gone:
+        yield Finding("suites remain", Conclusion.UNMEASURABLE, f"{label} is gone", "every suite of the base", "always")
+
+
+def base_present(judged: JudgedRun) -> Iterator[Finding]:
+    """There is a base, where one is required."""
+    if judged.policy.require_baseline and judged.comparison.base is None:
+        why = judged.comparison.base_note or "no base run"
+        yield Finding("base present", Conclusion.UNMEASURABLE, why, "a base run", "require_baseline")
+
+
+def limits_apply(judged: JudgedRun) -> Iterator[Finding]:
+    """Every limit on an evaluator finds one: a misspelt name must not open the gate."""
+    run = judged.comparison.run
+    if run.filters:
+        return
+    names = {name for suite in run.suites for name in suite.evaluators}
+    for limits in (judged.policy.default, *judged.policy.suites.values()):
+        for rule, table in (("min_score", limits.min_score), ("max_drop", limits.max_drop)):
+            for glob in table:
+                if not any(fnmatchcase(name, glob) for name in names):
+                    where = limits.where(f"{rule}.{glob}")
+                    yield Finding(
+                        "limits apply", Conclusion.UNMEASURABLE, f"no evaluator is called {glob}", rule, where
+                    )
