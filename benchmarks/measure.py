@@ -45,8 +45,8 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 def _children(pid: int) -> list[int]:
     found: list[int] = []
-    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
+    with suppress(OSError):  # it may end while we look
+        for listing in Path(f"/proc/{pid}/task").glob("*/children"):
             found += map(int, listing.read_text().split())
     return found
 

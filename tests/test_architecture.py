@@ -13,7 +13,7 @@ LONGEST_FILE = 250
 LONGEST_FUNCTION = 40
 
 GROUND = {"errors", "core"}
-PLAIN = {"ci.git", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive"}
+PLAIN = {"ci.git", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive", "ci.policies"}
 STAGES = {"ci.discover", "ci.baseline", "ci.launch", "ci.report"}
 GLUE = {"ci.flow", "ci.parts", "ci.recording", "ci.wiring"}
 DOORS = {"testing"}

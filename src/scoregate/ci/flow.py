@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Found, Plan, make_plan
+from scoregate.ci.policies import chosen_policy
 from scoregate.ci.settings import Settings
 from scoregate.core.compare import Comparison, compare
 from scoregate.core.gate import Verdict, judge
@@ -39,11 +40,17 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
 
 
 async def conclude(run: Run, baseline: Baseline, settings: Settings, ports: Ports) -> Outcome:
-    """Compare, judge and report a run that is on disk."""
-    comparison = compare(run, baseline.run, baseline.note)
-    verdict = judge(comparison, settings.policy())
-    await ports.publish(comparison, verdict)
-    return Outcome(comparison, verdict)
+    """Judge and report a run that is on disk."""
+    outcome = judged(run, baseline, settings)
+    await ports.publish(outcome.comparison, outcome.verdict)
+    return outcome
+
+
+def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
+    """Compare a run with its base and apply the policy; nothing is run."""
+    comparison = compare(run, baseline.run, baseline.note, criteria=settings.criteria())
+    policy, changes = chosen_policy(settings, baseline.run)
+    return Outcome(comparison, judge(comparison, policy, policy_changes=changes))
 
 
 async def first_baseline(settings: Settings, ports: Ports) -> Baseline | None:

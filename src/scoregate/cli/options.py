@@ -11,7 +11,7 @@ import anyio
 import click
 
 from scoregate.ci import git
-from scoregate.ci.settings import Settings, load_settings
+from scoregate.ci.settings import Settings, load_settings, read_table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -34,8 +34,20 @@ selection_options: Callable[[Any], Any] = options(
 baseline_option = click.option(
     "--baseline", metavar="RUN|rerun[:REF]|none", help="A run's folder, or a commit whose suites are run too."
 )
+
+
+def _table(_context: click.Context, _option: click.Parameter, value: str | None) -> object:
+    return None if value is None else read_table(value)
+
+
 gate_options: Callable[[Any], Any] = options(
     click.option("--min-pass-rate", type=float, metavar="RATE", help="Of the cases with a threshold; 0 to 1."),
+    click.option(
+        "--max-drop", metavar="DROP", help="Of any evaluator's mean beyond noise, or EVALUATOR=DROP,…; 0 to 1."
+    ),
+    click.option(
+        "--fail-on-regression", is_flag=True, default=None, help="Fail when any score got worse beyond noise."
+    ),
     click.option("--max-error-rate", type=float, metavar="RATE", help="Of all cases; 0 to 1."),
 )
 

@@ -17,23 +17,19 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The differences of the pairs, run − base in the scores' own direction.
+    """The differences of n pairs, run − base in the scores' own direction.
 
     `clusters` holds sum and size for each cluster, a case alone being one of size 1. `dropped` pairs have an error on
     one side. `binary`: every score is 0 or 1 and stands alone, so that the pairs are a fourfold table.
     """
 
+    n: int = 0
     clusters: tuple[tuple[float, int], ...] = ()
     rose: int = 0
     fell: int = 0
     dropped: int = 0
     binary: bool = False
     clustered: bool = False
-
-    @property
-    def n(self) -> int:
-        """How many cases are compared."""
-        return sum(size for _, size in self.clusters)
 
     @property
     def sums(self) -> list[float]:
@@ -44,16 +40,15 @@ class Pairs:
 def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str) -> Pairs:
     """The pairs of one evaluator. Several columns of the base pool into more repeats of it."""
     here, there = _Side.of([new], evaluator), _Side.of(olds, evaluator)
-    shared = here.means.keys() & there.means.keys()
-    differences = {case: here.means[case] - there.means[case] for case in shared}
-    lost = (here.errored | there.errored) & (here.known | here.errored) & (there.known | there.errored)
-    return _pairs(differences, new, dropped=len(lost), binary=here.binary and there.binary)
+    differences = {case: mean - there.means[case] for case, mean in here.means.items() if case in there.means}
+    lost = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
+    return _pairs(differences, new, dropped=lost, binary=here.binary and there.binary)
 
 
 def pair_ratios(new: Columns, olds: Sequence[Columns], values: Values) -> Pairs:
     """The pairs of a quantity such as milliseconds or dollars, as differences of its logarithm."""
     here, there = _positive_means([new], values), _positive_means(olds, values)
-    ratios = {case: log(here[case]) - log(there[case]) for case in here.keys() & there.keys()}
+    ratios = {case: log(mean) - log(there[case]) for case, mean in here.items() if case in there}
     return _pairs(ratios, new, dropped=0, binary=False)
 
 
@@ -61,6 +56,7 @@ def _pairs(found: Mapping[str, float], new: Columns, *, dropped: int, binary: bo
     # repeats that finished in another order have another last digit in their mean: that is no difference
     differences = {case: d if abs(d) > _ROUNDING else 0.0 for case, d in found.items()}
     return Pairs(
+        len(differences),
         tuple(_clusters(differences, new)),
         rose=sum(1 for d in differences.values() if d > 0),
         fell=sum(1 for d in differences.values() if d < 0),
@@ -71,18 +67,15 @@ def _pairs(found: Mapping[str, float], new: Columns, *, dropped: int, binary: bo
 
 
 def _clusters(differences: Mapping[str, float], new: Columns) -> Iterator[tuple[float, int]]:
-    """In the order of the run, so that a drawn test does not depend on how cases are hashed."""
     if not new.clusters:
-        seen = dict.fromkeys(new.hashes)
-        yield from ((differences[case], 1) for case in seen if case in differences)
+        yield from ((difference, 1) for difference in differences.values())
         return
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     of_case = {new.hashes[row]: cluster for row, cluster in new.clusters.items()}
-    for case in dict.fromkeys(new.hashes):
-        if case in differences:
-            key = ("cluster", of_case[case]) if case in of_case else ("case", case)
-            total, size = sums.get(key, (0.0, 0))
-            sums[key] = (total + differences[case], size + 1)
+    for case, difference in differences.items():
+        key = ("cluster", of_case[case]) if case in of_case else ("case", case)
+        total, size = sums.get(key, (0.0, 0))
+        sums[key] = (total + difference, size + 1)
     yield from sums.values()
 
 
@@ -92,9 +85,8 @@ class _Side:
     errored: set[str]
     binary: bool
 
-    @property
-    def known(self) -> set[str]:
-        return set(self.means)
+    def tried(self, case: str) -> bool:
+        return case in self.means or case in self.errored
 
     @classmethod
     def of(cls, runs: Sequence[Columns], evaluator: str) -> _Side:
@@ -108,7 +100,9 @@ class _Side:
 def _errored(columns: Columns, evaluator: str) -> Iterator[str]:
     yield from (columns.hashes[row] for row in columns.errored.get(evaluator, ()))
     if columns.count(Status.ERRORED):
-        yield from (case for row, case in enumerate(columns.hashes) if columns.status(row) is Status.ERRORED)
+        of_evaluators = set().union(*columns.errored.values())
+        rows = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
+        yield from (columns.hashes[row] for row in rows if row not in of_evaluators)
 
 
 def _positive_means(runs: Sequence[Columns], values: Values) -> dict[str, float]:

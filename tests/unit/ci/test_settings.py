@@ -99,7 +99,8 @@ def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
     table = '[tool.scoregate.suites."support-*"]\nmin_pass_rate = 0.5\nmin_score = { tone = 0.7 }'
     write(tmp_path, table, "pyproject.toml")
     policy = load_settings(tmp_path, {}, flags={"max_error_rate": 0.1}).policy()
-    assert policy.default.origin == {"min_pass_rate": "default", "max_error_rate": "--max-error-rate"}
+    assert policy.default.where("min_pass_rate") == "default"
+    assert policy.default.where("max_error_rate") == "--max-error-rate"
     narrow = policy.suites["support-*"]
     assert (narrow.min_pass_rate, narrow.max_error_rate, narrow.min_score) == (0.5, None, {"tone": 0.7})
     assert narrow.origin["min_pass_rate"] == 'pyproject.toml [tool.scoregate.suites."support-*"]'
@@ -108,17 +109,17 @@ def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
 
 def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     write(
-        tmp_path, 'max-cases = 3\norigins = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7'
+        tmp_path, 'max-cases = 3\nsecrets = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7'
     )
     told = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
     assert told.splitlines()[1:] == [
         "  scoregate.toml: there is no setting 'max-cases'; did you mean 'max_cases'?",
-        "  scoregate.toml: there is no setting 'origins'",
+        "  scoregate.toml: there is no setting 'secrets'",
+        "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
         "  scoregate.toml: paths[0] = 1: must be text",
         "  INPUT_MAX-SUITES: max_suites = '0': must be at least 1",
         "  scoregate.toml: repeats = True: must be a number",
         "  SCOREGATE_TIMEOUT: timeout = 'soon': must be a number",
-        "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
         "  scoregate.toml [suites.s]: suites.s.min_pass_rate = 7: must be at most 1",
         "  scoregate.toml [suites.s]: suites.s.repeat: there is no setting 'repeat'; did you mean 'repeats'?",
     ]
@@ -131,7 +132,11 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         ("timeout = inf", "must be a finite number"),
         ("repeats = 1.5", "must be a whole number"),
         ("min_pass_rate = -0.1", "must be at least 0"),
-        ("min_score = 3", "must be a table"),
+        ("min_score = 3", "must be at most 1"),
+        ("min_score = true", "must be a table"),
+        ("severity = { pass_rate = 'maybe' }", "must be 'fail', 'warn' or 'off'"),
+        ("severity = { pasrate = 'warn' }", "must be 'pass_rate'"),
+        ("evaluators = { a = { min_efect = 0.1 } }", "did you mean 'min_effect'?"),
         ("suites = { a = 1 }", "must be a table"),
         ("out = ''", "must not be empty"),
         ("max_cases = 'many'", "must be a whole number"),
@@ -151,8 +156,27 @@ def test_a_wrong_value_is_told_with_what_is_allowed(tmp_path: Path, text: str, s
 
 
 def test_a_table_written_as_text_in_a_variable_is_told_how(tmp_path: Path) -> None:
-    assert "write it as JSON" in problems(tmp_path, {"SCOREGATE_MIN_SCORE": "high"})
+    assert "write it as JSON" in problems(tmp_path, {"SCOREGATE_EVALUATORS": "high"})
     assert "SCOREGATE_SUITES" in problems(tmp_path, {"SCOREGATE_SUITES": "{"})
+
+
+def test_a_limit_given_as_a_number_holds_for_every_evaluator(tmp_path: Path) -> None:
+    write(tmp_path, "max_drop = 0.05\nfail_on_regression = true\n[suites.s]\nmin_score = { tone = 0.7 }")
+    policy = load_settings(tmp_path, {"SCOREGATE_MIN_SCORE": "0.6"}).policy()
+    assert policy.default.max_drop == {"*": 0.05}
+    assert policy.default.min_score == {"*": 0.6}
+    assert policy.default.where("max_drop.*", "max_drop") == "scoregate.toml"
+    assert policy.default.fail_on_regression is True
+    assert policy.suites["s"].min_score == {"tone": 0.7}
+
+
+def test_criteria_are_settings(tmp_path: Path) -> None:
+    write(tmp_path, 'alpha = 0.01\n[evaluators."lat*"]\nhigher_is_better = false\nmin_effect = 0.1')
+    criteria = load_settings(tmp_path, {}).criteria()
+    assert criteria.alpha == 0.01
+    assert criteria.of("latency").higher_is_better is False
+    assert criteria.of("latency").min_effect == 0.1
+    assert criteria.of("other").min_effect == 0.01
 
 
 def test_two_files_are_one_too_many(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoregate.ci.report.context import Context
@@ -77,7 +77,7 @@ class Told:
     id: str
     trials: Sequence[Trial]
     evaluators: tuple[EvaluatorInfo, ...] = ()
-    origin: Origin | None = Origin("evals/support_bot.py", 41)
+    origin: Origin | None = field(default_factory=lambda: Origin("evals/support_bot.py", 41))
     finished: bool = True
     errors: tuple[ErrorInfo, ...] = ()
 
@@ -128,10 +128,14 @@ def make_run(*suites: Told, commit: str = "e4f5a6b", branch: str | None = "fix",
         version="1.0.0",
         commit=commit + "0" * (40 - len(commit)),
         branch=branch,
-        suites=fold.results(lambda: iter(cases)),
+        suites=tuple(replace(suite, read=_of(cases, at)) for at, suite in enumerate(fold.results())),
         read=lambda: iter(cases),
         **given,
     )
+
+
+def _of(cases: list[CaseResult], suite: int) -> Callable[[], Iterator[CaseResult]]:
+    return lambda: (case for case in cases if case.suite == suite)
 
 
 def make_base(*suites: Told, **fields: Any) -> Run:
@@ -141,9 +145,15 @@ def make_base(*suites: Told, **fields: Any) -> Run:
 
 
 def view_of(
-    run: Run, base: Run | None = None, *, limits: Limits | None = None, note: str = "exact", context: Context = CONTEXT
+    run: Run,
+    base: Run | None = None,
+    *,
+    limits: Limits | None = None,
+    note: str = "exact",
+    context: Context = CONTEXT,
+    policy_changes: Sequence[str] = (),
 ) -> ReportView:
     """What is reported of a run and its base, judged by `limits` for every suite."""
     comparison = compare(run, base, note if base else "no run of main is stored")
     policy = Policy(suites={"*": limits}) if limits else Policy()
-    return make_view(comparison, judge(comparison, policy), context)
+    return make_view(comparison, judge(comparison, policy, policy_changes=policy_changes), context)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from scoregate.ci.report.make_view import make_view
+from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+
 from scoregate.ci.report.view import ReportView
-from scoregate.core.compare import compare
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
-from scoregate.core.gate import judge
-from scoregate.core.policy import Limits, Policy
+from scoregate.core.policy import Limits
 from scoregate.core.record import Script
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
 
 _REPLY = "Thank you for asking.\nYou can return it for a refund or store credit within 30 days. Keep the receipt."
 _NAMES = ("refund after 30 days", "cancel by phone", "change the address", "order never arrived")
 _GATES = Limits(
     min_pass_rate=0.9,
     min_score={"has-all-substrings": 0.95},
+    max_drop={"*": 0.05},
     origin={"min_pass_rate": "pyproject.toml", "min_score.has-all-substrings": "pyproject.toml"},
 )
 
@@ -65,13 +63,7 @@ def failing() -> ReportView:
     base = make_base(bot(range(3), range(150, 160)), router(range(6)), rag("a"))
     tone = Told("tone", [Trial(f"t{at}", [Score("is-friendly", 0.7, None)]) for at in range(30)])
     run = make_run(bot(range(2, 24), range(152, 165), slower=1.04), router(range(2, 5)), rag("b"), tone)
-    comparison = compare(run, base, "exact")
-    with_interval = tuple(
-        row if row.delta is None else replace(row, low=row.delta - 0.04, high=row.delta + 0.04, detectable=0.05)
-        for row in comparison.rows
-    )
-    comparison = replace(comparison, rows=with_interval)
-    return make_view(comparison, judge(comparison, Policy(suites={"*": _GATES})), CONTEXT)
+    return view_of(run, base, limits=_GATES, policy_changes=("min_pass_rate for all suites: 1 → 0.9",))
 
 
 def green() -> ReportView:
@@ -93,7 +85,9 @@ def unmeasurable() -> ReportView:
     trials.append(Trial("late", error=ErrorInfo("TimeoutError", "no answer after 60 s"), name="a slow one"))
     told = Told("support-bot", trials, (EvaluatorInfo("accuracy"),), finished=False)
     script = Script("evals/support-bot.py", exit_code=-9, duration_s=61.0)
-    return view_of(make_run(told, scripts=(script,), complete=False), make_base(bot(range(3), range(9)), router(range(4))))
+    return view_of(
+        make_run(told, scripts=(script,), complete=False), make_base(bot(range(3), range(9)), router(range(4)))
+    )
 
 
 SCENES: dict[str, Callable[[], ReportView]] = {

@@ -6,13 +6,13 @@ import io
 
 import pytest
 from rich.console import Console
+from tests.unit.report.hostile import HOSTILE
+from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
+from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
 from scoregate.core.events import ErrorInfo
-from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
-from tests.unit.report.scenes import SCENES
 
 
 def printed(view: ReportView, width: int = 120, *, color: bool = False) -> str:
@@ -31,8 +31,8 @@ def test_a_failing_run_says_what_failed_and_ends_with_the_verdict() -> None:
     assert "worse (p < 0.0001); 22 of 200 below threshold" in first
     noise = next(line for line in lines if "is-equals" in line)
     assert "  ~  " in noise
-    assert "✗ pass rate of support-bot: 165 of 200 cases (82.5%), needs ≥ 90.0% (set in pyproject.toml)" in lines
-    assert lines[-1].startswith("✗ scoregate: 2 of 6 gates failed · 165 of 200 pass (82.5%) · 26 newly failing")
+    assert "✗ pass rate of support-bot: 165 of 200 cases (82.5%), required: ≥ 90.0% (set in pyproject.toml)" in lines
+    assert lines[-1].startswith("✗ scoregate: 3 of 9 gates failed · 165 of 200 pass (82.5%) · 26 newly failing")
 
 
 def test_failing_cases_come_with_their_reasons() -> None:
@@ -45,7 +45,7 @@ def test_without_a_base_nothing_is_called_new() -> None:
     text = printed(SCENES["first"]())
     assert "note: There is nothing to compare with yet" in text
     assert "no base run yet" not in text
-    assert text.splitlines()[-1].startswith("✓ scoregate: all 3 gates passed")
+    assert text.splitlines()[-1].startswith("✓ scoregate: 3 gates passed")
 
 
 def test_errors_are_counted_and_come_with_advice() -> None:

@@ -7,10 +7,10 @@ from html import unescape
 
 import pytest
 from hypothesis import given
+from tests.unit.report.hostile import HOSTILE, hostile
 
 from scoregate.ci.report.escape import code, fence, link, prose
 from scoregate.ci.report.text import one_line, visible
-from tests.unit.report.hostile import HOSTILE, hostile
 
 cmarkgfm = pytest.importorskip("cmarkgfm")
 OPTIONS = cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-
-from scoregate.ci.report.json import render
-from scoregate.ci.report.view import ReportView
-from scoregate.core.record import Run
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
+
+from scoregate.ci.report.json import render
+from scoregate.ci.report.view import ReportView
+from scoregate.core.confirmation import Confirmation
+from scoregate.core.record import Run
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
 
@@ -45,9 +46,10 @@ def test_every_scene_keeps_to_the_schema_and_holds_nothing_undescribed(scene: st
 
 
 def test_an_empty_run_has_a_result() -> None:
-    result = result_of(view_of(make_run()))
+    result = result_of(view_of(make_run(confirmations=(Confirmation("demo", "h", (True,)),))))
     Draft202012Validator(closed(SCHEMA)).validate(result)
     assert (result["conclusion"], result["exit_code"]) == ("unmeasurable", 3)
+    assert result["confirmations"][0]["outcome"] == "open"
 
 
 def test_it_tells_what_flipped_what_failed_and_the_numbers_behind() -> None:

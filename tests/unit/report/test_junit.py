@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from junitparser import Error, Failure, JUnitXml, TestSuite
+from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 from lxml import etree
-
-from scoregate.ci.report import held, junit
-from scoregate.ci.report.view import ReportView
-from scoregate.core.events import ErrorInfo
 from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot, router
+
+from scoregate.ci.report import held, junit
+from scoregate.ci.report.view import ReportView
+from scoregate.core.case import CaseResult
+from scoregate.core.events import ErrorInfo
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit-10.xsd")))
 
@@ -56,7 +57,7 @@ def test_every_scene_keeps_to_the_schema_and_counts_right(scene: str) -> None:
         cases = list(suite)
         kinds = [type(result) for case in cases for result in case.result]
         assert (suite.tests, suite.failures, suite.errors) == (len(cases), kinds.count(Failure), kinds.count(Error))
-        assert suite.skipped == 0
+        assert suite.skipped == kinds.count(Skipped)
         assert suite.time == pytest.approx(sum(case.time for case in cases), abs=0.001 * len(cases) + 0.001)
         assert suite.timestamp == "2025-10-09T10:51:50"
     assert report.tests == sum(suite.tests for suite in report)
@@ -126,10 +127,18 @@ def test_every_gate_is_a_test_case() -> None:
     assert len(list(gates)) == len(view.findings)
     by_name = {case.name: case for case in gates}
     [error] = by_name["support-bot: error rate"].result
-    assert (error.type, error.message) == ("Unmeasurable", "41 of 61 cases (67.2%), needs ≤ 5.0%")
+    assert (error.type, error.message) == ("Unmeasurable", "41 of 61 cases (67.2%), required: ≤ 5.0%")
     failed = {case.name: case.result for case in suites_of(SCENES["failing"]())["scoregate gates"]}
     assert failed["support-bot: pass rate"][0].text == "set by pyproject.toml"
     assert failed["router: error rate"] == []
+
+
+def test_a_gate_that_only_warns_is_skipped() -> None:
+    gates = suites_of(SCENES["failing"]())["scoregate gates"]
+    [warning] = [case for case in gates if isinstance(case.result and case.result[0], Skipped)]
+    assert warning.name == "rag · faithfulness: comparable"
+    assert warning.result[0].message.startswith("only a warning: not comparable: its prompt changed, required: ")
+    assert gates.skipped == 1
 
 
 def test_names_are_unique_within_a_suite() -> None:
@@ -167,9 +176,21 @@ def test_suites_whose_cases_come_in_turns_are_told_apart(monkeypatch: pytest.Mon
     expected = names_of(view_of(make_run(*suites)))
     view = interleaved(*reversed(suites))
     assert names_of(view) == expected
-    monkeypatch.setattr(held, "_LIMIT", 10)
     monkeypatch.setattr(held.Held.__init__, "__defaults__", (10,))
     assert names_of(view) == expected
+
+
+def test_cases_are_written_while_they_are_read() -> None:
+    run, taken = make_run(bot(range(3), range(9), count=2000)), [0]
+
+    def read() -> Iterator[CaseResult]:
+        for case in run.cases:
+            taken[0] += 1
+            yield case
+
+    view = replace(view_of(run), cases=read)
+    told = [taken[0] for _ in junit.render(view)]
+    assert told == [0, 0, 500, 1000, 1500, 2000, 2000, 2000, 2000, 2000]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

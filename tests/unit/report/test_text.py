@@ -6,9 +6,9 @@ import unicodedata
 
 import pytest
 from hypothesis import given
+from tests.unit.report.hostile import HOSTILE, hostile
 
 from scoregate.ci.report.text import excerpt, name, one_line, visible
-from tests.unit.report.hostile import HOSTILE, hostile
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.failing import LISTED
 from scoregate.ci.report.make_view import make_view
-from scoregate.ci.report.view import ReportView, State
+from scoregate.ci.report.row_views import State
+from scoregate.ci.report.view import ReportView
 from scoregate.core.case import CaseResult
 from scoregate.core.compare import compare
+from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Assertion
 from scoregate.core.events import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import judge
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.record import Run
 from scoregate.core.rules import Conclusion
-from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES, bot
 
 
 def told(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> Told:
@@ -36,12 +38,8 @@ def test_rows_are_ordered_worst_first() -> None:
         ("router", State.HELD),
         ("tone", State.NEW),
     ]
-    assert view.title == "2 of 6 gates failed"
-    assert [finding.conclusion for finding in view.findings][:3] == [
-        Conclusion.FAILED,
-        Conclusion.FAILED,
-        Conclusion.PASSED,
-    ]
+    assert view.title == "3 of 9 gates failed"
+    assert [finding.conclusion for finding in view.findings][2:4] == [Conclusion.FAILED, Conclusion.PASSED]
 
 
 def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
@@ -143,6 +141,13 @@ def test_kinds_of_errors_without_end_are_counted_together() -> None:
     assert sum(error.trials for error in view.errors) == 500
 
 
+def test_a_case_that_was_run_again_says_what_came_of_it() -> None:
+    run = make_run(Told("demo", [Trial("h", [Score("e", 0.0)])]))
+    tried = replace(run, confirmations=(Confirmation("demo", "h", (False, True, False, False)),))
+    [case] = view_of(tried, make_base(Told("demo", [Trial("h", [Score("e", 1.0)])]))).failing
+    assert case.tries == "confirmed: 1 of 4 further tries passed"
+
+
 def test_repeats_are_trials_of_one_case() -> None:
     trials = [Trial("h", [Score("e", 1.0)], repeat=repeat) for repeat in range(3)]
     totals = view_of(make_run(Told("demo", trials))).totals
@@ -152,7 +157,7 @@ def test_repeats_are_trials_of_one_case() -> None:
 def test_what_changed_among_the_cases_is_said() -> None:
     run = Told("demo", [Trial("h0", [Score("e")], digest="b"), Trial("h1", [Score("e")])])
     base = Told("demo", [Trial("h0", [Score("e")], digest="a"), Trial("h2", [Score("e")])])
-    [notice] = view_of(make_run(run), make_base(base)).notices
+    notice, *_ = view_of(make_run(run), make_base(base)).notices
     assert notice == (
         "demo: 1 case added, 1 case removed, 1 case changed in definition since the base; "
         "only cases of both runs are compared."
@@ -183,7 +188,7 @@ def test_the_titles() -> None:
 
     good, bad = told([1.0]), Told("bad", [Trial("h", [Score("e", 0.0)])])
     assert title(good) == "passed, no gate is set"
-    assert title(good, max_error_rate=0.1) == "the gate passed"
+    assert title(good, max_error_rate=0.1) == "1 gate passed"
     assert title(bad, max_error_rate=0.1, min_pass_rate=0.5) == "1 of 2 gates failed"
     assert title(bad, Told("none", ()), min_pass_rate=0.5) == "1 of 2 gates failed, 1 could not be measured"
     assert title() == "1 of 1 gate could not be measured"

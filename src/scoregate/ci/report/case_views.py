@@ -13,6 +13,7 @@ from scoregate.ci.report.harvest import Miss, Snapshot, Where, harvest
 from scoregate.ci.report.text import excerpt
 from scoregate.core.case import CaseKey
 from scoregate.core.compare import Comparison
+from scoregate.core.confirmation import Confirmation
 from scoregate.core.record import SuiteResult
 
 
@@ -22,6 +23,7 @@ class FailingCase:
 
     `diff` holds the lines in which its output differs from the base's, each led by `+`, `-` or a space; where there
     is no such output, `output` holds the beginning of its own. Both stay empty where outputs may not be shown.
+    `tries` says what running the case again has shown; empty where it was not.
     """
 
     suite: str
@@ -29,6 +31,7 @@ class FailingCase:
     name: str
     newly: bool
     drop: float
+    tries: str
     misses: tuple[Miss, ...]
     url: str | None = None
     diff: tuple[str, ...] = ()
@@ -44,6 +47,7 @@ def case_views(
 ) -> Iterator[FailingCase]:
     """The chosen cases that were found on disk. The base's cases are read once, and only to show their outputs."""
     before = _base_shots(comparison, chosen) if context.show_outputs else {}
+    tries = {(each.suite, each.case): _told(each) for each in comparison.run.confirmations}
     for pick in chosen:
         shot = shots.get((pick.suite, pick.key))
         if shot is not None:
@@ -54,11 +58,16 @@ def case_views(
                 name=shot.name,
                 newly=pick.base is not None,
                 drop=pick.drop,
+                tries=tries.get((suite.label, pick.key.hash), ""),
                 misses=_misses(shot, pick),
                 url=_source(suite, context),
             )
             old = before.get(pick.base) if pick.base else None
             yield _with_output(view, shot, old) if context.show_outputs else view
+
+
+def _told(tried: Confirmation) -> str:
+    return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
 
 
 def _base_shots(comparison: Comparison, chosen: Sequence[Pick]) -> Mapping[Where, Snapshot]:

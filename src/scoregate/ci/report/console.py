@@ -26,15 +26,21 @@ def render(view: ReportView) -> RenderableType:
 
 def _parts(view: ReportView) -> Iterator[RenderableType]:
     if view.rows:
-        yield from (Rows(view), *_more(len(view.rows) - SHOWN, "evaluator"), Text())
+        yield Rows(view)
+        yield from (*_more(len(view.rows) - SHOWN, "evaluator"), Text())
     if view.suites:
-        yield from (Suites(view), *_more(len(view.suites) - SHOWN, "suite"), Text())
+        yield Suites(view)
+        yield from (*_more(len(view.suites) - SHOWN, "suite"), Text())
     if view.failing:
         yield from (*_failing(view), Text())
     if view.errors:
         yield from (*map(_error, view.errors[:_ERRORS]), *_more(len(view.errors) - _ERRORS, "kind of error"), Text())
     for notice in view.notices:
         yield Text(f"note: {shown(notice)}", style="cyan")
+    for change in view.policy_changes[:_GATES]:
+        yield Text(f"note: the gates differ from the base's: {shown(change)}", style="yellow")
+    for finding in view.warnings[:_GATES]:
+        yield Text("warning: ", style="yellow").append_text(_gate(finding))
     for finding in view.failed[:_GATES]:
         yield _gate(finding)
     yield from _more(len(view.failed) - _GATES, "gate")
@@ -73,8 +79,8 @@ def _error(error: ErrorView) -> Text:
 def _gate(finding: Finding) -> Text:
     text = mark(finding.conclusion).append(f" {shown(finding.rule)}", style="bold default")
     where = f" of {place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
-    text.append(f"{where}: {shown(finding.value)}, needs {shown(finding.limit)}", style="default")
-    if finding.origin not in ("default", "always"):
+    text.append(f"{where}: {shown(finding.value)}, required: {shown(finding.limit)}", style="default")
+    if finding.origin not in ("", "default", "always"):
         text.append(f" (set in {shown(finding.origin)})", style="dim default")
     return text
 

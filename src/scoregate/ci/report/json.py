@@ -12,6 +12,7 @@ from scoregate.ci.report.row_views import RowView
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.case import CaseKey
+from scoregate.core.confirmation import Confirmation
 from scoregate.core.rows import Row
 
 SCHEMA_VERSION = 1
@@ -53,6 +54,9 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "rows": [_row(row) for row in view.rows],
         "quantities": [_quantity(row) for row in view.quantities],
         "findings": [asdict(finding) for finding in view.findings],
+        "warnings": [asdict(finding) for finding in view.warnings],
+        "policy_changes": list(view.policy_changes),
+        "confirmations": [_confirmation(tried) for tried in view.confirmations],
         "newly_failing": _keys(view.newly_failing),
         "newly_passing": _keys(view.newly_passing),
         "gone": list(view.gone),
@@ -81,6 +85,10 @@ def _row(view: RowView) -> dict[str, Any]:
 
 def _quantity(row: Row) -> dict[str, Any]:
     return {"measure": str(row.measure)} | {name: getattr(row, name) for name in _OF_QUANTITIES}
+
+
+def _confirmation(tried: Confirmation) -> dict[str, Any]:
+    return asdict(tried) | {"outcome": str(tried.outcome)}
 
 
 def _keys(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:

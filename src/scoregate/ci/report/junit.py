@@ -33,7 +33,8 @@ def render(view: ReportView) -> Iterator[str]:
         yield _CLOSING
     yield opening(GATES, gates, timestamp=_time(view))
     names = Names()
-    yield testcases([of_finding(finding, names) for finding in view.findings])
+    counted = [of_finding(finding, names) for finding in view.findings]
+    yield testcases(counted + [of_finding(finding, names, warns=True) for finding in view.warnings])
     yield _CLOSING + "</testsuites>\n"
 
 
@@ -72,7 +73,8 @@ def _counts(suite: SuiteView) -> Counts:
 
 def _gate_counts(view: ReportView) -> Counts:
     found = [finding.conclusion for finding in view.findings]
-    return Counts(len(found), found.count(Conclusion.FAILED), found.count(Conclusion.UNMEASURABLE), 0.0)
+    failed, unmeasurable = found.count(Conclusion.FAILED), found.count(Conclusion.UNMEASURABLE)
+    return Counts(len(found) + len(view.warnings), failed, unmeasurable, seconds=0.0, skipped=len(view.warnings))
 
 
 def _sum(counts: list[Counts]) -> Counts:

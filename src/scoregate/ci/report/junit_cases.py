@@ -77,14 +77,19 @@ def _key(evaluator: str) -> str:
     return f"score.{name(evaluator)}"
 
 
-def of_finding(finding: Finding, names: Names) -> Built:
-    """One rule applied, as a test case: a failure where it does not hold, an error where nobody can say."""
+def of_finding(finding: Finding, names: Names, *, warns: bool = False) -> Built:
+    """One rule applied, as a test case: a failure where it does not hold, an error where nobody can say.
+
+    `warns`: it does not hold but does not count, and is told as skipped.
+    """
     where = [name(part) for part in (finding.suite, finding.evaluator) if part is not None]
     called = names.of(": ".join([" · ".join(where), finding.rule]) if where else one_line(finding.rule, 200))
     test = TestCase(called, classname=GATES)
-    told = f"{one_line(finding.value, 500)}, needs {one_line(finding.limit, 200)}"
+    told = f"{one_line(finding.value, 500)}, required: {one_line(finding.limit, 200)}"
     text = f"set by {one_line(finding.origin, 500)}"
-    if finding.conclusion is Conclusion.FAILED:
+    if warns:
+        test.add_skipped_info(f"only a warning: {told}", text)
+    elif finding.conclusion is Conclusion.FAILED:
         test.add_failure_info(told, text, "GateNotMet")
     elif finding.conclusion is Conclusion.UNMEASURABLE:
         test.add_error_info(told, text, "Unmeasurable")

@@ -33,9 +33,10 @@ class Counts:
     failures: int
     errors: int
     seconds: float
+    skipped: int = 0
 
     def attributes(self) -> dict[str, str]:
-        """As they are written; no case is ever skipped."""
+        """As every reader knows them; `skipped` stands only on suites."""
         counts = {"tests": self.tests, "failures": self.failures, "errors": self.errors}
         return {name: str(value) for name, value in counts.items()} | {"time": _time(self.seconds)}
 
@@ -49,7 +50,7 @@ def opening(name: str, counts: Counts, *, timestamp: str, file: str | None = Non
     """The start tag of a suite."""
     suite = TestSuite(name, timestamp=timestamp, file=file).build_xml_doc()
     del suite.attrib["disabled"]
-    suite.attrib.update(counts.attributes())
+    suite.attrib.update(counts.attributes() | {"skipped": str(counts.skipped)})
     return _tag(suite) + ">\n"
 
 

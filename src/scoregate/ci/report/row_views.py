@@ -50,6 +50,11 @@ class RowView:
     gates: tuple[Finding, ...] = ()
 
     @property
+    def missed(self) -> tuple[Finding, ...]:
+        """Its gates that do not hold."""
+        return tuple(gate for gate in self.gates if gate.conclusion is not Conclusion.PASSED)
+
+    @property
     def significant(self) -> bool:
         """Whether the difference is more than noise."""
         return self.row.label in (Label.BETTER, Label.WORSE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import isnan
+from math import ceil, isnan
 
 from scoregate.ci.report import numbers
 from scoregate.core.columns import Columns
@@ -52,8 +52,8 @@ def _percentiles(column: array[float]) -> tuple[float | None, float | None]:
     values = sorted(known(column))
     if not values:
         return None, None
-    last = len(values) - 1
-    return values[round(0.5 * last)], values[round(0.95 * last)]
+    p50, p95 = (values[ceil(share * len(values)) - 1] for share in (0.5, 0.95))
+    return p50, p95
 
 
 def spend_text(new: Spend, old: Spend | None) -> SpendText:

@@ -12,6 +12,7 @@ from scoregate.ci.report.row_views import RowView, State
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.totals import Totals
 from scoregate.core.case import CaseKey, CaseResult
+from scoregate.core.confirmation import Confirmation
 from scoregate.core.rows import Row
 from scoregate.core.rules import Conclusion, Finding
 
@@ -37,7 +38,8 @@ class ReportView:
     """Everything that reports print, and the readers of cases for those that list all of them.
 
     `quantities` compare latency, tokens and cost; `pooled` runs make up the base. Where there is none, the first of
-    the `notices` says what to expect.
+    the `notices` says what to expect. `warnings` are findings that do not count; `policy_changes` tell how the
+    policy differs from the base's.
     `failing` are the newly failing cases, or, where there are none, the failing ones: the largest drops of
     `failing_total`. `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite.
     """
@@ -55,6 +57,9 @@ class ReportView:
     rows: tuple[RowView, ...]
     quantities: tuple[Row, ...]
     findings: tuple[Finding, ...]
+    warnings: tuple[Finding, ...]
+    policy_changes: tuple[str, ...]
+    confirmations: tuple[Confirmation, ...]
     failing: tuple[FailingCase, ...]
     failing_total: int
     newly: bool
@@ -74,6 +79,7 @@ class ReportView:
 
     @property
     def calm(self) -> bool:
-        """Whether nothing asks for attention: passed, no row worse, no case newly failing."""
+        """Whether nothing asks for attention: passed without a warning, no row worse, no case newly failing."""
         quiet = all(row.state in (State.NEW, State.BETTER, State.HELD) for row in self.rows)
-        return self.conclusion is Conclusion.PASSED and quiet and not self.totals.newly_failing
+        passed = self.conclusion is Conclusion.PASSED and not self.warnings
+        return passed and quiet and not self.totals.newly_failing

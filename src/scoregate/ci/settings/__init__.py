@@ -1,7 +1,8 @@
 """What the user wants: defaults < the project's file < the environment < the command line."""
 
-from scoregate.ci.settings.fields import BaselineKind, Command, SuiteSettings
+from scoregate.ci.settings.environment import read_table
+from scoregate.ci.settings.fields import BaselineKind, Command, PolicySource, SuiteSettings
 from scoregate.ci.settings.load import load_settings
 from scoregate.ci.settings.model import Settings
 
-__all__ = ["BaselineKind", "Command", "Settings", "SuiteSettings", "load_settings"]
+__all__ = ["BaselineKind", "Command", "PolicySource", "Settings", "SuiteSettings", "load_settings", "read_table"]

@@ -59,7 +59,8 @@ def _json(text: str) -> Any:
         return text
 
 
-def _scores(text: str) -> Any:
+def read_table(text: str) -> Any:
+    """A table written as JSON, or as `name=value` with commas between; one value alone is left as it is."""
     pairs = [item.rpartition("=") for item in _list(text)]
     if text.lstrip().startswith("{") or not all(name for name, _, _ in pairs):
         return _json(text)
@@ -71,5 +72,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "suite": _list,
     "commands": _json,
     "suites": _json,
-    "min_score": _scores,
+    "evaluators": _json,
+    "min_score": read_table,
+    "max_drop": read_table,
+    "severity": read_table,
 }

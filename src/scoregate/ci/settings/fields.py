@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+
+from scoregate.core.policy import Severity
 
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
 
@@ -18,6 +20,13 @@ class BaselineKind(StrEnum):
     NONE = "none"
     FILE = "file"
     RERUN = "rerun"
+
+
+class PolicySource(StrEnum):
+    """Whose limits a run is judged by: its own, or those that its base was judged by."""
+
+    HEAD = "head"
+    BASE = "base"
 
 
 def _no_bool(value: object) -> object:
@@ -54,20 +63,68 @@ Seconds = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_not_empty)]
-Scores = Mapping[str, Rate]
+Amount = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0)]
+Factor = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
+
+
+def _for_all(value: object) -> object:
+    return {"*": value} if isinstance(value, str | int | float) and not isinstance(value, bool) else value
+
+
+ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all)]
+SoftRule = Literal[
+    "pass_rate",
+    "mean_score",
+    "error_rate",
+    "drop",
+    "regression",
+    "comparable",
+    "critical_case",
+    "cost",
+    "cost_ratio",
+    "tokens",
+    "tokens_ratio",
+    "p95_latency",
+    "p95_latency_ratio",
+    "suites_remain",
+    "limits_apply",
+]
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class SuiteSettings(_Table):
-    """What differs for some suites; None leaves it to the setting for all. Rates and scores are in [0, 1]."""
+class LimitFields(BaseModel):
+    """The limits that can be set for all suites and for some, as in `core.policy.Limits`; None sets nothing."""
 
     min_pass_rate: Rate | None = None
-    min_score: Scores = Field(default_factory=dict)
     max_error_rate: Rate | None = None
+    min_score: ByEvaluator = Field(default_factory=dict)
+    max_drop: ByEvaluator = Field(default_factory=dict)
+    fail_on_regression: bool | None = None
+    fail_on_critical: bool | None = None
+    max_cost: Amount | None = None
+    max_cost_ratio: Factor | None = None
+    max_tokens: Amount | None = None
+    max_tokens_ratio: Factor | None = None
+    max_p95_ms: Amount | None = None
+    max_p95_ratio: Factor | None = None
+    severity: Mapping[SoftRule, Severity] = Field(default_factory=dict)
+
+
+class SuiteSettings(LimitFields, _Table):
+    """What differs for some suites; what is None is left to the setting for all."""
+
     repeats: Count | None = None
+
+
+class EvaluatorSettings(_Table):
+    """What differs for some evaluators when scores are compared; effects and margins are in [0, 1]."""
+
+    higher_is_better: bool | None = None
+    min_effect: Rate | None = None
+    margin: Rate | None = None
 
 
 class Command(_Table):

@@ -10,7 +10,7 @@ from typing import Any
 
 Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
-TABLES = ("min_score", "suites")
+TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites")
 _PATHS = ("out", "python", "baseline")
 
 

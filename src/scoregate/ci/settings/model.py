@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from typing import Annotated
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -14,21 +15,25 @@ from scoregate.ci.settings.fields import (
     BaselineKind,
     Commands,
     Count,
+    EvaluatorSettings,
+    Factor,
+    LimitFields,
     Origins,
+    PolicySource,
     Rate,
-    Scores,
     Seconds,
     SuiteSettings,
     Text,
     Texts,
 )
 from scoregate.ci.settings.layers import COMMAND_LINE
-from scoregate.core.policy import Limits, Policy
+from scoregate.core.criteria import Criteria, EvaluatorCriteria
+from scoregate.core.policy import DEFAULTS, Limits, Policy
 
 _PROVENANCE = ("origins", "notices")
 
 
-class Settings(BaseSettings):
+class Settings(LimitFields, BaseSettings):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
     `timeout` is in seconds, for each suite process. `origins` tells by path of keys where a value was set, and
@@ -50,8 +55,14 @@ class Settings(BaseSettings):
     python: Text | None = None
     commands: Commands = ()
     min_pass_rate: Rate = 1.0
-    min_score: Scores = Field(default_factory=dict)
     max_error_rate: Rate = 0.05
+    require_baseline: bool = False
+    policy_from: PolicySource = PolicySource.HEAD
+    alpha: Annotated[Rate, Field(gt=0, lt=1)] = 0.05
+    min_effect: Rate = 0.01
+    min_ratio: Factor = 0.05
+    margin: Rate = 0.02
+    evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
     origins: Origins = Field(default_factory=dict, repr=False)
     notices: tuple[str, ...] = Field(default=(), repr=False)
@@ -89,19 +100,20 @@ class Settings(BaseSettings):
 
     def policy(self) -> Policy:
         """The limits, each with where it was set."""
-        default = Limits(self.min_pass_rate, self.max_error_rate, self.min_score, origin=self._limit_origins())
-        narrow = {
-            glob: Limits(suite.min_pass_rate, suite.max_error_rate, suite.min_score, origin=self._limit_origins(glob))
-            for glob, suite in self.suites.items()
-        }
-        return Policy(default, narrow)
+        default = DEFAULTS.over(self._limits(self))
+        narrow = {glob: self._limits(suite, "suites", glob) for glob, suite in self.suites.items()}
+        return Policy(default, narrow, self.require_baseline, self.alpha)
 
-    def _limit_origins(self, glob: str | None = None) -> dict[str, str]:
-        above = () if glob is None else ("suites", glob)
-        table: Settings | SuiteSettings = self if glob is None else self.suites[glob]
-        rates = (name for name in ("min_pass_rate", "max_error_rate") if getattr(table, name) is not None)
-        found = {name: self.origin(*above, name) for name in rates}
-        return found | {f"min_score.{name}": self.origin(*above, "min_score", name) for name in table.min_score}
+    def _limits(self, table: LimitFields, *above: str) -> Limits:
+        values = {name: getattr(table, name) for name in LimitFields.model_fields}
+        places = {keys: place for keys, place in self.origins.items() if keys[: len(above)] == above}
+        origin = {".".join(keys[len(above) :]): place for keys, place in places.items() if keys[len(above)] in values}
+        return Limits(**values, origin=origin)
+
+    def criteria(self) -> Criteria:
+        """By what measure differences count."""
+        narrow = {glob: EvaluatorCriteria(**own.model_dump()) for glob, own in self.evaluators.items()}
+        return Criteria(self.alpha, self.min_effect, self.margin, self.min_ratio, evaluators=narrow)
 
     def environment(self, suite_ids: tuple[str, ...] | None = None) -> dict[str, str]:
         """The variables that tell a suite's process what to run. `suite_ids` are those in it, None where unknown."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from scoregate.ci.settings.fields import Command, SuiteSettings
+from scoregate.ci.settings.fields import Command, EvaluatorSettings, SuiteSettings
 from scoregate.ci.settings.layers import TABLES, Keys, Layer
 
 _TABLE = "must be a table; in the environment, write it as JSON"
@@ -31,6 +31,9 @@ _RULES = {
     "model_type": "must be a table",
     "value_error": "{error}",
 }
+
+
+_KNOWN: Mapping[str, type[BaseModel]] = {"commands": Command, "evaluators": EvaluatorSettings, "suites": SuiteSettings}
 
 
 def unknown_keys(layer: Layer, names: Iterable[str]) -> Iterator[str]:
@@ -62,8 +65,7 @@ def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
 def _said(keys: Keys, found: Mapping[str, Any]) -> str:
     name = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in keys).removeprefix(".")
     if found["type"] == "extra_forbidden":
-        known = Command if keys[0] == "commands" else SuiteSettings
-        return f"{name}: {_unknown(keys[-1], known.model_fields)}"
+        return f"{name}: {_unknown(keys[-1], _KNOWN[keys[0]].model_fields)}"
     if found["type"] == "missing":
         return f"{name} is missing"
     rule = _RULES.get(found["type"])

@@ -1,0 +1,36 @@
+"""The SDK enters users' environments: it brings in nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.integration.sdk.scripts import Home
+
+HEAVY = {
+    "openai", "numpy", "pydantic", "httpx", "rich", "click", "jinja2", "psutil", "junit_xml", "pydantic_settings",
+    "requests", "scipy", "pandas", "yaml", "scoregate.ci", "scoregate.cli",
+}  # fmt: skip
+
+
+def test_importing_the_sdk_imports_nothing_heavy() -> None:
+    code = "import sys, scoregate.testing, scoregate.testing.evaluators, scoregate.testing.util; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert HEAVY & set(done.stdout.split()) == set()
+
+
+def test_running_a_suite_under_a_host_imports_nothing_heavy_either(home: Home) -> None:
+    found = home.run("""
+assert run_test_suite("demo", cases(3), lambda case: case["n"], [Good(), AsyncGood()], test_case_hash=["n"]).passed
+print(*sys.modules)
+""")
+    assert found.code == 0
+    assert HEAVY & set(found.out.split()) == set()
+
+
+def test_nothing_of_ours_is_told_to_the_users_own_output(home: Home) -> None:
+    found = home.run("""
+print("mine")
+run_test_suite("demo", cases(3), lambda case: print(case["n"]), [Good()], 1, test_case_hash=["n"])
+""")
+    assert (found.out, found.err) == ("mine\n0\n1\n2\n", "")

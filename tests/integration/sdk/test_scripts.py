@@ -1,0 +1,175 @@
+"""Suites run as people run them: as scripts, from the command line, from standard input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.integration.sdk.scripts import PREAMBLE, Home, finished
+
+from scoregate.core.events import SuiteFinished, SuiteStarted
+
+FAILING = """
+class Bad(Good):
+    id = "bad"
+    def evaluate_test_case(self, test_case, output):
+        return Evaluation(0, Threshold(gte=1), {"why": "grün"})
+
+run_test_suite("demo", cases(2), lambda case: case["n"], [Good(), Bad()], test_case_hash=["n"]%s)
+"""
+
+
+def test_alone_a_suite_that_fails_prints_so_and_exits_0(home: Home) -> None:
+    found = home.run(FAILING % "", host=False)
+    assert (found.code, found.err) == (0, "")
+    assert found.out.startswith("✗ demo: 2 cases · 2 failed · good 1.000 · bad 0.000\n")
+    assert "bad 0, not ≥ 1 (why: grün)" in found.out
+
+
+def test_with_assert_test_it_exits_1_and_says_why_both_ways(home: Home) -> None:
+    found = home.run(FAILING % ", assert_test=True")
+    assert found.code == 1
+    assert "scoregate.errors.SuiteFailed: ✗ demo: 2 cases" in found.err
+    last = home.log()[-1]
+    assert isinstance(last, SuiteFinished)
+    assert last.assertion_failed
+
+
+@pytest.mark.parametrize("how", ["ascii", "closed"])
+def test_a_terminal_that_cannot_show_the_summary_is_no_failure(home: Home, how: str) -> None:
+    if how == "ascii":
+        found = home.run(FAILING % "", host=False, PYTHONIOENCODING="ascii")
+        assert found.out.startswith("? demo: 2 cases")
+    else:
+        found = home.run("sys.stdout = None\n" + FAILING % "", host=False)
+        assert found.out == ""
+    assert (found.code, found.err) == (0, "")
+
+
+def test_nothing_is_warned_of_even_in_development_mode(home: Home) -> None:
+    source = FAILING % "" + FAILING % ", timeout=5, grid_search_params={'x': [1, 2]}"
+    for host in (True, False):
+        found = home.run(source, host=host, options=["-X", "dev", "-W", "error"])
+        assert (found.code, found.err) == (0, "")
+
+
+@pytest.mark.parametrize("arguments", [["-c"], ["-"]], ids=["-c", "standard input"])
+def test_a_suite_needs_no_file(home: Home, arguments: list[str]) -> None:
+    source = PREAMBLE + "run_test_suite('demo', cases(2), lambda case: 1, [Good()], test_case_hash=['n'])"
+    inline = arguments == ["-c"]
+    done = subprocess.run(
+        [sys.executable, *arguments, *([source] if inline else [])],
+        input=None if inline else source,
+        env=home.environ(True, {}),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=home.root,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    started = home.log()[0]
+    assert isinstance(started, SuiteStarted)
+    assert started.origin is not None
+    assert len(finished(home.log())) == 2
+
+
+def test_a_fn_that_was_given_up_does_not_keep_the_process(home: Home) -> None:
+    started = time.monotonic()
+    found = home.run(
+        "run_test_suite('demo', cases(3), lambda _: time.sleep(60), [], test_case_hash=['n'], timeout=0.1)"
+    )
+    assert (found.code, found.err) == (0, "")
+    assert time.monotonic() - started < 20
+    assert len(finished(home.log())) == 3
+    assert isinstance(home.log()[-1], SuiteFinished)
+
+
+def test_the_whole_of_an_async_program_may_run_suites(home: Home) -> None:
+    found = home.run("""
+async def later(case):
+    await asyncio.sleep(0)
+    return case["n"]
+
+async def main():
+    one = run_test_suite("one", cases(3), later, [AsyncGood()], test_case_hash=["n"])
+    two = await asyncio.to_thread(run_test_suite, "two", cases(3), later, [Good()], test_case_hash=["n"])
+    return one.passed and two.passed
+
+assert asyncio.run(main())
+""")
+    assert (found.code, found.err) == (0, "")
+    assert sorted(log[0].suite for log in home.logs()) == ["one", "two"]
+
+
+PYTEST = """
+import pytest
+{preamble}
+def test_good():
+    assert run_test_suite("sync", cases(2), lambda case: 1, [Good()], test_case_hash=["n"], assert_test=True).passed
+
+@pytest.mark.anyio
+async def test_good_in_a_loop():
+    async def later(case):
+        return 1
+    run_test_suite("async", cases(2), later, [AsyncGood()], test_case_hash=["n"], assert_test=True)
+
+def test_bad():
+    run_test_suite("bad", cases(2), lambda case: 1 / 0, [Good()], test_case_hash=["n"], assert_test=True)
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+"""
+
+
+def test_pytest_runs_suites_and_reports_their_assertions(home: Home) -> None:
+    (home.root / "test_suites.py").write_text(PYTEST.format(preamble=PREAMBLE), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "test_suites.py"],
+        env=home.environ(True, {}),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=home.root,
+    )
+    assert done.returncode == 1
+    assert "1 failed, 2 passed" in done.stdout
+    assert "SuiteFailed: ✗ bad: 2 cases · 2 errored" in done.stdout
+    assert {log[0].suite: log[-1].assertion_failed for log in home.logs()} == {  # type: ignore[union-attr]
+        "sync": False,
+        "async": False,
+        "bad": True,
+    }
+
+
+FINGERPRINT = """
+class Words(Good):
+    id = "words"
+    def __init__(self):
+        self.words = {"a", "b", "c", "d", "e"}
+        self.pattern = object()
+
+run_test_suite("demo", [{"n": {"x", "y", "z", "w"}}], lambda case: 1, [Words()], test_case_hash=["n"])
+"""
+
+
+def test_nothing_depends_on_how_python_hashes(home: Home) -> None:
+    for seed in ("0", "1", "2"):
+        assert home.run(FINGERPRINT, PYTHONHASHSEED=seed).code == 0
+    logs = home.logs()
+    assert len(logs) == 3
+    told = {(log[0].evaluators, log[1].case, log[1].digest) for log in logs}  # type: ignore[union-attr]
+    assert len(told) == 1
+    (fingerprint,) = {log[0].evaluators[0].fingerprint for log in logs}  # type: ignore[union-attr]
+    assert None not in (fingerprint.source, fingerprint.parameters)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_told(home: Home) -> None:
+    home.events.chmod(0o500)
+    found = home.run(FAILING % "")
+    assert found.code == 1
+    assert "PermissionError" in found.err

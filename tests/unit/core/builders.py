@@ -1,0 +1,105 @@
+"""Runs for the tests of the ground, folded from the events that suites would have told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoregate.core.compare import Comparison, compare
+from scoregate.core.evaluation import Threshold
+from scoregate.core.events import (
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    ErrorInfo,
+    EvaluatorInfo,
+    Event,
+    Fingerprint,
+    Scored,
+    SuiteFinished,
+    SuiteStarted,
+)
+from scoregate.core.fold import RunFold
+from scoregate.core.record import Run, Script
+from scoregate.core.rows import Row
+
+ERROR = ErrorInfo("ValueError", "broken")
+HALF = Threshold(gte=0.5)
+Scores = Mapping[str, "float | ErrorInfo | None"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A suite as it tells itself: for each case the scores by evaluator, an error, or None for no evaluation.
+
+    A case given as an error is one whose function under test raised. `digests` are of cases' definitions.
+    """
+
+    cases: Mapping[str, Scores | ErrorInfo] = field(default_factory=dict)
+    id: str = "demo"
+    evaluators: Sequence[EvaluatorInfo] = (EvaluatorInfo("e"),)
+    script: str = "evals/demo.py"
+    threshold: Threshold | None = HALF
+    digests: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, Any] | None = None
+    errors: Sequence[ErrorInfo] = ()
+    complete: bool = True
+    assertion_failed: bool = False
+
+    def events(self) -> Iterator[Event]:
+        """Everything that it says."""
+        yield SuiteStarted(suite=self.id, evaluators=tuple(self.evaluators), cases=len(self.cases), params=self.params)
+        for error in self.errors:
+            yield Errored(suite=self.id, stage="suite", error=error)
+        for case, scores in self.cases.items():
+            yield from self._case(case, scores)
+        if self.complete:
+            yield SuiteFinished(suite=self.id, assertion_failed=self.assertion_failed)
+
+    def _case(self, case: str, scores: Scores | ErrorInfo) -> Iterator[Event]:
+        yield CaseStarted(suite=self.id, case=case, digest=self.digests.get(case, ""))
+        if isinstance(scores, ErrorInfo):
+            yield Errored(suite=self.id, case=case, stage="task", error=scores)
+            yield CaseFinished(suite=self.id, case=case)
+            return
+        yield CaseOutput(suite=self.id, case=case, output="an answer")
+        for name, score in scores.items():
+            if isinstance(score, ErrorInfo):
+                yield Errored(suite=self.id, case=case, stage="evaluator", evaluator=name, error=score)
+            elif score is not None:
+                yield Scored(suite=self.id, case=case, evaluator=name, score=score, threshold=self.threshold)
+        unscored = tuple(name for name, score in scores.items() if score is None)
+        yield CaseFinished(suite=self.id, case=case, unscored=unscored)
+
+
+def scored(*scores: float | ErrorInfo | None, evaluator: str = "e") -> dict[str, Scores | ErrorInfo]:
+    """Cases c0, c1 … with these scores."""
+    return {f"c{at}": {evaluator: score} for at, score in enumerate(scores)}
+
+
+def info(name: str = "e", *, higher_is_better: bool = True, **fingerprint: Any) -> EvaluatorInfo:
+    return EvaluatorInfo(name, Fingerprint(**fingerprint) if fingerprint else None, higher_is_better)
+
+
+def run_of(*suites: Told, scripts: Sequence[Script] | None = None, filters: tuple[str, ...] = ()) -> Run:
+    """The run that the suites left behind."""
+    fold = RunFold()
+    for at, suite in enumerate(suites):
+        for event in suite.events():
+            fold.apply(f"log-{at}", suite.script, event)
+    list(fold.close())
+    ended = [Script(name, exit_code=0) for name in dict.fromkeys(suite.script for suite in suites)]
+    found = tuple(ended if scripts is None else scripts)
+    return Run("run", 0.0, 1.0, "0", suites=fold.results(), scripts=found, complete=True, filters=filters)
+
+
+def compared(new: Told, old: Told | None) -> Comparison:
+    return compare(run_of(new), None if old is None else run_of(old))
+
+
+def row_of(new: Told, old: Told | None, evaluator: str = "e") -> Row:
+    """The one row of an evaluator."""
+    (row,) = [row for row in compared(new, old).rows if row.evaluator == evaluator]
+    return row

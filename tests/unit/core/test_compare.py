@@ -1,0 +1,205 @@
+"""A run against its base: what belongs together, what is new, gone, or not to be compared."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from tests.unit.core.builders import ERROR, Told, compared, info, row_of, run_of, scored
+
+from scoregate.core.compare import compare
+from scoregate.core.events import EvaluatorInfo
+from scoregate.core.rows import Label
+
+LOW, HIGH = [0.0] * 40, [1.0] * 40
+
+
+def told(scores: list[Any], **fields: Any) -> Told:
+    return Told(scored(*scores), **fields)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "label"),
+    [
+        (HIGH, LOW, Label.BETTER),
+        (LOW, HIGH, Label.WORSE),
+        (HIGH, HIGH, Label.UNCHANGED),
+        (HIGH[:9], LOW[:9], Label.TOO_FEW),
+        ([1.0, 0.0] * 20, [0.0, 1.0] * 20, Label.NOISE),
+    ],
+)
+def test_scores_that_moved_are_called_so(new: list[float], old: list[float], label: Label) -> None:
+    row = row_of(told(new), told(old))
+    assert (row.label, row.n) == (label, len(new))
+    assert row.mean == sum(new) / len(new)
+    assert row.base == sum(old) / len(old)
+    assert row.delta == pytest.approx(row.mean - row.base)
+
+
+def test_where_less_is_better_the_labels_turn_round() -> None:
+    down = (info(higher_is_better=False),)
+    row = row_of(told(LOW, evaluators=down), told(HIGH, evaluators=down))
+    assert (row.label, row.better, row.worse, row.gain) == (Label.BETTER, 40, 0, 1.0)
+    assert row.delta == -1.0
+
+
+def test_swapping_run_and_base_turns_the_sign_and_nothing_else() -> None:
+    chosen = random.Random(5)
+    one, other = ([chosen.random() for _ in range(30)] for _ in range(2))
+    there, back = row_of(told(one), told(other)), row_of(told(other), told(one))
+    assert there.delta == pytest.approx(-(back.delta or 0))
+    assert there.p == pytest.approx(back.p)
+    assert (there.better, there.worse) == (back.worse, back.better)
+
+
+def test_without_a_base_every_row_is_new() -> None:
+    comparison = compare(run_of(told(HIGH)), None, "no run of main was found")
+    assert [(row.label, row.mean, row.reason) for row in comparison.rows] == [(Label.NEW, 1.0, "no base run yet")]
+    assert comparison.base_note == "no run of main was found"
+
+
+def test_a_suite_that_the_base_lacks_is_new() -> None:
+    comparison = compare(run_of(told(HIGH, id="fresh"), told(HIGH)), run_of(told(HIGH)))
+    assert [(row.suite, row.label) for row in comparison.rows] == [("fresh", Label.NEW), ("demo", Label.UNCHANGED)]
+    assert comparison.gone == ()
+
+
+def test_a_suite_that_is_gone_is_told() -> None:
+    comparison = compare(run_of(told(HIGH)), run_of(told(HIGH), told(LOW, id="old")))
+    assert comparison.gone == ("old",)
+    assert [(row.label, row.base) for row in comparison.rows_of("old")] == [(Label.REMOVED, 0.0)]
+
+
+def test_an_evaluator_that_is_new_or_gone_has_a_row() -> None:
+    new = Told({"c0": {"a": 1.0, "b": 0.5}}, evaluators=[info("a"), info("b")])
+    old = Told({"c0": {"a": 1.0, "c": 0.25}}, evaluators=[info("a"), info("c")])
+    rows = {row.evaluator: (row.label, row.mean, row.base) for row in compared(new, old).rows}
+    assert rows["b"] == (Label.NEW, 0.5, None)
+    assert rows["c"] == (Label.REMOVED, None, 0.25)
+    assert list(rows) == ["a", "b", "c"]
+
+
+BASE = {"source": "s1", "prompt": "p1", "parameters": "a1", "model": "gpt-x"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"source": "s2"}, "its code changed"),
+        ({"prompt": "p2"}, "its prompt changed"),
+        ({"parameters": "a2"}, "its parameters changed"),
+        ({"model": "gpt-y"}, "its model changed: gpt-x → gpt-y"),
+        ({"source": "s2", "parameters": "a2"}, "its code and its parameters changed"),
+        ({"model": "gpt-y", "source": "s2"}, "its model changed: gpt-x → gpt-y"),
+    ],
+)
+def test_another_evaluator_under_the_same_id_is_not_compared(change: dict[str, str], reason: str) -> None:
+    new, old = told(HIGH, evaluators=[info(**{**BASE, **change})]), told(LOW, evaluators=[info(**BASE)])
+    row = row_of(new, old)
+    assert (row.label, row.reason, row.mean, row.base) == (Label.NOT_COMPARABLE, reason, 1.0, 0.0)
+    assert (row.delta, row.p) == (None, None)
+
+
+def test_another_direction_is_not_compared() -> None:
+    row = row_of(told(HIGH, evaluators=[info(higher_is_better=False)]), told(LOW, evaluators=[info()]))
+    assert (row.label, "direction" in row.reason) == (Label.NOT_COMPARABLE, True)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "checked"),
+    [
+        (info(**BASE), info(**BASE), True),
+        (info(**BASE), EvaluatorInfo("e"), False),
+        (EvaluatorInfo("e"), info(**BASE), False),
+        (info(source="s1"), info(parameters="a1"), True),
+    ],
+)
+def test_what_is_not_known_to_differ_is_compared(new: EvaluatorInfo, old: EvaluatorInfo, checked: bool) -> None:
+    row = row_of(told(HIGH, evaluators=[new]), told(LOW, evaluators=[old]))
+    assert (row.label, row.checked) == (Label.BETTER, checked)
+
+
+def test_pairs_with_an_error_are_dropped_and_counted() -> None:
+    new, old = [*HIGH, ERROR, 1.0, None], [*LOW, 1.0, ERROR, 1.0]
+    row = row_of(told(new), told(old))
+    assert (row.n, row.dropped) == (40, 2)
+    assert row.mean == 1.0
+
+
+def test_an_error_of_fn_drops_the_pair_too() -> None:
+    new = Told({**scored(*HIGH), "c40": ERROR})
+    row = row_of(new, told([*LOW, 1.0]))
+    assert (row.n, row.dropped) == (40, 1)
+
+
+def test_with_too_many_errors_a_row_is_unmeasurable() -> None:
+    row = row_of(told([*HIGH, *[ERROR] * 5]), told([*LOW, *[1.0] * 5]))
+    assert (row.label, row.n, row.dropped) == (Label.UNMEASURABLE, 40, 5)
+
+
+def test_without_any_score_a_row_is_unmeasurable() -> None:
+    row = row_of(told([ERROR] * 12), told(HIGH))
+    assert (row.label, row.base) == (Label.UNMEASURABLE, 1.0)
+
+
+def test_cases_without_a_counterpart_are_counted_and_left_out() -> None:
+    new = Told({**scored(*HIGH), "extra": {"e": 0.0}, "more": {"e": 0.0}})
+    old = Told({**scored(*LOW), "former": {"e": 1.0}})
+    row = row_of(new, old)
+    assert (row.n, row.added, row.removed, row.delta) == (40, 2, 1, 1.0)
+
+
+def test_cases_that_changed_under_their_hash_are_counted() -> None:
+    new = told(HIGH, digests={"c0": "x", "c1": "y", "c2": "", "c3": "z"})
+    old = told(LOW, digests={"c0": "x", "c1": "n", "c2": "m"})
+    assert row_of(new, old).changed == 1
+
+
+def test_with_no_case_in_common_nothing_is_called() -> None:
+    row = row_of(told(HIGH), Told({f"other{at}": {"e": 1.0} for at in range(40)}))
+    assert row.label not in (Label.BETTER, Label.WORSE, Label.UNCHANGED)
+    assert (row.n, row.added, row.removed) == (0, 40, 40)
+
+
+def test_cases_that_flipped_are_found() -> None:
+    new = Told({"a": {"e": 0.0}, "b": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": ERROR}, "n": {"e": 0.0}})
+    old = Told({"b": {"e": 0.0}, "a": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": 1.0}})
+    comparison = compared(new, old)
+    hashes = comparison.run.suites[0].columns.hashes
+    assert [hashes[flip.row] for flip in comparison.newly_failing] == ["a"]
+    assert [hashes[flip.row] for flip in comparison.newly_passing] == ["b"]
+    assert comparison.base
+    assert comparison.base.suites[0].columns.hashes[comparison.newly_failing[0].base_row] == "a"
+
+
+def test_suites_that_share_an_id_pair_by_their_file() -> None:
+    one, two = {"script": "evals/one.py"}, {"script": "evals/two.py"}
+    comparison = compare(run_of(told(HIGH, **one), told(LOW, **two)), run_of(told(LOW, **two), told(HIGH, **one)))
+    assert [(row.suite, row.label) for row in comparison.rows] == [
+        ("demo (evals/one.py)", Label.UNCHANGED),
+        ("demo (evals/two.py)", Label.UNCHANGED),
+    ]
+
+
+def test_a_suite_that_moved_to_another_file_keeps_its_base() -> None:
+    comparison = compare(run_of(told(HIGH, script="new.py")), run_of(told(HIGH, script="old.py")))
+    assert [row.label for row in comparison.rows] == [Label.UNCHANGED]
+    assert comparison.gone == ()
+
+
+def test_suites_that_cannot_be_told_apart_are_not_paired() -> None:
+    comparison = compare(
+        run_of(told(HIGH, script="new.py")), run_of(told(HIGH, script="a.py"), told(HIGH, script="b.py"))
+    )
+    assert comparison.rows[0].label is Label.NEW
+    assert len(comparison.gone) == 2
+
+
+def test_combinations_of_a_grid_search_pair_by_their_parameters() -> None:
+    cold, hot = {"params": {"t": 0}}, {"params": {"t": 1}}
+    comparison = compare(run_of(told(HIGH, **hot), told(LOW, **cold)), run_of(told(LOW, **cold), told(HIGH, **hot)))
+    assert [(row.suite, row.label) for row in comparison.rows] == [
+        ("demo [t=1]", Label.UNCHANGED),
+        ("demo [t=0]", Label.UNCHANGED),
+    ]

@@ -1,0 +1,155 @@
+"""Folding events gives the same suite however the cases' events lie among each other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from math import isnan
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.core.builders import ERROR, HALF, Told, scored
+
+from scoregate.core.case import CaseResult, Status
+from scoregate.core.columns import Columns
+from scoregate.core.evaluation import Usage
+from scoregate.core.events import (
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    ErrorInfo,
+    Event,
+    ReviewRequested,
+    Scored,
+    SuiteFinished,
+    SuiteStarted,
+)
+from scoregate.core.fold import RunFold, SuiteFold
+
+EVALUATORS = ["a", "b", "c"]
+outcome = st.none() | st.floats(0, 1) | st.just(ERROR)
+usage = st.none() | st.builds(Usage, st.integers(0, 9), st.integers(0, 9), cost=st.none() | st.floats(0, 1))
+
+
+@st.composite
+def case_events(draw: st.DrawFn, name: str, repeat: int) -> list[Event]:
+    """What one trial says, in its own order, perhaps not to its end."""
+    where: dict[str, Any] = {"suite": "s", "case": name, "repeat": repeat}
+    told: list[Event] = [CaseStarted(**where, digest=name, tags=draw(st.sampled_from([(), ("critical",)])))]
+    if draw(st.booleans()):
+        told.append(Errored(**where, stage="task", error=ERROR))
+    else:
+        told.append(CaseOutput(**where, output=name, duration_ms=draw(st.floats(0, 99)), usage=draw(usage)))
+        for evaluator in draw(st.permutations(EVALUATORS)):
+            score = draw(outcome)
+            if isinstance(score, ErrorInfo):
+                told.append(Errored(**where, stage="evaluator", evaluator=evaluator, error=score))
+            elif score is not None:
+                told.append(Scored(**where, evaluator=evaluator, score=score, threshold=HALF, usage=draw(usage)))
+    told.append(CaseFinished(**where, unscored=("d",)))
+    return told[: draw(st.integers(1, len(told)))]
+
+
+@st.composite
+def suites(draw: st.DrawFn) -> list[list[Event]]:
+    keys = draw(st.sets(st.tuples(st.sampled_from("xyz"), st.integers(0, 2)), max_size=6))
+    return [draw(case_events(name, repeat)) for name, repeat in sorted(keys)]
+
+
+def interleaved(streams: list[list[Event]], seed: int) -> Iterator[Event]:
+    """The events of all cases in some order that keeps each case's own."""
+    chosen = random.Random(seed)
+    waiting = [iter(stream) for stream in streams]
+    while waiting:
+        stream = chosen.choice(waiting)
+        try:
+            yield next(stream)
+        except StopIteration:
+            waiting.remove(stream)
+
+
+def folded(events: Iterator[Event]) -> tuple[SuiteFold, list[CaseResult]]:
+    fold = SuiteFold(0, "s")
+    cases = [case for event in events if (case := fold.apply(event)) is not None]
+    return fold, [*cases, *fold.close()]
+
+
+def table(columns: Columns) -> list[Any]:
+    """What the columns hold, row by row, in the order of the cases."""
+    names = sorted(columns.scores)
+    return sorted(
+        (
+            columns.key(row),
+            str(columns.status(row)),
+            columns.digests[row],
+            repr(columns.durations_ms[row]),
+            repr(columns.costs[row]),
+            repr(columns.tokens[row]),
+            columns.tags.get(row),
+            [(name, repr(columns.score(name, row)), row in columns.errored.get(name, ())) for name in names],
+            [(name, row in columns.failed.get(name, ())) for name in names],
+        )
+        for row in range(len(columns))
+    )
+
+
+@given(suites(), st.integers(0, 2**32), st.integers(0, 2**32))
+def test_the_order_among_cases_does_not_matter(streams: list[list[Event]], one: int, other: int) -> None:
+    first, first_cases = folded(interleaved(streams, one))
+    second, second_cases = folded(interleaved(streams, other))
+    assert table(first.columns) == table(second.columns)
+    assert sorted(first_cases, key=lambda case: case.key) == sorted(second_cases, key=lambda case: case.key)
+    assert (first.columns.unscored, first.columns.judged) == (second.columns.unscored, second.columns.judged)
+
+
+@given(suites(), st.integers(0, 2**32))
+def test_columns_hold_what_the_cases_hold(streams: list[list[Event]], seed: int) -> None:
+    fold, cases = folded(interleaved(streams, seed))
+    assert len(fold.columns) == len(streams) == len(cases)
+    for row, case in enumerate(cases):
+        assert fold.columns.key(row) == case.key
+        assert fold.columns.status(row) is case.status
+        for name in EVALUATORS:
+            score = fold.columns.score(name, row)
+            assert (case.evaluations[name].score == score) if name in case.evaluations else isnan(score)
+    for status in Status:
+        assert fold.columns.count(status) == sum(case.status is status for case in cases)
+
+
+def test_a_case_that_never_finished_says_so() -> None:
+    fold, cases = folded(iter([CaseStarted(suite="s", case="a"), CaseOutput(suite="s", case="a", output=1)]))
+    assert [error.error.type for error in cases[0].errors] == ["Unfinished"]
+    assert cases[0].output == 1
+    assert fold.columns.status(0) is Status.ERRORED
+    assert not fold.result("s").complete
+
+
+def test_a_score_that_is_none_is_an_error_of_its_evaluator() -> None:
+    """A program in another language may say anything."""
+    told = [Scored(suite="s", case="a", evaluator="e", score=7.5), CaseFinished(suite="s", case="a")]
+    fold, cases = folded(iter([SuiteStarted(suite="s"), *told]))
+    assert [(error.evaluator, error.error.type) for error in cases[0].errors] == [("e", "ValueError")]
+    assert "must lie in [0, 1], not 7.5" in cases[0].errors[0].error.message
+    assert list(fold.result("s").evaluators) == ["e"]
+
+
+def test_people_who_are_waited_for_count_as_evaluations() -> None:
+    told = [ReviewRequested(suite="s", case="a", name="look", evaluator="human"), CaseFinished(suite="s", case="a")]
+    fold, cases = folded(iter([*told, SuiteFinished(suite="s")]))
+    assert cases[0].pending == ("human",)
+    assert fold.result("s").evaluations == 1
+    assert fold.result("s").passed
+
+
+def test_suites_of_different_logs_are_kept_apart() -> None:
+    fold = RunFold()
+    for log in ("one", "two"):
+        for event in Told(scored(1.0)).events():
+            fold.apply(log, f"{log}.py", event)
+    assert [(suite.id, suite.script, len(suite.columns)) for suite in fold.results()] == [
+        ("demo", "one.py", 1),
+        ("demo", "two.py", 1),
+    ]
+    assert [suite.label for suite in fold.results()] == ["demo (one.py)", "demo (two.py)"]

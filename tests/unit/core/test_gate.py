@@ -1,0 +1,155 @@
+"""The verdict: never green on nothing, and every finding says where its limit came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.unit.core.builders import ERROR, Told, info, run_of, scored
+
+from scoregate.core.compare import compare
+from scoregate.core.events import ErrorInfo
+from scoregate.core.gate import Verdict, judge
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.record import Run, Script
+from scoregate.core.rules import Conclusion, Finding
+
+PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
+GOOD = Told(scored(1.0, 1.0))
+LENIENT = Policy(Limits())
+
+
+def verdict(*suites: Told, policy: Policy | None = None, base: Run | None = None, **run: Any) -> Verdict:
+    return judge(compare(run_of(*suites, **run), base), policy or Policy())
+
+
+def finding(found: Verdict, rule: str) -> Finding:
+    (one,) = [finding for finding in found.findings if finding.rule == rule]
+    return one
+
+
+def test_a_good_run_passes() -> None:
+    found = verdict(GOOD)
+    assert (found.conclusion, found.exit_code, found.failed) == (PASSED, 0, ())
+    assert found.findings
+
+
+NOTHING: dict[str, Any] = {
+    "no suites": (),
+    "no cases": (Told({}),),
+    "no evaluators": (Told({"a": {}, "b": {}}),),
+    "every case errs": (Told({"a": ERROR, "b": ERROR}),),
+    "every evaluation errs": (Told(scored(ERROR, ERROR)),),
+    "a suite that never finished": (Told(scored(1.0), complete=False),),
+    "a suite with a problem": (Told(scored(1.0), errors=[ErrorInfo("InvalidSuite", "duplicate hash 'a'")]),),
+    "one of two suites without cases": (GOOD, Told({}, id="empty")),
+}
+
+
+@pytest.mark.parametrize("suites", NOTHING.values(), ids=NOTHING)
+@pytest.mark.parametrize(
+    "policy",
+    [Policy(), LENIENT, Policy(Limits(max_error_rate=1.0)), Policy(Limits(min_pass_rate=0.0, max_error_rate=1.0))],
+    ids=["default", "no limits", "any errors", "anything goes"],
+)
+def test_nothing_is_never_green(suites: tuple[Told, ...], policy: Policy) -> None:
+    found = verdict(*suites, policy=policy)
+    assert (found.conclusion, found.exit_code) == (UNMEASURABLE, 3)
+
+
+def test_an_evaluator_that_said_nothing_counts_as_one() -> None:
+    assert verdict(Told(scored(None, None))).conclusion is PASSED
+
+
+def test_scores_without_a_threshold_count_as_evaluations() -> None:
+    assert verdict(Told(scored(0.1, 0.2), threshold=None)).conclusion is PASSED
+
+
+@pytest.mark.parametrize(
+    ("limit", "conclusion"), [(1.0, FAILED), (0.76, FAILED), (0.75, PASSED), (0.0, PASSED), (None, PASSED)]
+)
+def test_the_pass_rate_is_held_to_its_limit(limit: float | None, conclusion: Conclusion) -> None:
+    found = verdict(Told(scored(1.0, 1.0, 1.0, 0.0)), policy=Policy(Limits(min_pass_rate=limit)))
+    assert found.conclusion is conclusion
+    assert found.exit_code == (1 if conclusion is FAILED else 0)
+
+
+def test_a_finding_says_what_was_found_and_where_the_limit_was_set() -> None:
+    limits = Limits(min_pass_rate=0.9, origin={"min_pass_rate": "pyproject.toml"})
+    one = finding(verdict(Told(scored(1.0, 0.0)), policy=Policy(limits)), "pass rate")
+    assert one == Finding("pass rate", FAILED, "1 of 2 cases (50.0%)", "≥ 90.0%", "pyproject.toml", "demo")
+
+
+def test_limits_that_nobody_set_are_called_default() -> None:
+    assert finding(verdict(GOOD), "pass rate").origin == "default"
+    assert finding(verdict(GOOD), "error rate").origin == "default"
+
+
+@pytest.mark.parametrize(("errors", "conclusion"), [(1, PASSED), (2, UNMEASURABLE)])
+def test_too_many_errors_cannot_be_measured(errors: int, conclusion: Conclusion) -> None:
+    """At most 5 of 100 by default; one of 20 is just that."""
+    found = verdict(Told(scored(*[1.0] * (20 - errors), *[ERROR] * errors)))
+    assert found.conclusion is conclusion
+
+
+def test_errors_of_one_evaluator_count_beside_scores_of_another() -> None:
+    cases = {f"c{at}": {"a": 1.0, "b": ERROR} for at in range(4)}
+    found = verdict(Told(cases, evaluators=[info("a"), info("b")]))
+    assert finding(found, "error rate").value == "4 of 4 cases (100.0%)"
+    assert found.conclusion is UNMEASURABLE
+
+
+@pytest.mark.parametrize(("limit", "conclusion"), [(0.5, PASSED), (0.51, FAILED)])
+def test_the_mean_score_is_held_to_its_limit(limit: float, conclusion: Conclusion) -> None:
+    policy = Policy(Limits(min_score={"e": limit}, origin={"min_score.e": "scoregate.toml"}))
+    one = finding(verdict(Told(scored(0.25, 0.75), threshold=None), policy=policy), "mean score")
+    assert (one.conclusion, one.value, one.evaluator, one.origin) == (conclusion, "0.500", "e", "scoregate.toml")
+
+
+def test_a_mean_of_nothing_cannot_be_measured() -> None:
+    found = verdict(Told(scored(None)), policy=Policy(Limits(min_score={"e": 0.1})))
+    assert finding(found, "mean score").conclusion is UNMEASURABLE
+
+
+def test_an_assertion_that_failed_fails_the_gate() -> None:
+    suite = Told(scored(1.0, 0.0), assertion_failed=True)
+    found = verdict(suite, policy=LENIENT, scripts=[Script("evals/demo.py", exit_code=1)])
+    assert (found.conclusion, found.exit_code) == (FAILED, 1)
+    assert finding(found, "assert_test").value == "1 cases failed"
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (Script("evals/demo.py", exit_code=2), "exited with 2"),
+        (Script("evals/demo.py", exit_code=-9), "exited with -9"),
+        (Script("evals/demo.py", exit_code=None), "did not start"),
+        (Script("evals/demo.py", exit_code=-15, timed_out=True, duration_s=61), "was stopped after 61 s"),
+    ],
+)
+def test_a_script_that_ended_badly_cannot_be_measured(script: Script, words: str) -> None:
+    found = verdict(GOOD, scripts=[script])
+    assert found.exit_code == 3
+    assert words in finding(found, "scripts end well").value
+
+
+def test_a_failure_is_certain_and_wins_over_what_cannot_be_measured() -> None:
+    found = verdict(Told(scored(0.0)), Told({}, id="empty"))
+    assert (found.conclusion, found.exit_code) == (FAILED, 1)
+    assert {one.conclusion for one in found.failed} == {FAILED, UNMEASURABLE}
+
+
+def test_a_suite_of_the_base_that_is_gone_cannot_be_measured() -> None:
+    base = run_of(GOOD, Told(scored(1.0), id="old"))
+    found = verdict(GOOD, base=base)
+    assert found.exit_code == 3
+    assert finding(found, "suites remain").value == "old is gone"
+
+
+def test_a_suite_that_was_filtered_out_is_not_gone() -> None:
+    base = run_of(GOOD, Told(scored(1.0), id="old"))
+    assert verdict(GOOD, base=base, filters=("demo",)).conclusion is PASSED
+
+
+def test_a_base_is_not_required() -> None:
+    assert verdict(GOOD, base=None).conclusion is PASSED

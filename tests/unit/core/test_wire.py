@@ -1,0 +1,192 @@
+"""What is written is read back as it was; what cannot be read back is not written."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.events import (
+    SCHEMA_VERSION,
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    ErrorInfo,
+    EvaluatorInfo,
+    Event,
+    Fingerprint,
+    Origin,
+    ReviewRequested,
+    Scored,
+    SuiteFinished,
+    SuiteStarted,
+)
+from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event, ordered, parse_event, plain
+from scoregate.errors import InvalidEvent
+
+text = st.text(st.characters(exclude_categories=[]), max_size=20)
+number = st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False)
+content = st.recursive(
+    st.none() | st.booleans() | number | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=8,
+)
+small = st.integers(0, 2**40)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+maybe = st.none() | text
+threshold = st.builds(Threshold, lt=st.none() | finite, gte=st.none() | finite)
+assertion = st.builds(
+    Assertion, text, st.booleans(), st.booleans(), st.none() | st.dictionaries(text, content, max_size=2)
+)
+usage = st.builds(Usage, small, small, small, st.none() | finite, maybe)
+error = st.builds(ErrorInfo, text, text, text, text)
+evaluator = st.builds(
+    EvaluatorInfo, text, st.none() | st.builds(Fingerprint, maybe, maybe, maybe, maybe), st.booleans()
+)
+texts = st.lists(text, max_size=3).map(tuple)
+common: dict[str, Any] = {"suite": text, "seq": small, "time": finite}
+trial: dict[str, Any] = {**common, "case": text, "repeat": small}
+perhaps_a_trial = {**trial, "case": maybe}
+perhaps = st.none() | finite
+stage = st.sampled_from(["task", "evaluator", "suite"])
+events: st.SearchStrategy[Event] = st.one_of(
+    st.builds(
+        SuiteStarted,
+        **common,
+        origin=st.none() | st.builds(Origin, text, small),
+        evaluators=st.lists(evaluator, max_size=2).map(tuple),
+        cases=st.none() | small,
+        params=st.none() | st.dictionaries(text, content, max_size=2),
+        sdk=maybe,
+        message=maybe,
+    ),
+    st.builds(CaseStarted, **trial, name=text, input=content, digest=text, tags=texts, cluster=maybe),
+    st.builds(CaseOutput, **trial, output=content, duration_ms=perhaps, attempts=small, usage=st.none() | usage),
+    st.builds(
+        Scored,
+        **trial,
+        evaluator=text,
+        score=st.floats(0, 1),
+        threshold=st.none() | threshold,
+        metadata=content,
+        assertions=st.none() | st.lists(assertion, max_size=2).map(tuple),
+        usage=st.none() | usage,
+    ),
+    st.builds(Errored, **perhaps_a_trial, stage=stage, error=error, evaluator=maybe),
+    st.builds(ReviewRequested, **perhaps_a_trial, name=text, evaluator=maybe, assignees=texts, rubric=maybe),
+    st.builds(CaseFinished, **trial, unscored=texts),
+    st.builds(SuiteFinished, **common, duration_s=perhaps, assertion_failed=st.booleans()),
+)  # fmt: skip
+
+
+def spelled(value: Any) -> Any:
+    """The same with every lone surrogate spelled out, which is how it is kept."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {spelled(name): spelled(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(spelled(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{field.name: spelled(getattr(value, field.name)) for field in fields(value)})
+    return value
+
+
+@given(events)
+@example(CaseOutput(suite="\ud800", case="\udfff", output={"\udc00": ["a\ud83d"]}))
+@example(Errored(suite="s", stage="task", error=ErrorInfo("E\ud800", "m\ud800", "t\ud800", "a\ud800")))
+def test_every_event_comes_back_as_it_was(event: Event) -> None:
+    assert parse_event(dump_event(event)) == spelled(event)
+
+
+@given(events)
+def test_a_line_is_a_line(event: Event) -> None:
+    line = dump_event(event)
+    assert b"\n" not in line
+    assert b"\r" not in line
+    line.decode("utf-8")
+
+
+@given(content)
+def test_plain_content_stays_as_it_is(value: Any) -> None:
+    assert plain(value) == spelled(value)
+
+
+@given(text)
+def test_a_lone_surrogate_is_spelled_out(value: str) -> None:
+    assert plain(value) == value.encode("utf-8", "backslashreplace").decode()
+
+
+@given(st.sets(text | st.integers() | st.none(), max_size=6))
+def test_equal_sets_are_written_alike(value: set[Any]) -> None:
+    padding = {f"padding {number}" for number in range(50)}
+    otherwise_laid_out = (value | padding) - (padding - value)
+    assert dump(ordered(value)) == dump(ordered(otherwise_laid_out)) == dump(ordered(frozenset(value)))
+    assert len(ordered(value)) == len(value)
+
+
+@pytest.mark.parametrize("depth", [1, 100, 150])
+def test_nested_content_comes_back(depth: int) -> None:
+    value: Any = "end"
+    for _ in range(depth):
+        value = {"in": [value]} if depth == 1 else [value]
+    event = CaseOutput(suite="s", case="c", output=value)
+    assert parse_event(dump_event(event)) == event
+
+
+@pytest.mark.parametrize("depth", [200, 210, 240, 300, 100_000])
+def test_what_is_too_deep_to_be_read_is_not_written(depth: int) -> None:
+    value: Any = "end"
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises(ValueError, match=r"(?i)depth|recursion"):
+        dump_event(CaseOutput(suite="s", case="c", output=value))
+
+
+def test_many_brackets_side_by_side_are_not_deep() -> None:
+    event = CaseOutput(suite="s", case="c", output=[{"a": []}] * 5000)
+    assert parse_event(dump_event(event)) == event
+
+
+GOOD = b'{"type":"case_finished","suite":"s","case":"c"}'
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b"", "EOF"),
+        (b"hello", "Invalid JSON"),
+        (GOOD[:-5], "Invalid JSON"),
+        (b"[]", "Input should be an object"),
+        (b"{}", "Unable to extract tag"),
+        (GOOD.replace(b"case_finished", b"case_vanished"), "does not match any of the expected tags"),
+        (GOOD.replace(b',"case":"c"', b""), "case: Field required"),
+        (GOOD.replace(b'"c"', b"5"), "case: Input should be a valid string"),
+        (b'{"type":"scored","suite":"s","case":"c","evaluator":"e","score":null}', "score: Input should be"),
+        (b'{"type":"scored","suite":"s","case":"c","evaluator":"e","score":1,"threshold":{"gte":NaN}}', "finite"),
+        (b'{"type":"errored","suite":"s","stage":"lunch","error":{"type":"E","message":"m"}}', "stage"),
+        (b'{"type":"case_finished","suite":"s","case":"\xff"}', "not an event"),
+        (b'{"type":"case_finished","suite":"s","case":"\\ud800"}', "not an event"),
+        (b"[" * 100_000, "not an event"),
+        (b" " * MAX_EVENT_BYTES + GOOD, "over the limit of 8,388,608"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_event_is_told_as_such(line: bytes, words: str) -> None:
+    with pytest.raises(InvalidEvent) as raised:
+        parse_event(line)
+    assert words in str(raised.value)
+    assert len(str(raised.value)) < 400
+
+
+def test_an_event_of_a_newer_schema_is_not_read() -> None:
+    with pytest.raises(InvalidEvent, match=f"schema {SCHEMA_VERSION + 1} cannot be read"):
+        parse_event(GOOD[:-1] + b',"v":%d}' % (SCHEMA_VERSION + 1))
+
+
+def test_what_a_newer_minor_version_adds_is_ignored() -> None:
+    assert parse_event(GOOD[:-1] + b',"colour":"red"}') == CaseFinished(suite="s", case="c")

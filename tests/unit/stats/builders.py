@@ -1,0 +1,83 @@
+"""Suites of a run and its base for the tests of the comparison, built without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoregate.core.case import CaseError, CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.compare import Comparison, compare
+from scoregate.core.criteria import Criteria
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.core.record import Run, SuiteResult
+from scoregate.core.rows import Row
+
+SAME = Fingerprint(source="a1", prompt="b2", parameters="c3", model="m")
+BOOM = ErrorInfo("ValueError", "no")
+
+Scores = Mapping[str, Sequence[float | None]]
+"""The repeats of each case; None where the evaluator raised."""
+
+
+def cases(scores: Sequence[float | None]) -> dict[str, list[float | None]]:
+    """One repeat of as many cases."""
+    return {f"case-{at}": [score] for at, score in enumerate(scores)}
+
+
+def columns_of(evaluators: Mapping[str, Scores], clusters: Mapping[str, str] | None = None) -> Columns:
+    """Every repeat of every case as it would have finished, case by case."""
+    found = Columns()
+    names = dict.fromkeys(case for scores in evaluators.values() for case in scores)
+    for case in names:
+        repeats = max(len(scores.get(case, ())) for scores in evaluators.values())
+        for repeat in range(repeats):
+            given = {name: scores[case][repeat] for name, scores in evaluators.items() if case in scores}
+            found.add(_trial(case, repeat, given, (clusters or {}).get(case)))
+    return found
+
+
+def _trial(case: str, repeat: int, given: Mapping[str, float | None], cluster: str | None) -> CaseResult:
+    return CaseResult(
+        0,
+        case,
+        repeat,
+        digest=f"digest of {case}",
+        cluster=cluster,
+        evaluations={name: Evaluation(score) for name, score in given.items() if score is not None},
+        errors=[CaseError(BOOM, name) for name, score in given.items() if score is None],
+    )
+
+
+def suite_of(
+    evaluators: Mapping[str, Scores],
+    *,
+    infos: Sequence[EvaluatorInfo] = (),
+    clusters: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> SuiteResult:
+    """A finished suite; evaluators that are not described have one and the same fingerprint."""
+    described = {name: EvaluatorInfo(name, SAME) for name in evaluators} | {info.id: info for info in infos}
+    given: dict[str, Any] = {"id": "bot", "label": "bot", "script": "bot.py", "complete": True} | fields
+    return SuiteResult(evaluators=described, columns=columns_of(evaluators, clusters), **given)
+
+
+def run_of(*suites: SuiteResult, name: str = "run") -> Run:
+    """A run that left these suites behind."""
+    return Run(name, started=0.0, finished=1.0, version="1", suites=suites)
+
+
+def compared(new: SuiteResult, *olds: SuiteResult, criteria: Criteria | None = None) -> Comparison:
+    """One suite against its base, and against more runs of its base."""
+    base, *pool = (run_of(old, name="base") for old in olds)
+    return compare(run_of(new), base, pool=pool, criteria=criteria)
+
+
+def row_of(
+    new: Scores, *olds: Scores, info: EvaluatorInfo | None = None, criteria: Criteria | None = None, **more: Any
+) -> Row:
+    """The one row of a suite with one evaluator; `info` and `more` hold for every run."""
+    infos = [info] if info else []
+    suites = [suite_of({"score": scores}, infos=infos, **more) for scores in (new, *olds)]
+    return compared(*suites, criteria=criteria).rows[0]

@@ -1,0 +1,49 @@
+"""Many tests at once against scipy and the definitions."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.stats import oracles
+
+from scoregate.core.families import benjamini_hochberg, holm
+
+PS = st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.02, 0.04, 0.05, 0.3, 1.0]) | st.floats(0, 1), max_size=12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12, 60])
+def test_scipy_controls_false_discoveries_alike(n: int) -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    source = random.Random(n)
+    ps = [source.random() ** 3 for _ in range(n)]
+    ps[-1] = ps[0]
+    assert benjamini_hochberg(ps) == pytest.approx(list(stats.false_discovery_control(ps, method="bh")), abs=1e-12)
+
+
+@given(PS)
+def test_benjamini_and_hochberg_by_definition(ps: list[float]) -> None:
+    assert benjamini_hochberg(ps) == pytest.approx(oracles.benjamini_hochberg(ps), abs=1e-12)
+
+
+@given(PS)
+def test_holm_by_definition(ps: list[float]) -> None:
+    assert holm(ps) == pytest.approx(oracles.holm(ps), abs=1e-12)
+
+
+@given(PS)
+def test_no_adjustment_is_below_p_and_holm_is_the_stricter(ps: list[float]) -> None:
+    for p, q, strict in zip(ps, benjamini_hochberg(ps), holm(ps), strict=True):
+        assert p <= q + 1e-12
+        assert q <= strict + 1e-12
+        assert strict <= 1.0
+
+
+def test_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
+    assert (holm([]), benjamini_hochberg([])) == ([], [])
+    assert (holm([0.2]), benjamini_hochberg([0.2])) == ([0.2], [0.2])

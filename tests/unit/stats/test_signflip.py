@@ -1,0 +1,177 @@
+"""The sign-flip test against enumeration, McNemar's mid-p, scipy and itself."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import pytest
+from tests.unit.stats.oracles import mid_p
+
+from scoregate.core import signflip
+from scoregate.core.intervals import spread
+from scoregate.core.pairs import Pairs
+from scoregate.core.signflip import DRAWN, DRAWS, ENUMERATED, sign_flip, smallest_p
+from scoregate.core.stats import examine
+
+CLOSE = 1e-9
+LATTICES: dict[str, list[Fraction]] = {
+    "halves": [Fraction(k, 2) for k in range(-2, 3)],
+    "thirds": [Fraction(k, 3) for k in range(-3, 4)],
+    "rubric": [Fraction(k, 4) for k in range(-4, 5)],
+    "rubric, five repeats": [Fraction(k, 20) for k in range(-20, 21)],
+    "percent": [Fraction(k, 100) for k in range(-100, 101)],
+    "mixed": [Fraction(1, 3), Fraction(-1, 4), Fraction(2, 5), Fraction(0), Fraction(-1, 7)],
+}
+
+
+def as_floats(values: Sequence[Fraction]) -> list[float]:
+    return [float(value) for value in values]
+
+
+@pytest.mark.parametrize("lattice", LATTICES)
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 12])
+def test_a_lattice_is_as_enumerated(lattice: str, n: int) -> None:
+    source = random.Random(f"{lattice} {n}")
+    for _ in range(4 if n < 12 else 1):
+        values = source.choices(LATTICES[lattice], k=n)
+        assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 12])
+def test_continuous_values_are_as_enumerated(n: int) -> None:
+    source = random.Random(n)
+    values = [Fraction(source.gauss(0.2, 1)) for _ in range(n)]
+    assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+
+
+def test_ties_of_continuous_values_count_half() -> None:
+    uneven = Fraction(sqrt(2))
+    values = [uneven, -uneven, Fraction(1), Fraction(0), -uneven - 1]
+    assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+
+
+def test_the_first_n_too_large_to_enumerate_is_still_exact_on_a_lattice() -> None:
+    values = random.Random(1).choices(LATTICES["rubric"], k=16)
+    assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+
+
+def test_no_difference_is_certain() -> None:
+    assert sign_flip([]) == 1.0
+    assert sign_flip([0.0] * 40) == 1.0
+    assert smallest_p([0.0] * 40) == 1.0
+
+
+def test_a_last_digit_is_no_difference() -> None:
+    rounding = 0.1 + 0.2 - 0.3
+    assert rounding
+    assert sign_flip([rounding] * 50) == 1.0
+    assert smallest_p([rounding] * 50) == 1.0
+    assert sign_flip([rounding] * 50 + [1.0] * 6) == sign_flip([1.0] * 6)
+
+
+def test_mcnemar_mid_p_up_to_sixty() -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    for worse in range(61):
+        for better in range(61):
+            if fewer_of := worse + better:
+                fewer = min(worse, better)
+                expected = 2 * stats.binom.cdf(fewer, fewer_of, 0.5) - stats.binom.pmf(fewer, fewer_of, 0.5)
+                assert sign_flip([-1.0] * worse + [1.0] * better) == pytest.approx(expected, abs=CLOSE)
+
+
+@pytest.mark.parametrize(("worse", "better"), [(2500, 2500), (2400, 2600), (2600, 2300), (5000, 5000), (1, 4999)])
+def test_mcnemar_mid_p_of_thousands(worse: int, better: int) -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    n, fewer = worse + better, min(worse, better)
+    expected = 2 * stats.binom.cdf(fewer, n, 0.5) - stats.binom.pmf(fewer, n, 0.5)
+    assert sign_flip([-1.0] * worse + [1.0] * better) == pytest.approx(expected, abs=CLOSE)
+
+
+@pytest.mark.parametrize("n", [6, 10, 14])
+def test_scipy_permutes_to_the_same_where_no_sums_tie(n: int) -> None:
+    """Without ties only ±|T| itself is as extreme, of which scipy counts all and mid-p half: 2 of 2**n, and 1."""
+    stats: Any = pytest.importorskip("scipy.stats")
+    source = random.Random(n)
+    new, old = ([source.random() for _ in range(n)] for _ in range(2))
+    found = stats.permutation_test(
+        (new, old),
+        lambda x, y, axis: (x - y).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=float("inf"),
+        vectorized=True,
+    )
+    assert sign_flip([a - b for a, b in zip(new, old, strict=True)]) == pytest.approx(found.pvalue - 2**-n, abs=1e-9)
+
+
+def drawn_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
+    source = random.Random(seed)
+    return [source.gauss(shift, 1) for _ in range(n)]
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
+def test_drawing_comes_close_to_enumerating(shift: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = drawn_without_lattice(ENUMERATED, shift)
+    exact = sign_flip(values)
+    monkeypatch.setattr(signflip, "ENUMERATED", 0)
+    drawn = sign_flip(values)
+    assert exact is not None
+    assert drawn is not None
+    assert drawn != exact
+    assert abs(drawn - exact) < 4 * sqrt(exact * (1 - exact) / DRAWS) + 2 / DRAWS + 2**-ENUMERATED
+
+
+@pytest.mark.parametrize("n", [15, 100, 200])
+def test_drawing_comes_close_to_the_normal(n: int) -> None:
+    """The sum of many random signs is as good as normal: a check that every value is flipped, at any length."""
+    stats: Any = pytest.importorskip("scipy.stats")
+    values = drawn_without_lattice(n, 0.1)
+    expected = 2 * stats.norm.sf(abs(sum(values)) / sqrt(sum(value**2 for value in values)))
+    assert sign_flip(values) == pytest.approx(expected, abs=0.03)
+
+
+def test_drawing_repeats_itself_in_any_order() -> None:
+    values = drawn_without_lattice(60, 0.2)
+    again = random.Random(2).sample(values, k=len(values))
+    assert sign_flip(values) == sign_flip(values) == sign_flip(again)
+    assert sign_flip([-value for value in values]) == sign_flip(values)
+
+
+def test_drawing_never_gives_zero() -> None:
+    assert sign_flip(drawn_without_lattice(100, 50.0)) == 1 / (DRAWS + 1)
+
+
+def alone(differences: Sequence[float]) -> Pairs:
+    return Pairs(len(differences), tuple((d, 1) for d in differences))
+
+
+def test_many_continuous_values_get_the_t_test() -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    values = drawn_without_lattice(DRAWN + 1, 0.1)
+    assert sign_flip(values) is None
+    assert examine(alone(values), bound=9.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
+    assert sign_flip([*values[1:], 0.0, 0.0]) is not None, "equal pairs do not count towards the limit"
+
+
+def test_a_lattice_beyond_the_work_bound_gets_the_t_test() -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    values = random.Random(1).choices(as_floats(LATTICES["percent"]), k=3_000)
+    assert sign_flip(values) is None
+    assert examine(alone(values), bound=1.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
+
+
+def test_regimes_agree_where_they_meet() -> None:
+    """On a lattice of 400 the exact p and the t test's say the same."""
+    values = random.Random(3).choices(as_floats(LATTICES["rubric"]), k=400)
+    exact = sign_flip(values)
+    assert exact == pytest.approx(spread([(value, 1) for value in values]).t_test(), abs=0.005)
+
+
+@pytest.mark.parametrize("m", [1, 4, 5, 12, 14])
+def test_the_smallest_p_is_reached_when_all_have_one_sign(m: int) -> None:
+    for values in ([1.0] * m, [random.Random(m).random() + 0.1 for _ in range(m)]):
+        assert sign_flip([*values, 0.0, 0.0]) == pytest.approx(smallest_p([*values, 0.0]), abs=1e-12)
+        assert smallest_p(values) == 2.0**-m

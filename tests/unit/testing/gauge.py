@@ -1,0 +1,44 @@
+"""Counts how many calls are in flight at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+from tests.unit.testing.builders import PASS
+
+from scoregate.testing.models import Evaluation
+
+
+class Gauge:
+    """Each call stays until as many as expected are in flight, then a moment longer, to catch one too many."""
+
+    def __init__(self, expected: int) -> None:
+        self.most = 0
+        self._expected = expected
+        self._live = 0
+        self._lock = threading.Lock()
+
+    def sync(self, *_: Any, **__: Any) -> Evaluation:
+        patience = self._enter()
+        while self.most < self._expected and time.monotonic() < patience:
+            time.sleep(0.001)
+        time.sleep(0.005)
+        self._live -= 1
+        return PASS
+
+    async def later(self, *_: Any, **__: Any) -> Evaluation:
+        patience = self._enter()
+        while self.most < self._expected and time.monotonic() < patience:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.005)
+        self._live -= 1
+        return PASS
+
+    def _enter(self) -> float:
+        with self._lock:
+            self._live += 1
+            self.most = max(self.most, self._live)
+        return time.monotonic() + 3

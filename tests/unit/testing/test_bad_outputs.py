@@ -1,0 +1,124 @@
+"""An output that cannot be kept is an error of its case; evaluators of other cases run."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, run, told
+
+from scoregate.core.wire import MAX_EVENT_BYTES
+
+
+def circular() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+def circular_dict() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    found["self"] = found
+    return found
+
+
+def nested(depth: int) -> Any:
+    found: Any = 1
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+class SerializeRaises:
+    def serialize(self) -> Any:
+        raise OSError("no disk")
+
+
+class SerializeGivesNothingUseful:
+    def serialize(self) -> Any:
+        return object()
+
+
+class ReprRaises:
+    def __repr__(self) -> str:
+        raise OSError("no repr")
+
+
+OUTPUTS: dict[str, tuple[Any, str]] = {
+    "an object": (object(), "object"),
+    "an object within": ({"a": [object()]}, "object"),
+    "an object whose repr raises": (ReprRaises(), "ReprRaises"),
+    "a function": (passing, "function"),
+    "a class": (int, "type"),
+    "an exception": (ValueError("as a value"), "ValueError"),
+    "a circle": (circular(), "Circular reference"),
+    "a circle of dicts": (circular_dict(), "Circular reference"),
+    "very deep": (nested(5000), "depth"),
+    "too deep to read back": (nested(220), "could not be read back"),
+    "a number too long to read back": (10**4290 * 10**100, "could not be read back"),
+    "a generator": ((n for n in range(3)), "can be read only once"),
+    "an endless iterator": (itertools.count(), "can be read only once"),
+    "a serialize that raises": (SerializeRaises(), "no disk"),
+    "a serialize without use": (SerializeGivesNothingUseful(), "object"),
+}
+
+
+@pytest.mark.parametrize(("output", "words"), OUTPUTS.values(), ids=OUTPUTS)
+def test_it_is_an_error_of_its_case(output: Any, words: str, events: Path) -> None:
+    scored: list[str] = []
+
+    def score(test_case: Case, _output: Any) -> Any:
+        scored.append(test_case.input)
+        return passing()
+
+    result = run(lambda case: output if case.input == "b" else 1, [Judge(score)])
+    assert outcomes(result) == {"a": "passed", "b": "errored", "c": "passed"}
+    (error,) = by_hash(result)["b"].errors
+    assert error.evaluator is None
+    assert words in error.error.message
+    assert sorted(scored) == ["a", "c"]
+    assert {event.suite for event in told(events)} == {"demo"}
+
+
+@pytest.mark.skipif(sys.flags.optimize > 0, reason="needs assertions")
+def test_a_coroutine_that_nobody_awaited_is_awaited() -> None:
+    async def later() -> int:
+        return 5
+
+    assert only(run(lambda _: later(), [Judge(passing)], [Case("a")])).output == 5
+
+
+def test_a_huge_output_is_cut_and_says_so() -> None:
+    case = only(run(lambda _: "é" * MAX_EVENT_BYTES, [Judge(passing)], [Case("a")]))
+    assert case.truncated
+    assert case.status == "passed"
+    assert case.output.startswith('"éé')
+    assert "over the limit of 8,388,608" in case.output
+    assert len(case.output) < 200_000
+
+
+def test_evaluators_get_a_huge_output_whole() -> None:
+    seen: list[int] = []
+    run(lambda _: "x" * MAX_EVENT_BYTES, [Judge(lambda _, output: seen.append(len(output)))], [Case("a")])
+    assert seen == [MAX_EVENT_BYTES]
+
+
+def test_a_huge_input_and_huge_metadata_are_cut_too() -> None:
+    from scoregate.testing.models import Evaluation
+
+    found = Evaluation(1, metadata={"why": "y" * MAX_EVENT_BYTES})
+    case = only(run(lambda _: 1, [Judge(lambda *_: found)], [Case("a", "x" * MAX_EVENT_BYTES)]))
+    assert len(case.input) < 200_000
+    assert case.evaluations["judge"].score == 1
+    assert "over the limit" in str(case.evaluations["judge"].metadata)
+
+
+def test_a_case_that_cannot_be_kept_is_an_error_of_its_own() -> None:
+    circle = Case("b")
+    circle.expected = circular()  # type: ignore[assignment]
+    result = run(test_cases=[Case("a"), circle], evaluators=[Judge(passing)])
+    assert outcomes(result) == {"a": "passed", "b": "errored"}
+    assert "Circular reference" in by_hash(result)["b"].errors[0].error.message

@@ -1,0 +1,148 @@
+"""As many at a time as was asked for: not one more, and not one less."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, cases, echo, outcomes, passing, run, told
+from tests.unit.testing.gauge import Gauge
+
+from scoregate.core.events import CaseFinished
+from scoregate.testing.evaluators import BaseAssertions
+from scoregate.testing.models import Assertion, BaseTestEvaluator, Evaluation
+
+BOTH = pytest.mark.parametrize("mode", ["sync", "later"])
+
+
+@BOTH
+@pytest.mark.parametrize("limit", [1, 3, 10])
+def test_cases_in_fn_reach_their_limit_exactly(mode: str, limit: int) -> None:
+    gauge = Gauge(limit)
+    run(getattr(gauge, mode), [], cases(2 * limit + 1), max_test_case_concurrency=limit)
+    assert gauge.most == limit
+
+
+def test_ten_cases_run_at_once_by_default() -> None:
+    gauge = Gauge(10)
+    run(gauge.later, [], cases(25))
+    assert gauge.most == 10
+
+
+def test_the_hook_is_covered_by_the_limit_of_cases() -> None:
+    gauge = Gauge(2)
+    run(gauge.later, [], cases(7), max_test_case_concurrency=2, before_evaluators_hook=gauge.sync)
+    assert gauge.most == 2
+
+
+@pytest.mark.parametrize(("kind", "mode"), [(Judge, "sync"), (Judge, "later"), (AsyncJudge, "later")])
+def test_an_evaluator_reaches_its_limit_exactly(kind: type[Judge], mode: str) -> None:
+    gauge = Gauge(3)
+    run(echo, [kind(getattr(gauge, mode), max_concurrency=3)], cases(10))
+    assert gauge.most == 3
+
+
+def test_assertions_that_are_async_reach_their_limit() -> None:
+    gauge = Gauge(4)
+
+    class Rubric(BaseAssertions[Case, str]):
+        id = "rubric"
+        max_concurrency = 4
+
+        async def evaluate_assertions(self, test_case: Case, output: str) -> list[Assertion]:  # noqa: ARG002
+            await gauge.later()
+            return [Assertion("any", True, True)]
+
+    assert run(echo, [Rubric()], cases(12)).passed
+    assert gauge.most == 4
+
+
+def test_each_evaluator_has_a_limit_of_its_own() -> None:
+    one, many = Gauge(1), Gauge(5)
+    run(echo, [AsyncJudge(one.later, "one", 1), AsyncJudge(many.later, "many", 5)], cases(12))
+    assert (one.most, many.most) == (1, 5)
+
+
+@BOTH
+def test_evaluators_are_not_covered_by_the_limit_of_cases(mode: str) -> None:
+    gauge = Gauge(4)
+    run(echo, [Judge(getattr(gauge, mode), max_concurrency=4)], cases(8), max_test_case_concurrency=1)
+    assert gauge.most == 4
+
+
+def test_evaluators_begin_while_other_cases_still_run() -> None:
+    evaluated = asyncio.Event()
+
+    async def fn(test_case: Case) -> str:
+        if test_case.input == "1":
+            await asyncio.wait_for(evaluated.wait(), 5)
+        return test_case.input
+
+    async def score(*_: Any) -> Evaluation:
+        evaluated.set()
+        return PASS
+
+    assert run(fn, [AsyncJudge(score)], cases(2)).passed
+
+
+def test_a_grid_search_shares_the_limits_among_its_combinations() -> None:
+    task, score = Gauge(3), Gauge(2)
+    run(
+        task.later,
+        [AsyncJudge(score.later, max_concurrency=2)],
+        cases(4),
+        max_test_case_concurrency=3,
+        grid_search_params={"temperature": [0, 1]},
+    )
+    assert (task.most, score.most) == (3, 2)
+
+
+def test_a_limit_may_be_a_property() -> None:
+    gauge = Gauge(2)
+
+    class Limited(BaseTestEvaluator[Case, str]):
+        id = "limited"
+
+        @property
+        def max_concurrency(self) -> int:  # type: ignore[override]
+            return 2
+
+        async def evaluate_test_case(self, test_case: Case, output: str) -> Evaluation:  # noqa: ARG002
+            return await gauge.later()
+
+    run(echo, [Limited()], cases(6))
+    assert gauge.most == 2
+
+
+@pytest.mark.parametrize("kind", ["quick", "slow"])
+def test_more_cases_than_any_queue_holds_all_come_through(kind: str) -> None:
+    async def slow(*_: Any) -> Evaluation:
+        await asyncio.sleep(0.001)
+        return PASS
+
+    judges = [AsyncJudge(slow, "a"), Judge(passing, "b"), AsyncJudge(slow, "c", 1)]
+    result = run(echo, judges if kind == "slow" else [Judge(passing), AsyncJudge(slow, "a", 100)], cases(400))
+    assert len(outcomes(result)) == 400
+    assert result.passed
+
+
+def test_what_is_evaluated_is_told_while_a_slower_case_holds_the_same_thread(events: Path) -> None:
+    finished: list[int] = []
+
+    async def fn(test_case: Case) -> str:
+        return test_case.input
+
+    def score(test_case: Case, _output: str) -> Evaluation:
+        patience = time.monotonic() + 3
+        while test_case.input == "last" and time.monotonic() < patience:
+            finished[:] = [1 for event in told(events) if isinstance(event, CaseFinished)]
+            if len(finished) == 5:
+                break
+            time.sleep(0.01)
+        return PASS
+
+    assert run(fn, [Judge(score, max_concurrency=1)], [*cases(5), Case("last")]).passed
+    assert len(finished) == 5

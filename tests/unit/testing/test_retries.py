@@ -1,0 +1,114 @@
+"""A failure that passes by itself is tried again, any other is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, run
+
+from scoregate.engine import retry
+
+
+class StatusError(Exception):
+    """As the clients of language models raise them."""
+
+    def __init__(self, status_code: Any) -> None:
+        super().__init__(f"status {status_code}")
+        self.status_code = status_code
+
+
+TRANSIENT = [
+    TimeoutError("slow"),
+    ConnectionResetError("reset"),
+    ConnectionRefusedError(),
+    BrokenPipeError(),
+    StatusError(429),
+    StatusError(500),
+    StatusError(503),
+    StatusError(599),
+]
+LASTING = [ValueError("x"), KeyError("x"), StatusError(400), StatusError(404), StatusError(600), StatusError("500")]
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Nobody waits; the attempts after which somebody would have are kept."""
+    kept: list[int] = []
+
+    def no_time(attempt: int) -> float:
+        kept.append(attempt)
+        return 0
+
+    monkeypatch.setattr("scoregate.engine.tasks.wait_s", no_time)
+    return kept
+
+
+class Flaky:
+    """Raises as often as it is told, then answers."""
+
+    def __init__(self, error: Exception, times: int) -> None:
+        self.calls: Counter[str] = Counter()
+        self._error = error
+        self._times = times
+
+    def __call__(self, test_case: Case) -> str:
+        self.calls[test_case.input] += 1
+        if self.calls[test_case.input] <= self._times:
+            raise self._error
+        return test_case.input
+
+    async def later(self, test_case: Case) -> str:
+        return self(test_case)
+
+
+@pytest.mark.parametrize("error", TRANSIENT, ids=repr)
+def test_a_transient_failure_is_tried_again(error: Exception) -> None:
+    fn = Flaky(error, 2)
+    case = only(run(fn, [Judge(passing)], [Case("a")], retry_count=2))
+    assert (fn.calls["a"], case.attempts, case.status, case.errors) == (3, 3, "passed", [])
+
+
+def test_an_async_fn_is_tried_again() -> None:
+    assert only(run(Flaky(TimeoutError(), 1).later, [Judge(passing)], [Case("a")], retry_count=1)).attempts == 2
+
+
+@pytest.mark.parametrize("error", LASTING, ids=repr)
+def test_a_lasting_failure_is_not(error: Exception) -> None:
+    fn = Flaky(error, 1)
+    case = only(run(fn, [Judge(passing)], [Case("a")], retry_count=5))
+    assert (fn.calls["a"], case.status) == (1, "errored")
+
+
+def test_nothing_is_tried_again_unless_asked() -> None:
+    fn = Flaky(TimeoutError(), 1)
+    assert only(run(fn, [], [Case("a")])).status == "errored"
+    assert fn.calls["a"] == 1
+
+
+def test_after_the_last_attempt_the_failure_stands(waits: list[int]) -> None:
+    fn = Flaky(ConnectionError("gone"), 9)
+    result = run(fn, [Judge(passing)], [Case("a"), Case("b")], retry_count=2)
+    assert fn.calls == {"a": 3, "b": 3}
+    assert sorted(waits) == [1, 1, 2, 2]
+    assert [error.error.message for error in by_hash(result)["a"].errors] == ["gone"]
+
+
+def test_the_hook_is_part_of_what_is_tried_again() -> None:
+    hook = Flaky(TimeoutError(), 1)
+    case = only(run(lambda c: c.input, [], [Case("a")], before_evaluators_hook=lambda c, _: hook(c), retry_count=1))
+    assert (case.attempts, case.errors) == (2, [])
+
+
+def test_evaluators_are_not_tried_again() -> None:
+    score = Flaky(TimeoutError(), 1)
+    case = only(run(lambda c: c.input, [Judge(lambda c, _: score(c))], [Case("a")], retry_count=3))
+    assert (score.calls["a"], case.status) == (1, "errored")
+
+
+def test_waits_are_random_and_bounded() -> None:
+    for attempt, most in [(1, 1), (2, 2), (3, 4), (6, 30), (60, 30)]:
+        found = [retry.wait_s(attempt) for _ in range(50)]
+        assert all(0 <= wait <= most for wait in found)
+        assert len(set(found)) > 1

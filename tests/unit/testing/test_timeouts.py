@@ -1,0 +1,98 @@
+"""A case that takes too long is given up, and only that one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.unit.testing.builders import Case, Judge, by_hash, echo, outcomes, passing, run
+
+LIMIT = 0.05
+HALTING = [Case("a"), Case("slow"), Case("c")]
+
+
+def blocking(test_case: Case) -> str:
+    if test_case.input == "slow":
+        time.sleep(2)
+    return test_case.input
+
+
+async def waiting(test_case: Case) -> str:
+    if test_case.input == "slow":
+        await asyncio.sleep(5)
+    return test_case.input
+
+
+@pytest.mark.parametrize("concurrency", [1, 10])
+@pytest.mark.parametrize("fn", [blocking, waiting, lambda c: waiting(c)], ids=["sync", "async", "lambda"])  # noqa: PLW0108
+def test_the_rest_goes_on(fn: Callable[[Any], Any], concurrency: int) -> None:
+    started = time.perf_counter()
+    result = run(fn, [Judge(passing)], HALTING, max_test_case_concurrency=concurrency, timeout=LIMIT)
+    assert time.perf_counter() - started < 1.5
+    assert outcomes(result) == {"a": "passed", "slow": "errored", "c": "passed"}
+    (error,) = by_hash(result)["slow"].errors
+    assert (error.error.type, error.error.message) == ("TimeoutError", "took longer than the timeout of 0.05 s")
+
+
+def test_a_hook_is_given_up_too() -> None:
+    result = run(echo, [Judge(passing)], HALTING, before_evaluators_hook=lambda c, _: blocking(c), timeout=LIMIT)
+    assert outcomes(result)["slow"] == "errored"
+
+
+def test_a_timeout_of_the_users_own_keeps_its_message() -> None:
+    def fn(_case: Case) -> str:
+        raise TimeoutError("the database did not answer")
+
+    case = by_hash(run(fn, [], HALTING, timeout=5))["a"]
+    assert [error.error.message for error in case.errors] == ["the database did not answer"]
+
+
+def test_an_async_fn_is_cancelled() -> None:
+    cancelled: list[str] = []
+
+    async def fn(test_case: Case) -> str:
+        try:
+            return await waiting(test_case)
+        except asyncio.CancelledError:
+            cancelled.append(test_case.input)
+            raise
+
+    run(fn, [], HALTING, timeout=LIMIT)
+    assert cancelled == ["slow"]
+
+
+def test_a_case_that_was_given_up_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.engine.tasks.wait_s", lambda _attempt: 0)
+    calls: list[str] = []
+
+    async def fn(test_case: Case) -> str:
+        calls.append(test_case.input)
+        if len(calls) == 1:
+            await asyncio.sleep(5)
+        return test_case.input
+
+    assert run(fn, [Judge(passing)], [Case("a")], timeout=LIMIT, retry_count=1).passed
+    assert calls == ["a", "a"]
+
+
+def test_a_case_within_its_time_is_not_given_up() -> None:
+    assert run(lambda _: time.sleep(LIMIT), [Judge(passing)], HALTING, timeout=5).passed
+
+
+def test_an_evaluation_that_takes_longer_is_not_given_up() -> None:
+    assert run(echo, [Judge(lambda *_: time.sleep(0.1) or passing())], [Case("a")], timeout=LIMIT).passed
+
+
+def test_what_was_left_behind_does_not_keep_the_process() -> None:
+    gate, before = threading.Event(), set(threading.enumerate())
+    run(lambda _: gate.wait(5), [], [Case("a")], timeout=LIMIT)
+    left = set(threading.enumerate()) - before
+    assert left
+    assert all(thread.daemon for thread in left)
+    gate.set()
+    for thread in left:
+        thread.join(5)
