@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.confirm import confirm
 from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Found, Plan, make_plan
 from scoregate.ci.policies import chosen_policy
@@ -36,12 +36,9 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
     run = await ports.record(plan, settings, (*settings.notices, *found.notices))
     if baseline is None:
         baseline = await ports.rerun(plan, settings)
-    return await conclude(run, baseline, settings, ports)
-
-
-async def conclude(run: Run, baseline: Baseline, settings: Settings, ports: Ports) -> Outcome:
-    """Judge and report a run that is on disk."""
     outcome = judged(run, baseline, settings)
+    if (confirmed := await confirm(outcome.comparison, plan, settings, ports)) is not run:
+        outcome = judged(confirmed, baseline, settings)
     await ports.publish(outcome.comparison, outcome.verdict)
     return outcome
 
@@ -59,6 +56,3 @@ async def first_baseline(settings: Settings, ports: Ports) -> Baseline | None:
         if (baseline := await source(settings)) is not None:
             return baseline
     return None
-
-
-__all__: Sequence[str] = ["Outcome", "conclude", "first_baseline", "gate", "plan_suites"]

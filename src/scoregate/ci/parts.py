@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
@@ -18,18 +18,37 @@ from scoregate.core.record import Run
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 
 
+RUN_FOLDER = "run"
+BASE_FOLDER = "base"
+
+
+class Record(Protocol):
+    """Runs a plan and keeps the run in a folder; the sequence holds notices for it."""
+
+    async def __call__(
+        self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER
+    ) -> Run: ...
+
+
+class Rerun(Protocol):
+    """Runs a plan in the base's tree."""
+
+    async def __call__(self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Everything outside that the flow needs.
 
-    `discover` finds suites; `baselines` are asked in turn; `record` runs a plan (the sequence holds notices for its
-    record); `rerun` runs it in the base's tree; `publish` delivers reports.
+    `discover` finds suites; `baselines` are asked in turn; `record` and `rerun` run plans, here and in the base's
+    tree; `amend` writes again what is known of a recorded run besides its cases; `publish` delivers reports.
     """
 
     root: Path
     interpreter: Interpreter
     discover: Callable[[Settings], Awaitable[Found]]
     baselines: Sequence[BaselineSource]
-    record: Callable[[Plan, Settings, Sequence[str]], Awaitable[Run]]
-    rerun: Callable[[Plan, Settings], Awaitable[Baseline]]
+    record: Record
+    rerun: Rerun
+    amend: Callable[[Run], None]
     publish: Callable[[Comparison, Verdict], Awaitable[None]]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from pathlib import Path
@@ -103,6 +104,28 @@ def make_plan(sources: Iterable[Source], settings: Settings, *, interpreter: Int
         for name, source in zip(_names(good), good, strict=True)
     )
     return Plan(root, tuple(launches), tuple(source for source in sources if source.error is not None))
+
+
+def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, repeats: int) -> Plan:
+    """The plan with some cases only.
+
+    Args:
+        cases: by launch, by suite id, the hashes of those to run.
+        repeats: how often each is run, where it does not say so itself.
+    """
+    launches = (
+        replace(
+            launch,
+            environment={
+                **launch.environment,
+                "SCOREGATE_OVERRIDES_TESTS_AND_HASHES": json.dumps(cases[launch.name]),
+                "SCOREGATE_REPEATS": str(repeats),
+            },
+        )
+        for launch in plan.launches
+        if launch.name in cases
+    )
+    return Plan(plan.root, tuple(launches))
 
 
 def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from scoregate import __version__
-from scoregate.ci import git
-from scoregate.ci.archive import RunWriter
+from scoregate.ci.archive import amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import read_baseline
 from scoregate.ci.baseline.imports import import_folders
@@ -20,12 +16,12 @@ from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.interpreter import find_interpreter
-from scoregate.ci.launch import Happening, Host, launch_all
 from scoregate.ci.launch.environment import child_environment
-from scoregate.ci.parts import Ports
+from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.publish.files import write_atomically
-from scoregate.ci.recording import Observer, Recording
+from scoregate.ci.recorder import Recorder
+from scoregate.ci.recording import Observer
 from scoregate.ci.report import json, junit, markdown
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.make_view import make_view
@@ -34,7 +30,6 @@ from scoregate.ci.secrets import redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
-from scoregate.core.record import Run
 
 Render: TypeAlias = Callable[[ReportView], Iterable[str]]
 
@@ -44,7 +39,6 @@ REPORTS: Mapping[str, tuple[str, Render]] = {
     "markdown": ("comment.md", markdown.render),
     "json": ("result.json", json.render),
 }
-RUN_FOLDER = "run"
 
 
 def build_ports(root: Path, environ: Mapping[str, str], settings: Settings, *, observers: Sequence[Observer]) -> Ports:
@@ -58,18 +52,15 @@ def build_ports(root: Path, environ: Mapping[str, str], settings: Settings, *, o
     redact = redactor(secret_values(environ))
     out = root / settings.out
     environment = child_environment(environ, {}, events=out, root=root)
-    record = partial(_record, environ=environ, redact=redact, observers=observers)
+    recorder = Recorder(out, environ, redact, observers)
     return Ports(
         root=root,
         interpreter=interpreter,
         discover=partial(_discover, root),
         baselines=[partial(source, root) for source in BASELINES],
-        record=partial(record, folder=out / RUN_FOLDER),
-        rerun=partial(
-            _rerun,
-            partial(record, folder=out / "base"),
-            imports=partial(import_folders, interpreter, root, environ=environment),
-        ),
+        record=recorder.record,
+        rerun=partial(_rerun, recorder, partial(import_folders, interpreter, root, environ=environment)),
+        amend=partial(amend_run, out / RUN_FOLDER),
         publish=partial(_publish, out=out, context=Context(generated_at=time.time())),
     )
 
@@ -78,62 +69,17 @@ async def _discover(root: Path, settings: Settings) -> Found:
     return await find_scripts(root, settings) + find_commands(root, settings)
 
 
-async def _record(
-    plan: Plan,
-    settings: Settings,
-    notices: Sequence[str],
-    *,
-    folder: Path,
-    environ: Mapping[str, str],
-    redact: Callable[[bytes], bytes],
-    observers: Sequence[Observer],
-) -> Run:
-    host = Host(plan.root, environ, redact, timeout_s=settings.timeout, max_scripts=settings.max_suites)
-    about = await _about(plan.root, settings, notices)
-    with RunWriter(folder) as writer:
-        recording = Recording(writer, broken=plan.broken)
-
-        def tell(happening: Happening) -> None:
-            recording.take(happening)
-            for observe in observers:
-                observe(happening, recording)
-
-        interrupted = True
-        try:
-            await launch_all(plan.launches, host, tell)
-            interrupted = False
-        finally:
-            run = recording.finish(replace(about, finished=time.time()), interrupted=interrupted)
-    return run
-
-
-async def _about(root: Path, settings: Settings, notices: Sequence[str]) -> Run:
-    now = time.time()
-    return Run(
-        id=uuid.uuid4().hex,
-        started=now,
-        finished=now,
-        version=__version__,
-        message=settings.message,
-        commit=await git.head_commit(root),
-        branch=await git.branch(root),
-        dirty=await git.is_dirty(root),
-        filters=settings.suite,
-        policy=asdict(settings.policy()),
-        notices=tuple(notices),
-    )
-
-
 async def _rerun(
-    record: Callable[[Plan, Settings, Sequence[str]], Awaitable[Run]],
+    recorder: Recorder,
+    imports: Callable[[], Awaitable[Sequence[Path]]],
     plan: Plan,
     settings: Settings,
     *,
-    imports: Callable[[], Awaitable[Sequence[Path]]],
+    folder: str = BASE_FOLDER,
 ) -> Baseline:
     async with base_tree(plan.root, settings) as tree:
         base = rerooted(plan, tree.path, imports=await imports())
-        return Baseline(await record(base, settings, base.notices), tree.note)
+        return Baseline(await recorder.record(base, settings, base.notices, folder=folder), tree.note)
 
 
 async def _publish(comparison: Comparison, verdict: Verdict, *, out: Path, context: Context) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
@@ -55,6 +56,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    # We hold columns of numbers and stream the rest: the collector would look through the same objects again and again.
+    gc.set_threshold(100_000, 50, 50)
     sys.exit(run_cli(sys.argv[1:]))
 
 

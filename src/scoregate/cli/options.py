@@ -43,7 +43,10 @@ def _table(_context: click.Context, _option: click.Parameter, value: str | None)
 gate_options: Callable[[Any], Any] = options(
     click.option("--min-pass-rate", type=float, metavar="RATE", help="Of the cases with a threshold; 0 to 1."),
     click.option(
-        "--max-drop", metavar="DROP", help="Of any evaluator's mean beyond noise, or EVALUATOR=DROP,…; 0 to 1."
+        "--max-drop",
+        callback=_table,
+        metavar="DROP",
+        help="Of any evaluator's mean beyond noise, or EVALUATOR=DROP,…; 0 to 1.",
     ),
     click.option(
         "--fail-on-regression", is_flag=True, default=None, help="Fail when any score got worse beyond noise."

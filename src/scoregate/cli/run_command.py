@@ -30,6 +30,13 @@ from scoregate.cli.terminal import terminal
 @click.option("--timeout", type=float, metavar="S", help="Seconds that a script may take.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
 @click.option("--python", metavar="PATH", help="The interpreter that runs the suites.")
+@click.option(
+    "--confirm",
+    type=click.Choice(["off", "critical", "all"]),
+    is_flag=False,
+    flag_value="critical",
+    help="Run newly failing cases again before they count: those tagged critical, or all (up to 15).",
+)
 @gate_options
 def command(**flags: Any) -> int:
     """Run the suites under PATHS, compare them with a base, judge, and write reports.

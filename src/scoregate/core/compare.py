@@ -8,19 +8,10 @@ from dataclasses import dataclass
 from scoregate.core.case import Status
 from scoregate.core.criteria import Criteria
 from scoregate.core.fingerprints import what_changed
+from scoregate.core.flips import Flip, flips
 from scoregate.core.record import Run, SuiteResult
 from scoregate.core.rows import Row, labelled
 from scoregate.core.suite_rows import new_rows, quantity_rows, removed_rows, score_rows
-
-
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """A case that failed on one side and passed on the other: row indices into both runs' columns."""
-
-    suite: int
-    row: int
-    base_suite: int
-    base_row: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +60,8 @@ def compare(
         base,
         rows=tuple(labelled(list(_rows(run, base, olds, criteria=criteria)), criteria)),
         quantities=tuple(labelled(list(_quantities(run, olds, criteria)), criteria)),
-        newly_failing=tuple(_flips(run, base, pairs, Status.PASSED, Status.FAILED)),
-        newly_passing=tuple(_flips(run, base, pairs, Status.FAILED, Status.PASSED)),
+        newly_failing=tuple(flips(run, base, pairs, to=Status.FAILED)),
+        newly_passing=tuple(flips(run, base, pairs, to=Status.PASSED)),
         gone=tuple(old.label for at, old in enumerate(base.suites) if at not in {b for _, b in pairs}),
         base_note=note,
         pairs=pairs,
@@ -121,12 +112,3 @@ def _paired(new: Iterable[SuiteResult], old: Iterable[SuiteResult]) -> Iterator[
 def _same(one: SuiteResult, other: SuiteResult, same_file: bool) -> bool:
     here = one.id == other.id and dict(one.params or {}) == dict(other.params or {})
     return here and (not same_file or one.script == other.script)
-
-
-def _flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], before: Status, after: Status) -> Iterator[Flip]:
-    for at, base_at in pairs:
-        new, old = run.suites[at].columns, base.suites[base_at].columns
-        rows = {old.key(row): row for row in range(len(old)) if old.status(row) is before}
-        for row in range(len(new)):
-            if new.status(row) is after and new.key(row) in rows:
-                yield Flip(at, row, base_at, rows[new.key(row)])

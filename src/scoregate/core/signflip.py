@@ -24,13 +24,14 @@ def sign_flip(differences: Sequence[float]) -> float | None:
     """The mid-p of the sum of `differences` (one a case or cluster) under random signs.
 
     P(|T*| > |T|) + ½ P(|T*| = |T|): exact where the values lie on a lattice or are few; by 9,999 draws with a fixed
-    seed up to 200 values; None beyond, where the t test serves. For ±1 this is McNemar's mid-p. The order of the
-    values does not matter, nor which side is the base; less than 1e-9 is rounding, not a difference.
+    seed up to 200 values; None beyond, where the t test serves. For ±1 this is McNemar's mid-p. A sum that did not
+    move has p = 1. Neither the order of the values matters nor which side is the base, and less than 1e-9 is
+    rounding, not a difference.
 
     Source: Fagerland, Lydersen, Laake (2013), BMC Medical Research Methodology 13:91, extended to values.
     """
     values = [value for value in differences if abs(value) > _CLOSE]
-    if not values:
+    if abs(fsum(values)) <= _CLOSE:
         return 1.0
     steps = _steps(values)
     if steps is not None and (p := _exact(steps)) is not None:

@@ -69,13 +69,13 @@ def _with_references(module: str, qualname: str) -> Iterator[str]:
 @cache
 def _definitions(module: str) -> dict[str, list[ast.AST]]:
     try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
+        tree = _normalised(ast.parse(inspect.getsource(sys.modules[module])))
     except (OSError, TypeError, KeyError, SyntaxError):
         return {}
     found: dict[str, list[ast.AST]] = {}
     for node in _statements(tree.body):
         if isinstance(node, _Definition):
-            found.setdefault(node.name, []).append(_normalised(node))
+            found.setdefault(node.name, []).append(node)
         elif isinstance(node, _Assignment) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for name in (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
@@ -102,8 +102,11 @@ def _tree(node: object) -> str:
     return repr(node)
 
 
-def _normalised(tree: ast.AST) -> ast.AST:
-    """Without docstrings and annotations, and without the types that generic bases are given."""
+def _normalised(tree: ast.Module) -> ast.Module:
+    """Without docstrings and annotations, and without the types that generic bases are given.
+
+    Some versions of Python put an empty text at the end of a format within a format.
+    """
     for node in ast.walk(tree):
         if isinstance(node, _Definition) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
@@ -113,6 +116,8 @@ def _normalised(tree: ast.AST) -> ast.AST:
             node.annotation = None
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
+        elif isinstance(node, ast.JoinedStr):
+            node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
     return tree
 
 

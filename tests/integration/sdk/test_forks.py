@@ -22,7 +22,7 @@ async def fn(case):
     os.waitpid(pid, 0)
     return case["n"]
 
-assert run_test_suite("demo", cases(10), fn, [Good()], test_case_hash=["n"]).passed
+assert run_test_suite("demo", cases(10), fn, [AsyncGood()], test_case_hash=["n"]).passed
 """)
     assert (found.code, found.err) == (0, "")
     assert len(finished(home.log())) == 10

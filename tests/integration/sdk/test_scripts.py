@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -165,11 +164,3 @@ def test_nothing_depends_on_how_python_hashes(home: Home) -> None:
     assert len(told) == 1
     (fingerprint,) = {log[0].evaluators[0].fingerprint for log in logs}  # type: ignore[union-attr]
     assert None not in (fingerprint.source, fingerprint.parameters)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_told(home: Home) -> None:
-    home.events.chmod(0o500)
-    found = home.run(FAILING % "")
-    assert found.code == 1
-    assert "PermissionError" in found.err

@@ -9,10 +9,11 @@ from math import sqrt
 
 
 def mid_p(differences: Sequence[Fraction]) -> Fraction:
-    """The mid-p of the sum under random signs: every choice of signs looked at, in fractions."""
-    seen = abs(sum(differences))
+    """The mid-p of the sum under random signs: every choice of signs looked at, in fractions; 1 where nothing moved."""
+    if not (seen := abs(sum(differences, Fraction()))):
+        return Fraction(1)
     sums = [
-        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        abs(sum((sign * d for sign, d in zip(signs, differences, strict=True)), Fraction()))
         for signs in product((1, -1), repeat=len(differences))
     ]
     beyond, equal = sum(total > seen for total in sums), sum(total == seen for total in sums)
@@ -29,10 +30,7 @@ def clustered_error(differences: Sequence[float], clusters: Sequence[str]) -> fl
 
 def holm(ps: Sequence[float]) -> list[float]:
     """Each p times the number of those that are not smaller, never below one that a smaller p was given."""
-    return [
-        max(min(1.0, q * (len(ps) - sum(other < q for other in ps))) for q in ps if q <= p)
-        for p in ps
-    ]
+    return [max(min(1.0, q * (len(ps) - sum(other < q for other in ps))) for q in ps if q <= p) for p in ps]
 
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:

@@ -55,7 +55,7 @@ def test_ties_of_continuous_values_count_half() -> None:
 
 
 def test_the_first_n_too_large_to_enumerate_is_still_exact_on_a_lattice() -> None:
-    values = random.Random(1).choices(LATTICES["rubric"], k=16)
+    values = random.Random(1).choices(LATTICES["rubric"], k=ENUMERATED + 1)
     assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 

@@ -71,7 +71,7 @@ RUN_FIELDS = {each.name for each in fields(Run)} & {each.name for each in fields
 SUITE_FIELDS = {each.name for each in fields(SuiteResult)} & {each.name for each in fields(SuiteHead)}
 
 
-def head_of(run: Run, crc32: int) -> RunHead:
+def head_of(run: Run, crc32: int | None) -> RunHead:
     """What is written of a run."""
     suites = tuple(map(_suite_head, run.suites))
     shared = {name: getattr(run, name) for name in RUN_FIELDS}

@@ -9,7 +9,8 @@ from math import isnan
 
 from scoregate.core.case import CaseKey, Status
 from scoregate.core.columns import Columns
-from scoregate.core.compare import Comparison, Flip
+from scoregate.core.compare import Comparison
+from scoregate.core.flips import Flip
 from scoregate.core.record import SuiteResult
 
 LISTED = 50

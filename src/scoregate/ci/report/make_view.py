@@ -17,7 +17,8 @@ from scoregate.ci.report.suite_views import suite_views
 from scoregate.ci.report.totals import totals
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.case import CaseKey
-from scoregate.core.compare import Comparison, Flip
+from scoregate.core.compare import Comparison
+from scoregate.core.flips import Flip
 from scoregate.core.gate import Verdict
 from scoregate.core.record import Run
 from scoregate.core.rules import Conclusion

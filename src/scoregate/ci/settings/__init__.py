@@ -1,8 +1,17 @@
 """What the user wants: defaults < the project's file < the environment < the command line."""
 
 from scoregate.ci.settings.environment import read_table
-from scoregate.ci.settings.fields import BaselineKind, Command, PolicySource, SuiteSettings
+from scoregate.ci.settings.fields import BaselineKind, Command, Confirm, PolicySource, SuiteSettings
 from scoregate.ci.settings.load import load_settings
 from scoregate.ci.settings.model import Settings
 
-__all__ = ["BaselineKind", "Command", "PolicySource", "Settings", "SuiteSettings", "load_settings", "read_table"]
+__all__ = [
+    "BaselineKind",
+    "Command",
+    "Confirm",
+    "PolicySource",
+    "Settings",
+    "SuiteSettings",
+    "load_settings",
+    "read_table",
+]

@@ -22,6 +22,14 @@ class BaselineKind(StrEnum):
     RERUN = "rerun"
 
 
+class Confirm(StrEnum):
+    """Which newly failing cases are run again before they count: none, those tagged critical, or all (at most 15)."""
+
+    OFF = "off"
+    CRITICAL = "critical"
+    ALL = "all"
+
+
 class PolicySource(StrEnum):
     """Whose limits a run is judged by: its own, or those that its base was judged by."""
 

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Commands,
+    Confirm,
     Count,
     EvaluatorSettings,
     Factor,
@@ -57,6 +58,7 @@ class Settings(LimitFields, BaseSettings):
     min_pass_rate: Rate = 1.0
     max_error_rate: Rate = 0.05
     require_baseline: bool = False
+    confirm: Confirm = Confirm.OFF
     policy_from: PolicySource = PolicySource.HEAD
     alpha: Annotated[Rate, Field(gt=0, lt=1)] = 0.05
     min_effect: Rate = 0.01

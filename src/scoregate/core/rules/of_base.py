@@ -56,7 +56,8 @@ def _finding(rule: str, row: Row, *, bad: bool, limit: str, where: str) -> Findi
 def moved(row: Row) -> str:
     """How far a row moved: `−0.080 [−0.126, −0.033], p = 0.0005`."""
     bounds = "" if row.low is None or row.high is None else f" [{_signed(row.low)}, {_signed(row.high)}]"
-    return f"{_signed(row.delta or 0.0)}{bounds}, p = {1.0 if row.p is None else row.p:.2g}"
+    p = 1.0 if row.p is None else row.p
+    return f"{_signed(row.delta or 0.0)}{bounds}, {'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
 
 
 def _signed(value: float) -> str:

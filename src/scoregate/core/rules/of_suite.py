@@ -40,7 +40,7 @@ def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
     yield Finding(
         "error rate",
         Conclusion.UNMEASURABLE if rate > limit else Conclusion.PASSED,
-        f"{len(bad)} of {len(columns)} cases ({rate:.1%})",
+        f"{len(bad)} of {len(columns)} cases ({percent(rate)})",
         f"≤ {limit:.1%}",
         judged.limits.where("max_error_rate"),
         judged.suite.label,
@@ -57,11 +57,16 @@ def pass_rate(judged: JudgedSuite) -> Iterator[Finding]:
     yield Finding(
         "pass rate",
         Conclusion.FAILED if rate < limit else Conclusion.PASSED,
-        f"{passed} of {passed + failed} cases ({rate:.1%})",
+        f"{passed} of {passed + failed} cases ({percent(rate)})",
         f"≥ {limit:.1%}",
         judged.limits.where("min_pass_rate"),
         judged.suite.label,
     )
+
+
+def percent(rate: float) -> str:
+    """A rate in [0, 1] as `91.5%`; all and none are said only of all and of none."""
+    return f"{rate if rate in (0, 1) else min(max(rate, 0.001), 0.999):.1%}"
 
 
 def min_score(judged: JudgedSuite) -> Iterator[Finding]:

@@ -1,0 +1,128 @@
+"""What comparing costs: `compare(run, base)` on runs in memory; `python benchmarks/compare_speed.py [--check]`.
+
+Each load is compared in a process of its own, and its peak memory is of all that process: the interpreter, both runs'
+columns, and the comparison. A third of the evaluators gives 0 or 1, a third a rubric's five steps, a third any number;
+latency, cost and tokens are compared too, and one case in five has another status than in the base.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rows import Row
+
+from scoregate.core.columns import Columns
+from scoregate.core.compare import compare
+from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.record import Run, SuiteResult
+
+HEAD = "| compare | measured | target | | |\n|---|--:|--:|---|---|"
+Score = Callable[[random.Random], float]
+KINDS: tuple[Score, ...] = (
+    lambda source: float(source.random() < 0.7),
+    lambda source: source.randrange(5) / 4,
+    lambda source: source.random() ** 0.3,
+)
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is compared, and what it may cost at most; None where it is only shown."""
+
+    evaluators: int
+    cases: int
+    repeats: int
+    seconds: float | None = None
+    megabytes: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the load in words."""
+        return f"{self.evaluators} evaluators × {self.cases:,} cases × {self.repeats}"
+
+
+LOADS = (
+    Load(12, 2_000, 3, seconds=1),
+    Load(3, 100_000, 1, seconds=5, megabytes=300),
+    Load(12, 200, 1),  # where the test draws signs, which is where it is slowest
+)
+
+
+def _columns(load: Load, seed: int) -> Columns:
+    source, columns = random.Random(seed), Columns()
+    rows = load.cases * load.repeats
+    columns.hashes = [f"{at // load.repeats:032x}" for at in range(rows)]
+    columns.digests = [f"{at // load.repeats:016x}" for at in range(rows)]
+    columns.repeats = array("l", (at % load.repeats for at in range(rows)))
+    columns.statuses = bytearray(int(source.random() < 0.1) for _ in range(rows))
+    columns.durations_ms = array("d", (source.lognormvariate(6, 1) for _ in range(rows)))
+    columns.costs = array("d", (source.lognormvariate(-6, 1) for _ in range(rows)))
+    columns.tokens = array("d", (float(source.randrange(100, 3_000)) for _ in range(rows)))
+    for at in range(load.evaluators):
+        columns.scores[f"evaluator-{at}"] = array("d", (KINDS[at % len(KINDS)](source) for _ in range(rows)))
+    return columns
+
+
+def _run(load: Load, seed: int) -> Run:
+    names = [f"evaluator-{at}" for at in range(load.evaluators)]
+    infos = {name: EvaluatorInfo(name, Fingerprint(source="a")) for name in names}
+    suite = SuiteResult("bot", "bot", evaluators=infos, columns=_columns(load, seed), complete=True)
+    return Run(f"run-{seed}", started=0, finished=1, version="1", suites=(suite,))
+
+
+def _peak_mb() -> float:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
+
+
+def _measured(load: Load, runs: int) -> dict[str, float]:
+    """Compare as often as asked, in this process; the first time counts like the others, as it does in a job."""
+    new, base, seconds = _run(load, 1), _run(load, 2), list[float]()
+    for _ in range(runs):
+        started = time.perf_counter()
+        comparison = compare(new, base)
+        seconds.append(time.perf_counter() - started)
+        if len(comparison.rows) != load.evaluators or any(row.p is None for row in comparison.rows):
+            raise SystemExit(f"{load.name}: not every evaluator was compared")
+    return {"seconds": statistics.median(seconds), "megabytes": _peak_mb()}
+
+
+def _rows(at: int, runs: int) -> Iterator[Row]:
+    load = LOADS[at]
+    command = [sys.executable, __file__, "--runs", str(runs), "--load", str(at)]
+    told = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    yield Row(f"{load.name}, time", told["seconds"], "s", load.seconds, f"median of {runs}")
+    yield Row(f"{load.name}, peak memory", told["megabytes"], "MB", load.megabytes, "the whole process")
+
+
+def main() -> int:
+    """Measure every load and return the exit code: 1 where a target is missed and `--check` was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
+    parser.add_argument("--runs", type=int, default=5, help="how often each is compared (default 5)")
+    parser.add_argument("--load", type=int, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.load is not None:
+        print(json.dumps(_measured(LOADS[arguments.load], arguments.runs)))
+        return 0
+    print(HEAD)
+    missed = False
+    for at in range(len(LOADS)):
+        for row in _rows(at, arguments.runs):
+            print(row, flush=True)
+            missed |= row.missed
+    return int(missed and arguments.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

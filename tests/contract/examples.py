@@ -1,0 +1,70 @@
+"""The examples of documents in which code stands between the lines, without fences."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scoregate.core.events import Event, Scored
+from scoregate.core.wire import parse_event
+
+# From the first import after a line of prose to the bracket that closes the call of run_test_suite.
+_CODE = re.compile(r"^from .+?^run_test_suite\($.+?^\)$", re.MULTILINE | re.DOTALL)
+_LOGIC = re.compile(r"\b(BaseIsEquals|BaseIsValidJSON|BaseHasAllSubstrings|BaseAssertions)\b")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example, and the evaluator that it is about."""
+
+    name: str
+    source: str = field(repr=False)
+
+    @property
+    def changed(self) -> str:
+        """Its source with the import root changed, and nothing else."""
+        return self.source.replace("from autoblocks.", "from scoregate.")
+
+
+def logic_based(document: Path) -> Iterator[Example]:
+    """The examples of a document that need no language model."""
+    for code in _CODE.findall(document.read_text(encoding="utf-8")):
+        if found := _LOGIC.search(code):
+            yield Example(found[1], code)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How an example ended, and what it said."""
+
+    code: int
+    err: str
+    events: list[Event]
+
+    @property
+    def scores(self) -> list[float]:
+        """In the order of the cases in the source, which is that of their beginnings."""
+        order = list(dict.fromkeys(event.case for event in self.events if event.type == "case_started"))
+        scored = {event.case: event.score for event in self.events if isinstance(event, Scored)}
+        return [scored[case] for case in order if case in scored]
+
+
+def run(source: str, folder: Path) -> Ran:
+    """Run the source as a script, watched as a host would."""
+    script, events = folder / "suite.py", folder / "events"
+    script.write_text(source, encoding="utf-8")
+    events.mkdir()
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={"SCOREGATE_EVENTS": str(events), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
+    lines = (line for path in sorted(events.iterdir()) for line in path.read_bytes().splitlines())
+    return Ran(done.returncode, done.stderr, [parse_event(line) for line in lines])

@@ -1,0 +1,100 @@
+"""Lines that were written once can be read for ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.events import (
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    ErrorInfo,
+    EvaluatorInfo,
+    Event,
+    Fingerprint,
+    Origin,
+    ReviewRequested,
+    Scored,
+    SuiteFinished,
+    SuiteStarted,
+)
+from scoregate.core.wire import dump_event, parse_event
+
+LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
+EVENTS: list[Event] = [
+    SuiteStarted(
+        suite="bot",
+        seq=0,
+        time=1.5,
+        origin=Origin("evals/bot.py", 7),
+        evaluators=(EvaluatorInfo("exact", Fingerprint("s", "p", "a", "m"), False), EvaluatorInfo("other")),
+        cases=2,
+        params={"temperature": 0},
+        sdk="scoregate 0.1.0",
+        message="nightly",
+    ),
+    CaseStarted(
+        suite="bot", seq=1, time=2.0, case="a", name="Ask", input={"q": "é"}, digest="d", tags=("t",), cluster="c"
+    ),
+    CaseOutput(
+        suite="bot",
+        seq=2,
+        time=2.5,
+        case="a",
+        output=[1, None],
+        duration_ms=3.25,
+        attempts=2,
+        usage=Usage(1, 2, 3, 0.5, "m"),
+    ),
+    Scored(
+        suite="bot",
+        seq=3,
+        time=3.0,
+        case="a",
+        evaluator="exact",
+        score=0.5,
+        threshold=Threshold(gte=1),
+        metadata={"why": "x"},
+        assertions=(Assertion("polite", True, False, {"n": 1}),),
+        usage=Usage(4, 5),
+    ),
+    Errored(
+        suite="bot",
+        seq=4,
+        time=3.5,
+        stage="evaluator",
+        case="a",
+        evaluator="other",
+        error=ErrorInfo("E", "m", "t", "a"),
+    ),
+    ReviewRequested(
+        suite="bot", seq=5, time=4.0, name="look", case="a", evaluator="human", assignees=("x@y",), rubric="r"
+    ),
+    CaseFinished(suite="bot", seq=6, time=4.5, case="a", unscored=("third",)),
+    CaseStarted(suite="bot", seq=7, time=5.0, case="a", repeat=1),
+    SuiteFinished(suite="bot", seq=8, time=5.5, duration_s=9.0, assertion_failed=True),
+]
+
+
+def test_the_lines_of_version_1_are_read_as_ever() -> None:
+    assert [parse_event(line) for line in LOG.read_bytes().splitlines()] == EVENTS
+
+
+def test_the_lines_are_still_written_so() -> None:
+    assert [dump_event(event).decode() for event in EVENTS] == LOG.read_text(encoding="utf-8").splitlines()
+
+
+def test_a_program_in_another_language_may_leave_out_what_has_a_default() -> None:
+    lines = [
+        b'{"type":"suite_started","suite":"s"}',
+        b'{"type":"case_started","suite":"s","case":"a"}',
+        b'{"type":"case_output","suite":"s","case":"a","output":"x"}',
+        b'{"type":"scored","suite":"s","case":"a","evaluator":"e","score":1}',
+        b'{"type":"errored","suite":"s","stage":"task","error":{"type":"E","message":"m"}}',
+        b'{"type":"review_requested","suite":"s","name":"look"}',
+        b'{"type":"case_finished","suite":"s","case":"a"}',
+        b'{"type":"suite_finished","suite":"s"}',
+    ]
+    assert [parse_event(line).type for line in lines] == [line.split(b'"')[3].decode() for line in lines]

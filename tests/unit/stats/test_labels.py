@@ -1,0 +1,239 @@
+"""Which label a row gets: the first that applies, in the order of the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.stats.builders import SAME, Scores, cases, compared, row_of, run_of, suite_of
+
+from scoregate.core.compare import compare
+from scoregate.core.criteria import Criteria, EvaluatorCriteria
+from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.rows import Label, Row
+
+OTHER = EvaluatorInfo("score", replace(SAME, source="other"))
+
+
+def half(better: int, worse: int, equal: int) -> tuple[Scores, Scores]:
+    """Binary scores of a run and its base with so many cases each."""
+    new = [1.0] * better + [0.0] * worse + [1.0] * equal
+    old = [0.0] * better + [1.0] * worse + [1.0] * equal
+    return cases(new), cases(old)
+
+
+def shifted(by: float, n: int, wobble: float = 0.0) -> tuple[Scores, Scores]:
+    """Scores around 0.5, moved by as much, give or take a wobble."""
+    return cases([0.5 + by + (wobble if at % 2 else -wobble) for at in range(n)]), cases([0.5] * n)
+
+
+def against(new: Scores, old: Scores, changed: EvaluatorInfo) -> Row:
+    return compared(suite_of({"score": new}, infos=[changed]), suite_of({"score": old})).rows[0]
+
+
+def test_unmeasurable_comes_before_all_else() -> None:
+    new, old = half(0, 30, 30)
+    shaky = {**new, **{f"case-{at}": [None] for at in range(6)}}
+    assert row_of(shaky, old).label is Label.UNMEASURABLE
+    row = against(shaky, old, OTHER)
+    assert (row.label, row.reason, row.dropped) == (Label.UNMEASURABLE, "6 pairs have an error (10%)", 6)
+    assert (row.delta, row.p) == (None, None), "another evaluator's scores are not to be subtracted"
+    few = row_of(cases([None, 1.0, 1.0]), cases([1.0] * 3))
+    assert few.label is Label.UNMEASURABLE
+    assert row_of(cases([None] * 20), cases([1.0] * 20)).label is Label.UNMEASURABLE
+    assert row_of(cases([1.0] * 20), cases([None] * 20)).label is Label.UNMEASURABLE
+    crossed = row_of(cases([1.0] * 5 + [None] * 5), cases([None] * 5 + [1.0] * 5))
+    assert (crossed.label, crossed.n, crossed.dropped) == (Label.UNMEASURABLE, 0, 10)
+
+
+def test_exactly_as_many_errors_as_allowed_are_allowed() -> None:
+    new, old = cases([None] + [1.0] * 19), cases([1.0] * 20)
+    assert row_of(new, old).label is Label.UNCHANGED
+    assert row_of(new, old, criteria=Criteria(max_dropped=0.04)).label is Label.UNMEASURABLE
+    assert row_of(cases([None] * 2 + [1.0] * 18), old, criteria=Criteria(max_dropped=0.1)).label is Label.UNCHANGED
+
+
+def test_not_comparable_comes_before_few_and_equal() -> None:
+    for new, old in (half(0, 0, 3), half(0, 0, 30), half(0, 30, 0)):
+        row = against(new, old, OTHER)
+        assert (row.label, row.reason) == (Label.NOT_COMPARABLE, "its code changed")
+        assert (row.p, row.delta, row.n) == (None, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "words"),
+    [
+        (replace(SAME, source="x"), "its code changed"),
+        (replace(SAME, prompt="x"), "its prompt changed"),
+        (replace(SAME, parameters="x"), "its parameters changed"),
+        (replace(SAME, model="new"), "its model changed: m → new"),
+        (replace(SAME, source="x", prompt="x"), "its code and its prompt changed"),
+    ],
+)
+def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -> None:
+    row = against(*half(3, 3, 20), EvaluatorInfo("score", fingerprint))
+    assert (row.label, row.reason) == (Label.NOT_COMPARABLE, words)
+
+
+def test_a_turned_direction_is_not_comparable() -> None:
+    row = against(*half(3, 3, 20), EvaluatorInfo("score", SAME, higher_is_better=False))
+    assert (row.label, row.reason) == (Label.NOT_COMPARABLE, "its direction changed (higher_is_better)")
+
+
+def test_without_a_fingerprint_it_is_compared_and_said_to_be_unchecked() -> None:
+    row = against(*half(0, 30, 30), EvaluatorInfo("score"))
+    assert (row.label, row.checked) == (Label.WORSE, False)
+    assert row_of(*half(0, 30, 30), info=EvaluatorInfo("score")).checked is False
+    assert row_of(*half(0, 30, 30)).checked is True
+
+
+def test_what_a_fingerprint_does_not_know_is_no_change() -> None:
+    partial = EvaluatorInfo("score", Fingerprint(source=SAME.source))
+    assert against(*half(0, 30, 30), partial).label is Label.WORSE
+
+
+def test_new_and_removed_come_before_few() -> None:
+    new = suite_of({"kept": cases([1.0] * 3), "fresh": cases([1.0] * 3)})
+    old = suite_of({"kept": cases([1.0] * 3), "dropped": cases([0.5] * 3), "also": cases([0.5] * 3)})
+    found = [(row.evaluator, row.label) for row in compared(new, old).rows]
+    assert found == [
+        ("kept", Label.TOO_FEW),
+        ("fresh", Label.NEW),
+        ("dropped", Label.REMOVED),
+        ("also", Label.REMOVED),
+    ]
+
+
+def test_suites_come_and_go() -> None:
+    here, there = (suite_of({"score": cases([1.0] * 12)}, id=name, label=name) for name in ("here", "there"))
+    comparison = compared(here, there)
+    assert [(row.suite, row.label) for row in comparison.rows] == [("here", Label.NEW), ("there", Label.REMOVED)]
+    assert comparison.gone == ("there",)
+
+
+def test_too_few_comes_before_unchanged_and_worse() -> None:
+    assert row_of(*half(0, 0, 9)).label is Label.TOO_FEW
+    assert row_of(*half(0, 0, 10)).label is Label.UNCHANGED
+    row = row_of(*half(0, 9, 0))
+    assert (row.label, row.q, row.delta) == (Label.TOO_FEW, None, -1.0)
+    assert row.p == pytest.approx(2**-9)
+    assert row_of(*half(0, 10, 0)).label is Label.WORSE
+    assert row_of(*half(0, 5, 0), criteria=Criteria(few=5)).label is Label.WORSE
+
+
+def test_clusters_are_what_is_too_few() -> None:
+    new, old = half(0, 36, 0)
+    nine = {f"case-{at}": f"talk-{at // 4}" for at in range(36)}
+    assert row_of(new, old, clusters=nine).label is Label.TOO_FEW
+    twelve = {f"case-{at}": f"talk-{at // 3}" for at in range(36)}
+    assert row_of(new, old, clusters=twelve).label is Label.WORSE
+
+
+def test_unchanged_comes_before_equivalent() -> None:
+    row = row_of(*half(0, 0, 400))
+    assert (row.label, row.p, row.delta) == (Label.UNCHANGED, 1.0, 0.0)
+    assert row_of(*half(1, 1, 400)).label is Label.EQUIVALENT
+
+
+def test_better_and_worse_come_before_equivalent() -> None:
+    for by, label in ((0.015, Label.BETTER), (-0.015, Label.WORSE)):
+        row = row_of(*shifted(by, 60, wobble=0.001))
+        assert row.low is not None
+        assert row.high is not None
+        assert max(-row.low, row.high) < 0.02
+        assert row.label is label
+
+
+def test_a_significant_difference_under_the_smallest_effect_is_no_call() -> None:
+    sides = shifted(-0.008, 60, wobble=0.001)
+    row = row_of(*sides)
+    assert row.p is not None
+    assert row.p < 1e-3
+    assert row.label is Label.EQUIVALENT
+    assert row_of(*sides, criteria=Criteria(margin=0.005)).label is Label.NOISE
+    assert row_of(*sides, criteria=Criteria(min_effect=0.005)).label is Label.WORSE
+
+
+def test_equivalent_needs_the_whole_interval_inside_the_margin() -> None:
+    sides = shifted(0.0, 60, wobble=0.1)
+    row = row_of(*sides)
+    assert row.high is not None
+    assert (row.label, row.high > 0.02) == (Label.NOISE, True)
+    assert row_of(*sides, criteria=Criteria(margin=row.high + 1e-9)).label is Label.EQUIVALENT
+    assert row_of(*sides, criteria=Criteria(margin=row.high - 1e-9)).label is Label.NOISE
+
+
+def test_noise_comes_with_what_could_have_been_seen() -> None:
+    row = row_of(*half(4, 7, 30))
+    assert row.label is Label.NOISE
+    assert row.detectable is not None
+    assert 0.1 < row.detectable < 0.4
+
+
+def test_lower_may_be_better() -> None:
+    downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
+    row = row_of(*half(0, 30, 30), info=downwards)
+    assert (row.label, row.better, row.worse, row.higher_is_better) == (Label.BETTER, 30, 0, False)
+    assert row.delta == -0.5
+    assert row.gain == 0.5
+    assert row_of(*half(30, 0, 30), info=downwards).label is Label.WORSE
+
+
+def test_settings_may_turn_the_direction() -> None:
+    turned = Criteria(evaluators={"sc*": EvaluatorCriteria(higher_is_better=False)})
+    assert row_of(*half(0, 30, 30), criteria=turned).label is Label.BETTER
+    back = Criteria(evaluators={"*": EvaluatorCriteria(higher_is_better=True)})
+    downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
+    assert row_of(*half(0, 30, 30), info=downwards, criteria=back).label is Label.WORSE
+
+
+def test_effect_and_margin_are_set_by_evaluator() -> None:
+    new, old = shifted(-0.05, 40, wobble=0.01)
+    criteria = Criteria(
+        evaluators={
+            "rough-*": EvaluatorCriteria(min_effect=0.1, margin=0.2),
+            "rough-but-strict": EvaluatorCriteria(min_effect=0.02),
+        }
+    )
+    names = ("fine", "rough-1", "rough-but-strict")
+    sides = (suite_of(dict.fromkeys(names, scores)) for scores in (new, old))
+    labels = {row.evaluator: row.label for row in compared(*sides, criteria=criteria).rows}
+    assert labels == {"fine": Label.WORSE, "rough-1": Label.EQUIVALENT, "rough-but-strict": Label.WORSE}
+
+
+def many(*sides: tuple[Scores, Scores]) -> list[Row]:
+    names = [f"e{at}" for at in range(len(sides))]
+    new, old = (suite_of({name: pair[at] for name, pair in zip(names, sides, strict=True)}) for at in (0, 1))
+    return list(compared(new, old).rows)
+
+
+def test_many_rows_ask_for_more() -> None:
+    alone = row_of(*half(4, 13, 40))
+    assert alone.p == alone.q == pytest.approx(0.0309, abs=1e-3)
+    assert alone.label is Label.WORSE
+    rows = many(half(4, 13, 40), half(9, 8, 40), half(8, 8, 41))
+    assert rows[0].q == pytest.approx(3 * (alone.p or 0.0))
+    assert [row.label for row in rows] == [Label.NOISE] * 3
+
+
+def test_rows_that_could_not_have_been_called_do_not_count() -> None:
+    """Four changed cases can't come under 0.05 (Tarone); equal, few and errored rows were never in question."""
+    idle = (half(0, 4, 53), half(2, 2, 53), half(0, 0, 57))
+    rows = many(half(4, 13, 40), *idle)
+    assert rows[0].q == rows[0].p
+    assert rows[0].label is Label.WORSE
+    assert [row.q for row in rows[1:]] == [None] * 3
+    assert rows[1].smallest_p == 2**-4
+
+
+def test_five_changed_cases_can_be_called() -> None:
+    five, four = row_of(*half(0, 5, 40)), row_of(*half(0, 4, 40))
+    assert (five.p, four.p) == pytest.approx((2**-5, 2**-4))
+    assert (five.label, four.label) == (Label.WORSE, Label.NOISE)
+
+
+def test_without_a_base_everything_is_new() -> None:
+    suite = suite_of({"score": cases([1.0] * 12), "broken": cases([None] * 12)})
+    comparison = compare(run_of(suite), None, "no run of main")
+    assert [row.label for row in comparison.rows] == [Label.NEW, Label.UNMEASURABLE]
+    assert comparison.base_note == "no run of main"

@@ -1,0 +1,192 @@
+"""How the trials of a run and its base become one difference a case."""
+
+from __future__ import annotations
+
+import random
+from math import log
+
+import pytest
+from tests.unit.stats.builders import cases, columns_of, compared, row_of, suite_of
+from tests.unit.stats.oracles import clustered_error
+
+from scoregate.core.case import CaseError, CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.events import ErrorInfo
+from scoregate.core.intervals import spread
+from scoregate.core.pairs import pair_ratios, pair_scores
+from scoregate.core.record import SuiteResult
+from scoregate.core.rows import Label, Measure
+from scoregate.core.signflip import sign_flip
+
+
+def test_repeats_collapse_to_the_mean_of_their_case() -> None:
+    new = {"a": [1.0, 0.0, 1.0], "b": [1.0, 1.0, 1.0]}
+    old = {"a": [0.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0]}
+    pairs = pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s")
+    assert pairs.sums == pytest.approx([1 / 3, 2 / 3])
+    assert (pairs.n, pairs.rose, pairs.fell, pairs.binary) == (2, 2, 0, False)
+
+
+def test_sides_may_differ_in_repeats() -> None:
+    pairs = pair_scores(columns_of({"s": {"a": [0.5]}}), [columns_of({"s": {"a": [0.0, 1.0, 1.0, 1.0]}})], "s")
+    assert pairs.sums == pytest.approx([-0.25])
+
+
+def test_a_repeat_is_no_case() -> None:
+    """Five repeats that agree are worth no more than one."""
+    source = random.Random(1)
+    new, old = ([source.random() < 0.7 for _ in range(40)] for _ in range(2))
+    once = row_of(cases([float(x) for x in new]), cases([float(x) for x in old]))
+    often = row_of(
+        {f"case-{at}": [float(x)] * 5 for at, x in enumerate(new)},
+        {f"case-{at}": [float(x)] * 5 for at, x in enumerate(old)},
+    )
+    assert (often.p, often.n, often.delta) == (once.p, once.n, once.delta)
+    assert often.detectable == pytest.approx(once.detectable)
+
+
+def test_more_runs_of_the_base_are_more_repeats_of_it() -> None:
+    new, first, second = cases([1.0, 0.0] * 6), cases([1.0, 1.0] * 6), cases([0.0, 1.0] * 6)
+    together = {case: [*first[case], *second[case]] for case in first}
+    pooled, repeated = row_of(new, first, second), row_of(new, together)
+    assert (pooled.delta, pooled.p, pooled.base) == (repeated.delta, repeated.p, repeated.base)
+    assert (pooled.low, pooled.high) == (repeated.low, repeated.high)
+
+
+def test_a_base_run_of_another_evaluator_is_not_pooled() -> None:
+    new, old = ({"score": cases([score] * 12)} for score in (1.0, 0.0))
+    stranger = suite_of({"score": cases([1.0] * 12)}, script="another.py")
+    assert compared(suite_of(new), suite_of(old), stranger).rows[0].delta == 1.0
+
+
+def test_binary_is_what_is_0_or_1_and_alone() -> None:
+    def binary(new: list[float], old: list[float], clusters: dict[str, str] | None = None) -> bool:
+        sides = (columns_of({"s": cases(scores)}, clusters) for scores in (new, old))
+        here, there = sides
+        return pair_scores(here, [there], "s").binary
+
+    assert binary([1.0, 0.0], [0.0, 0.0])
+    assert not binary([1.0, 0.5], [0.0, 0.0])
+    assert not binary([1.0, 0.0], [0.0, 0.5])
+    assert not binary([1.0, 0.0], [0.0, 0.0], {"case-0": "c", "case-1": "c"})
+    assert not pair_scores(Columns(), [Columns()], "s").binary
+    repeated = columns_of({"s": {"case-0": [1.0, 1.0]}})
+    assert not pair_scores(repeated, [repeated], "s").binary
+
+
+def test_clusters_are_the_unit() -> None:
+    source = random.Random(2)
+    scores = [[source.random() for _ in range(60)] for _ in range(2)]
+    clusters = {f"case-{at}": f"talk-{at // 4}" for at in range(60) if at >= 8}
+    row = row_of(cases(scores[0]), cases(scores[1]), clusters=clusters)
+    differences = [a - b for a, b in zip(*scores, strict=True)]
+    names = [clusters.get(f"case-{at}", f"alone-{at}") for at in range(60)]
+    sums = [sum(d for d, n in zip(differences, names, strict=True) if n == name) for name in dict.fromkeys(names)]
+    assert (row.n, row.clusters) == (60, 8 + 13)
+    assert row.delta == pytest.approx(sum(differences) / 60)
+    assert row.p == pytest.approx(sign_flip(sums))
+    around = spread([(total, names.count(name)) for total, name in zip(sums, dict.fromkeys(names), strict=True)])
+    assert around.error == pytest.approx(clustered_error(differences, names))
+    assert (row.low, row.high) == pytest.approx(around.interval())
+    assert row.detectable == pytest.approx(around.detectable())
+
+
+def test_a_cluster_may_have_the_name_of_a_case() -> None:
+    clusters = {"case-1": "case-0", "case-2": "case-0"}
+    new = columns_of({"s": cases([1.0, 1.0, 1.0])}, clusters)
+    old = columns_of({"s": cases([0.0, 0.0, 0.0])}, clusters)
+    assert pair_scores(new, [old], "s").clusters == ((1.0, 1), (2.0, 2))
+
+
+def test_pairs_with_an_error_on_either_side_are_dropped_and_counted() -> None:
+    new = cases([None, 1.0, None, 1.0] + [1.0] * 96)
+    old = cases([1.0, None, None, 1.0] + [0.0] * 96)
+    row = row_of(new, old)
+    assert (row.dropped, row.n, row.better, row.label) == (3, 97, 96, Label.BETTER)
+    assert row.delta == pytest.approx(96 / 97), "an error is not a zero"
+
+
+def test_a_repeat_that_errs_leaves_the_others() -> None:
+    new, old = {f"c{at}": [None, 1.0, 0.0] for at in range(12)}, {f"c{at}": [1.0] for at in range(12)}
+    row = row_of(new, old)
+    assert (row.dropped, row.n, row.delta) == (0, 12, -0.5)
+
+
+def test_an_error_of_a_case_that_the_other_side_lacks_is_no_dropped_pair() -> None:
+    row = row_of(cases([1.0] * 20) | {"new": [None]}, cases([1.0] * 20) | {"gone": [None]})
+    assert (row.dropped, row.n, row.added, row.removed) == (0, 20, 1, 1)
+
+
+def test_an_error_of_one_evaluator_is_no_error_of_another() -> None:
+    def side() -> SuiteResult:
+        return suite_of({"shaky": cases([None] * 6 + [1.0] * 14), "firm": cases([1.0] * 20)})
+
+    found = {row.evaluator: row for row in compared(side(), side()).rows}
+    assert (found["firm"].dropped, found["firm"].label) == (0, Label.UNCHANGED)
+    assert (found["shaky"].dropped, found["shaky"].label) == (6, Label.UNMEASURABLE)
+
+
+def trial(case: str, error: CaseError | None, **scores: float) -> CaseResult:
+    evaluations = {name: Evaluation(score) for name, score in scores.items()}
+    return CaseResult(0, case, evaluations=evaluations, errors=[error] if error else [])
+
+
+def test_only_an_error_of_the_whole_case_drops_what_has_no_score() -> None:
+    """An evaluator that returned None where another raised has given no score, but has not failed either."""
+    raised = ErrorInfo("ValueError", "no")
+    new, old = Columns(), Columns()
+    for at in range(20):
+        old.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
+    new.add(trial("c0", CaseError(raised, "shaky")))
+    new.add(trial("c1", CaseError(raised)))
+    for at in range(2, 20):
+        new.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
+    assert pair_scores(new, [old], "quiet").dropped == 1
+    assert pair_scores(new, [old], "shaky").dropped == 2
+
+
+def test_cases_that_only_one_side_has_are_left_out_and_counted() -> None:
+    row = row_of(cases([1.0] * 15), cases([0.0] * 12) | {"old-1": [1.0], "old-2": [1.0]})
+    assert (row.n, row.added, row.removed, row.delta) == (12, 3, 2, 1.0)
+
+
+def test_a_case_with_another_definition_is_counted() -> None:
+    new, old = suite_of({"score": cases([1.0] * 12)}), suite_of({"score": cases([1.0] * 12)})
+    new.columns.digests[3] = "another"
+    new.columns.digests[4] = ""
+    row = compared(new, old).rows[0]
+    assert (row.changed, row.n) == (1, 12)
+
+
+def used(cost: float, tokens: int, milliseconds: float, count: int = 12) -> SuiteResult:
+    columns = Columns()
+    for at in range(count):
+        spent = Usage(tokens, 0, cost=cost * (1 + at % 3))
+        columns.add(CaseResult(0, f"c{at}", duration_ms=milliseconds * (1 + at % 5), usage=spent))
+    return SuiteResult("bot", "bot", columns=columns, complete=True)
+
+
+def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:
+    rows = {row.measure: row for row in compared(used(0.02, 90, 500.0), used(0.01, 90, 1000.0)).quantities}
+    assert rows[Measure.COST].delta == pytest.approx(log(2))
+    assert rows[Measure.LATENCY].delta == pytest.approx(-log(2))
+    labels = {measure: row.label for measure, row in rows.items()}
+    assert labels == {Measure.COST: Label.WORSE, Measure.LATENCY: Label.BETTER, Measure.TOKENS: Label.UNCHANGED}
+
+
+def test_four_percent_more_is_no_matter_and_six_is() -> None:
+    four = {row.measure: row for row in compared(used(0.0104, 90, 1), used(0.01, 90, 1)).quantities}
+    six = {row.measure: row for row in compared(used(0.0106, 90, 1), used(0.01, 90, 1)).quantities}
+    assert four[Measure.COST].label is Label.EQUIVALENT
+    assert six[Measure.COST].label is Label.WORSE
+
+
+def test_what_is_zero_or_unknown_has_no_ratio() -> None:
+    def values(columns: Columns) -> list[float]:
+        return list(columns.durations_ms)
+
+    new, old = (columns_of({"s": cases([1.0] * 4)}) for _ in range(2))
+    for row, pair in enumerate([(1.0, 2.0), (0.0, 2.0), (float("nan"), 2.0), (1.0, float("inf"))]):
+        new.durations_ms[row], old.durations_ms[row] = pair
+    assert pair_ratios(new, [old], values).sums == pytest.approx([-log(2)])

@@ -1,0 +1,154 @@
+"""What holds for any scores: of the test alone, and of a whole row."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import isfinite
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.stats.builders import Scores, row_of
+
+from scoregate.core.rows import Label, Row
+from scoregate.core.signflip import ENUMERATED, sign_flip
+
+MIRRORED = {Label.BETTER: Label.WORSE, Label.WORSE: Label.BETTER}
+KINDS = {
+    "binary": st.sampled_from([0.0, 1.0]),
+    "rubric": st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
+    "percent": st.integers(0, 100).map(lambda percent: percent / 100),
+    "continuous": st.floats(0, 1),
+}
+
+
+@st.composite
+def two_sides(draw: st.DrawFn, least: int = 1) -> tuple[Scores, Scores]:
+    """The scores of a run and its base: one kind, each case repeated as often on one side as on the other."""
+    score = KINDS[draw(st.sampled_from(sorted(KINDS)))]
+    repeats = draw(st.integers(1, 3))
+    trials = st.lists(score, min_size=repeats, max_size=repeats)
+    sides = draw(st.lists(st.tuples(trials, trials), min_size=least, max_size=30))
+    new, old = ({f"case-{at}": pair[side] for at, pair in enumerate(sides)} for side in (0, 1))
+    return new, old
+
+
+def values(limit: int = 40) -> st.SearchStrategy[list[float]]:
+    lattice = st.integers(-20, 20).map(lambda step: step / 20)
+    return st.lists(lattice, max_size=limit) | st.lists(st.floats(-1, 1), max_size=limit)
+
+
+def numbers(row: Row) -> list[float]:
+    found = (row.delta, row.p, row.low, row.high, row.detectable, row.smallest_p)
+    return [number for number in found if number is not None]
+
+
+@given(values())
+def test_p_is_a_probability(differences: list[float]) -> None:
+    p = sign_flip(differences)
+    assert p is not None
+    assert 0.0 < p <= 1.0
+
+
+@given(values())
+def test_neither_direction_nor_order_changes_p(differences: list[float]) -> None:
+    p = sign_flip(differences)
+    assert sign_flip([-d for d in differences]) == pytest.approx(p, abs=1e-12)
+    shuffled = random.Random(1).sample(differences, k=len(differences))
+    assert sign_flip(shuffled) == pytest.approx(p, abs=1e-12)
+
+
+@given(values(), st.integers(1, 50))
+def test_equal_pairs_leave_p_alone(differences: list[float], equal: int) -> None:
+    assert sign_flip([*differences, *[0.0] * equal]) == sign_flip(differences)
+
+
+@given(st.lists(st.integers(-1_000, 1_000).map(lambda step: step / 1_000), max_size=ENUMERATED), st.floats(0.1, 30))
+def test_scaling_leaves_p_alone(differences: list[float], factor: float) -> None:
+    assert sign_flip([factor * d for d in differences]) == pytest.approx(sign_flip(differences), abs=1e-9)
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=20, max_size=40), st.sampled_from([0.25, 0.5, 2.0, 16.0]))
+def test_scaling_leaves_drawn_p_alone(sizes: list[float], factor: float) -> None:
+    differences = [size if at % 3 else -size for at, size in enumerate(sizes)]
+    assert sign_flip([factor * d for d in differences]) == sign_flip(differences)
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=1, max_size=10))
+def test_a_larger_difference_the_same_way_never_raises_p(sizes: list[float]) -> None:
+    one_way = sign_flip(sizes)
+    assert one_way == pytest.approx(2.0 ** -len(sizes))
+    assert sign_flip([-sizes[0], *sizes[1:]]) >= one_way  # type: ignore[operator]
+
+
+@given(two_sides())
+def test_swapping_run_and_base_flips_the_sign_and_keeps_p(sides: tuple[Scores, Scores]) -> None:
+    row, swapped = row_of(*sides), row_of(*reversed(sides))
+    assert swapped.delta == pytest.approx(-(row.delta or 0.0), abs=1e-12)
+    assert (swapped.p, swapped.q) == pytest.approx((row.p, row.q), abs=1e-12)
+    assert (swapped.low, swapped.high) == pytest.approx((-(row.high or 0.0), -(row.low or 0.0)), abs=1e-9)
+    assert (swapped.better, swapped.worse, swapped.n) == (row.worse, row.better, row.n)
+    assert swapped.label is MIRRORED.get(row.label, row.label)
+
+
+@given(two_sides())
+def test_a_row_makes_sense(sides: tuple[Scores, Scores]) -> None:
+    row = row_of(*sides)
+    assert all(isfinite(number) for number in numbers(row))
+    assert row.delta is not None
+    assert row.low is not None
+    assert row.high is not None
+    assert -1.0 <= row.low <= row.high <= 1.0
+    assert row.n == len(sides[0])
+    assert row.better + row.worse <= row.n
+    assert (row.q is None) == (row.n < 10 or row.smallest_p is None or row.smallest_p > 0.05)
+
+
+@given(two_sides(), st.randoms(use_true_random=False))
+def test_the_order_of_cases_does_not_matter(sides: tuple[Scores, Scores], source: random.Random) -> None:
+    row = row_of(*sides)
+    other = row_of(*({case: side[case] for case in shuffled(list(side), source)} for side in sides))
+    assert numbers(other) == pytest.approx(numbers(row), abs=1e-9)
+    assert other.label is row.label
+
+
+def shuffled(names: Sequence[str], source: random.Random) -> list[str]:
+    return source.sample(names, k=len(names))
+
+
+@given(two_sides(least=10), st.sampled_from([0.0, 1.0]))
+def test_one_more_equal_pair_changes_nothing_but_n(sides: tuple[Scores, Scores], score: float) -> None:
+    repeats = len(sides[0]["case-0"])
+    row, more = row_of(*sides), row_of(*({**side, "equal": [score] * repeats} for side in sides))
+    assert (more.p, more.smallest_p, more.better, more.worse) == (row.p, row.smallest_p, row.better, row.worse)
+    assert more.n == row.n + 1
+    assert more.delta == pytest.approx((row.delta or 0.0) * row.n / more.n, abs=1e-12)
+
+
+@given(two_sides(), st.integers(1, 4))
+def test_pooling_the_same_base_again_changes_nothing(sides: tuple[Scores, Scores], runs: int) -> None:
+    new, old = sides
+    row, pooled = row_of(new, old), row_of(new, *[old] * (1 + runs))
+    assert (pooled.p, pooled.delta) == pytest.approx((row.p, row.delta), abs=1e-9)
+    assert pooled.detectable == pytest.approx(row.detectable, abs=1e-9)
+    assert (pooled.n, pooled.better, pooled.worse) == (row.n, row.better, row.worse)
+
+
+@given(two_sides())
+def test_repeats_in_another_order_change_nothing(sides: tuple[Scores, Scores]) -> None:
+    new, old = sides
+    row = row_of(new, old)
+    turned = row_of({case: list(reversed(scores)) for case, scores in new.items()}, old)
+    assert numbers(turned) == pytest.approx(numbers(row), abs=1e-9)
+    assert (turned.label, turned.better, turned.worse) == (row.label, row.better, row.worse)
+
+
+@given(two_sides())
+def test_a_run_against_itself_is_unchanged(sides: tuple[Scores, Scores]) -> None:
+    new = sides[0]
+    turned = {case: list(reversed(scores)) for case, scores in new.items()}
+    row = row_of(turned, new)
+    assert row.label is (Label.UNCHANGED if row.n >= 10 else Label.TOO_FEW)
+    assert (row.p, row.better, row.worse) == (1.0, 0, 0)
+    assert row.delta == pytest.approx(0.0, abs=1e-12)
