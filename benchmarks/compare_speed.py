@@ -1,11 +1,4 @@
-"""What comparing costs: `compare(run, base)` on runs in memory; `python benchmarks/compare_speed.py [--check]`.
-
-Each load is compared in a process of its own, and its peak memory is of all that process: the interpreter, both runs'
-columns, and the comparison. A third of the evaluators gives 0 or 1, a third a rubric's five steps, a third any number;
-latency, cost and tokens are compared too, and one case in five has another status than in the base.
-"""
-
-from __future__ import annotations
+"""What comparing costs: `compare(run, base)` on runs in memory; `python benchmarks/compare_speed.py [--check]`."""
 
 import argparse
 import json
@@ -59,6 +52,7 @@ LOADS = (
 
 
 def _columns(load: Load, seed: int) -> Columns:
+    """A third of the evaluators gives 0 or 1, a third a rubric's five steps, a third any number."""
     source, columns = random.Random(seed), Columns()
     rows = load.cases * load.repeats
     columns.hashes = [f"{at // load.repeats:032x}" for at in range(rows)]
@@ -98,9 +92,10 @@ def _measured(load: Load, runs: int) -> dict[str, float]:
 
 
 def _rows(at: int, runs: int) -> Iterator[Row]:
+    """Each load has a process of its own: the peak is of the interpreter, both runs' columns and the comparison."""
     load = LOADS[at]
     command = [sys.executable, __file__, "--runs", str(runs), "--load", str(at)]
-    told = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
     yield Row(f"{load.name}, time", told["seconds"], "s", load.seconds, f"median of {runs}")
     yield Row(f"{load.name}, peak memory", told["megabytes"], "MB", load.megabytes, "the whole process")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from scoregate.ci.archive import read_run
@@ -24,4 +23,4 @@ def rejudged(run: Path, baseline: Path | None, settings: Settings) -> Outcome:
 
 def _read(path: Path) -> Baseline:
     run = read_run(path)
-    return Baseline(run, describe(run, time.time()))
+    return Baseline(run, describe(run))

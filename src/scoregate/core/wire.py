@@ -42,7 +42,8 @@ def dump_event(event: Event) -> bytes:
         ValueError: a field has no JSON form, or one that cannot be read back: too deep, or a number of too many digits.
     """
     line = dump(event)
-    if len(line) > _LONG or line.count(b"[") + line.count(b"{") > _MANY_BRACKETS:
+    brackets = line.count(b"[") + line.count(b"{") if len(line) > 2 * _MANY_BRACKETS else 0
+    if brackets > _MANY_BRACKETS or len(line) > _LONG:
         try:
             from_json(b"[" * _MARGIN + line + b"]" * _MARGIN)
         except ValueError as error:

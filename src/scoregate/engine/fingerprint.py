@@ -30,10 +30,11 @@ def fingerprint(evaluator: object, *, ignore: Iterable[str] = ()) -> Fingerprint
         evaluator: any object. ignore: attributes that do not change a score.
     """
     model = getattr(evaluator, "model", None)
+    named = isinstance(model, str)
     return Fingerprint(
         source=_source(type(evaluator)),
-        parameters=_digest(_parameters(evaluator, {*ignore, "model"})),
-        model=model if isinstance(model, str) else None,
+        parameters=_digest(_parameters(evaluator, {*ignore, "model"} if named else {*ignore})),
+        model=model if named else None,
     )
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from pathlib import Path
 
 import psutil
 import pytest
-
 from tests.integration.host.conftest import Project, suite
 
 
 def test_a_suite_killed_while_it_runs_keeps_its_finished_cases(project: Project) -> None:
-    die = "import os, signal\ndef fn(case):\n    if case.input == 'good 5':\n        os.kill(os.getpid(), signal.SIGKILL)\n    return case.input"
+    die = (
+        "import os, signal\n"
+        "def fn(case):\n"
+        "    if case.input == 'good 5':\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return case.input"
+    )
     project.write("evals/demo.py", suite(die, fn="fn", good=9, max_test_case_concurrency="1"))
     ran = project.scoregate("run")
     assert ran.exit_code == 3
@@ -51,7 +55,8 @@ def test_a_script_at_its_time_limit_is_stopped_with_all_its_descendants(project:
         "import subprocess, sys, time\n"
         "def fn(case):\n"
         "    if case.input == 'good 1':\n"
-        "        child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'], start_new_session=True)\n"
+        "        sleeper = [sys.executable, '-c', 'import time; time.sleep(300)']\n"
+        "        child = subprocess.Popen(sleeper, start_new_session=True)\n"
         "        open('child.pid', 'w').write(str(child.pid))\n"
         "        time.sleep(300)\n"
         "    return case.input"
@@ -145,6 +150,3 @@ def test_output_of_a_suite_cannot_give_commands_to_ci(project: Project) -> None:
     assert not [line for line in ran.output.splitlines() if line.lstrip().startswith("::")]
     assert "##[" not in ran.output
     assert "\x1b" not in ran.output
-
-
-assert os.name == "posix"

@@ -6,7 +6,6 @@ import gzip
 import json
 
 from junitparser import JUnitXml
-
 from tests.integration.host.conftest import Project, suite
 
 

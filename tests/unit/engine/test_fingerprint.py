@@ -186,6 +186,12 @@ def test_its_model_stands_in_clear(of: Any) -> None:
     assert found.parameters == base.parameters
 
 
+def test_a_model_that_is_no_name_is_a_parameter(of: Any) -> None:
+    one, two = (changed("EVALUATOR = Words()", f"EVALUATOR = Words(model={{'name': {name!r}}})") for name in "xy")
+    assert of(one).model is None
+    assert of(one).parameters != of(two).parameters
+
+
 def test_what_is_ignored_changes_nothing(of: Any) -> None:
     other = changed("EVALUATOR = Words()", "EVALUATOR = Words(tags=())")
     assert of(other, ignore=["tags"]).parameters == of(BASE, ignore=["tags"]).parameters
