@@ -1,6 +1,6 @@
 """One cell of the calibration: many pull requests of one kind, and how often each method calls them changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import comb, sqrt
@@ -67,12 +67,11 @@ def measure(kind: Kind, n: int, repeats: int, *, worse: bool, effort: Effort) ->
     drawn = kind.differences(source, (effort.draws(n, worse=worse), n), repeats=repeats, worse=worse)
     binary = kind.name == "binary" and repeats == 1
     t = _t(drawn)
-    found, weights = _asked(source, drawn, t, effort.asked, binary=binary)
+    strata = list(_asked(source, drawn, t, effort.asked, binary=binary))
     effect = kind.effect if worse else 0.0
-    ours = [x.p <= ALPHA and (x.delta < 0 or not worse) for x in found]
-    covered = [x.low <= effect <= x.high for x in found]
-    others = _others(drawn, t, worse=worse, binary=binary)
-    return Cell(kind.name, n, repeats, worse, _rate(ours, weights), _rate(covered, weights), others)
+    ours = _rate(strata, lambda found: found.p <= ALPHA and (found.delta < 0 or not worse))
+    covered = _rate(strata, lambda found: found.low <= effect <= found.high)
+    return Cell(kind.name, n, repeats, worse, ours, covered, _others(drawn, t, worse=worse, binary=binary))
 
 
 def _t(drawn: Array) -> Array:
@@ -110,26 +109,42 @@ def _most(m: int) -> int:
     return m
 
 
-def _asked(
-    source: Generator, drawn: Array, t: Array, sizes: Sequence[int], *, binary: bool
-) -> tuple[list[Estimate], list[tuple[float, int]]]:
+@dataclass(frozen=True)
+class _Stratum:
+    """So many of all `drawn` pull requests, and what our test found in some of them."""
+
+    members: int
+    drawn: int
+    found: list[Estimate]
+
+
+def _asked(source: Generator, drawn: Array, t: Array, sizes: Sequence[int], *, binary: bool) -> Iterator[_Stratum]:
     """Ask our test about some of the pull requests, most of them where its answer is open.
 
     The rates stay unbiased: pull requests are put into strata by their t, and each stratum's answers weigh what the
     stratum does. Within one they are taken at even steps along t, from a random start.
     """
-    limits = [t_quantile(1 - p / 2, drawn.shape[1] - 1) for p in (0.01, 0.03, 0.08, 0.2)]
-    stratum, order = np.digitize(np.abs(t), limits[::-1]), np.argsort(np.abs(t))
-    found, weights = list[Estimate](), list[tuple[float, int]]()
+    limits = [t_quantile(1 - p / 2, drawn.shape[1] - 1) for p in (0.2, 0.08, 0.03, 0.01)]
+    stratum, order = np.digitize(np.abs(t), limits), np.argsort(np.abs(t))
     for at, size in enumerate(reversed(sizes)):
         members = order[stratum[order] == at]
         step = max(1.0, len(members) / size)
         chosen = members[np.arange(source.random() * step, len(members), step).astype(int)]
-        found += [examine(_pairs(drawn[row], binary=binary), bound=1.0) for row in chosen]
-        weights += [(len(members) / len(t), len(members))] * len(chosen)
-    return found, weights
+        found = [examine(_pairs(drawn[row], binary=binary), bound=1.0) for row in chosen]
+        yield _Stratum(len(members), len(t), found)
 
 
 def _pairs(differences: Array, *, binary: bool) -> Pairs:
     rose, fell = int((differences > 0).sum()), int((differences < 0).sum())
     return Pairs(len(differences), tuple((d, 1) for d in differences.tolist()), rose=rose, fell=fell, binary=binary)
+
+
+def _rate(strata: Sequence[_Stratum], hit: Callable[[Estimate], bool]) -> Rate:
+    """Return the share of all pull requests that are hit; both drawing them and asking about some make its error."""
+    value = variance = 0.0
+    for stratum in (stratum for stratum in strata if stratum.found):
+        asked, weight = len(stratum.found), stratum.members / stratum.drawn
+        share = sum(map(hit, stratum.found)) / asked
+        value += weight * share
+        variance += weight**2 * share * (1 - share) * (1 / asked - 1 / stratum.members)
+    return Rate(value, sqrt(variance + value * (1 - value) / strata[0].drawn))

@@ -45,7 +45,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
 
 def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
     """Compare a run with its base and apply the policy; nothing is run."""
-    comparison = compare(run, baseline.run, baseline.note, criteria=settings.criteria())
+    comparison = compare(run, baseline.run, baseline.note, pool=baseline.pool, criteria=settings.criteria())
     policy, changes = chosen_policy(settings, baseline.run)
     return Outcome(comparison, judge(comparison, policy, policy_changes=changes))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scoregate.ci.archive import read_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.file import describe
+from scoregate.ci.baseline.file import baseline_at
 from scoregate.ci.flow import Outcome, judged
 from scoregate.ci.settings import Settings
 
@@ -17,10 +17,5 @@ def rejudged(run: Path, baseline: Path | None, settings: Settings) -> Outcome:
     Raises:
         RecordError: one of them cannot be read.
     """
-    found = Baseline(None, "no base was named") if baseline is None else _read(baseline)
+    found = Baseline(None, "no base was named") if baseline is None else baseline_at(baseline)
     return judged(read_run(run), found, settings)
-
-
-def _read(path: Path) -> Baseline:
-    run = read_run(path)
-    return Baseline(run, describe(run))

@@ -35,7 +35,7 @@ class EventLog:
 
     def __init__(self, suite: str, folder: Path | None) -> None:
         self.suite = suite
-        self._seq = itertools.count()
+        self._seq = 0
         self._lock = threading.Lock()
         self._fold = SuiteFold(0, suite)
         self._file = _temporary() if folder is None else _new_in(folder)
@@ -48,12 +48,13 @@ class EventLog:
         Raises:
             ValueError: a field has no JSON form; nothing was said.
         """
-        event: Event = kind(suite=self.suite, seq=next(self._seq), time=time.time(), **fields)
-        line = dump_event(event)
-        if len(line) >= MAX_EVENT_BYTES:
-            line = dump_event(event := _shortened(event, len(line)))
         with self._lock:
+            event: Event = kind(suite=self.suite, seq=self._seq, time=time.time(), **fields)
+            line = dump_event(event)
+            if len(line) >= MAX_EVENT_BYTES:
+                line = dump_event(event := _shortened(event, len(line)))
             os.write(self._fd, line + b"\n")
+            self._seq += 1
             self._fold.apply(event)
 
     def result(self) -> SuiteResult:

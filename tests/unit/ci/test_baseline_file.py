@@ -27,6 +27,18 @@ async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
     assert found.note == "stored run"
 
 
+async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
+    old = replace(RUN, id="old", commit="0ld", finished=1.0)
+    for name, run in {"a": RUN, "b": replace(RUN, id="twin", finished=900.0), "c": old}.items():
+        with RunWriter(tmp_path / "bases" / name / "run") as writer:
+            writer.finish(run)
+    found = await read_baseline(tmp_path, Settings(baseline="bases"))
+    assert found is not None
+    assert found.run is not None
+    assert (found.run.id, [run.id for run in found.pool]) == ("id", ["twin"])
+    assert found.note == "2 stored runs pooled"
+
+
 async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:
     found = await read_baseline(tmp_path, Settings())
     assert found is not None

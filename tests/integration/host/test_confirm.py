@@ -1,0 +1,94 @@
+"""`--confirm`: newly failing cases are run again before they count."""
+
+from __future__ import annotations
+
+import pytest
+from tests.integration.host.conftest import SUITE, Project, Ran
+from tests.integration.host.test_bases import keep_run
+
+CRITICAL = f"""{SUITE}
+from pathlib import Path
+from dataclasses import field
+from scoregate.testing.models import TestCaseConfig
+
+calls = Path(__file__).with_name("calls.txt")
+
+
+@dataclass
+class Tagged(Case):
+    test_case_config: TestCaseConfig = field(default_factory=lambda: TestCaseConfig(tags=["critical"]))
+
+
+def fn(case):
+    if case.input != "good 3":
+        return case.input
+    seen = calls.read_text() if calls.exists() else ""
+    calls.write_text(seen + "x")
+    return case.input if PASSES(len(seen)) else "wrong"
+
+
+cases = [Tagged(f"good {{i}}", f"good {{i}}") for i in range(20)]
+run_test_suite(id="demo", test_cases=cases, fn=fn, evaluators=[IsEquals()], max_test_case_concurrency=1)
+"""
+
+
+def confirmed(project: Project, passes: str, *flags: str) -> Ran:
+    """A run whose case `good 3` passed in the base; now its nth call, from 0, passes where `passes` says so of n."""
+    project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_critical = true\n")
+    project.write("evals/demo.py", CRITICAL.replace("PASSES(len(seen))", "True"))
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    (project.root / "evals" / "calls.txt").unlink()
+    project.write("evals/demo.py", CRITICAL.replace("PASSES(len(seen))", f"(lambda n: {passes})(len(seen))"))
+    return project.scoregate("run", "--baseline", str(base), *flags)
+
+
+def test_a_critical_case_that_keeps_failing_fails_the_gate(project: Project) -> None:
+    ran = confirmed(project, "False", "--confirm")
+    assert ran.exit_code == 1, ran.output
+    assert ran.run["confirmations"] == [
+        {"suite": "demo", "case": "good 3", "tries": [False, False, False], "base_tries": []}
+    ]
+    assert "confirmed" in ran.output
+
+
+def test_a_case_that_failed_by_chance_is_cleared(project: Project) -> None:
+    ran = confirmed(project, "n > 0", "--confirm")
+    assert ran.exit_code == 0, ran.output
+    assert ran.run["confirmations"][0]["tries"] == [True, True, True]
+    assert (ran.out / "confirm-1" / "run.json").is_file()
+
+
+def test_a_fourth_try_decides_what_three_left_open(project: Project) -> None:
+    ran = confirmed(project, "n in (2, 4)", "--confirm", "all")
+    assert ran.run["confirmations"][0]["tries"] == [False, True, False, True]
+    assert ran.exit_code == 0
+
+
+def test_without_confirmation_the_gate_goes_by_the_first_failure(project: Project) -> None:
+    ran = confirmed(project, "n > 0")
+    assert ran.exit_code == 1
+    assert "not run again" in ran.output
+
+
+@pytest.mark.parametrize(("broken_base", "exit_code"), [(False, 1), (True, 0)])
+def test_the_base_is_tried_too_where_it_can_be_run(project: Project, broken_base: bool, exit_code: int) -> None:
+    project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_critical = true\n")
+    # Each tree counts its own calls: the base's first call passes, its later ones do not where it is broken.
+    project.write("evals/demo.py", CRITICAL.replace("PASSES(len(seen))", f"{not broken_base} or first_in_tree()"))
+    marker = project.root.parent / f"{project.root.name}-marker"
+    helper = (
+        "def first_in_tree():\n"
+        f"    marker = Path({str(marker)!r})\n"
+        "    if marker.exists():\n        return False\n"
+        "    marker.write_text('x')\n    return True\n\n\ndef fn(case):"
+    )
+    text = (project.root / "evals/demo.py").read_text().replace("def fn(case):", helper)
+    project.write("evals/demo.py", text)
+    project.commit("base")
+    project.git("checkout", "-qb", "change")
+    project.write("evals/demo.py", text.replace(f"{not broken_base} or first_in_tree()", "False"))
+    project.commit("change")
+    ran = project.scoregate("run", "--baseline", "rerun", "--confirm")
+    assert ran.exit_code == exit_code, ran.output
+    assert ran.run["confirmations"][0]["base_tries"] == [not broken_base] * 3

@@ -1,0 +1,87 @@
+"""Gates that depend on the base, and the policy itself."""
+
+from __future__ import annotations
+
+from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.host.test_bases import keep_run
+
+WORSE = "lambda case: case.input if '1' not in case.input else 'no'"
+
+
+def against_base(project: Project, *flags: str, fn: str = WORSE, settings: str = "", base_settings: str = "") -> Ran:
+    project.write("scoregate.toml", f"min_pass_rate = 0\n{base_settings}")
+    project.write("evals/demo.py", suite(good=30))
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    project.write("scoregate.toml", f"min_pass_rate = 0\n{settings or base_settings}")
+    project.write("evals/demo.py", suite(good=30, fn=fn))
+    return project.scoregate("run", "--baseline", str(base), *flags)
+
+
+def test_a_drop_beyond_its_limit_and_beyond_noise_fails(project: Project) -> None:
+    ran = against_base(project, "--max-drop", "0.2")
+    assert ran.exit_code == 1
+    assert "−0.400" in ran.output
+    assert "p = 0.00024" in ran.output
+
+
+def test_a_drop_within_its_limit_passes(project: Project) -> None:
+    assert against_base(project, "--max-drop", "is-equals=0.5").exit_code == 0
+
+
+def test_any_regression_can_fail(project: Project) -> None:
+    assert against_base(project, "--fail-on-regression").exit_code == 1
+
+
+def test_noise_is_no_regression(project: Project) -> None:
+    flags = ("--fail-on-regression", "--max-drop", "0.01")
+    ran = against_base(project, *flags, fn="lambda case: case.input if case.input != 'good 7' else 'no'")
+    assert ran.exit_code == 0, ran.output
+    assert ran.result["rows"][0]["label"] == "within noise"
+
+
+def test_a_limit_on_an_evaluator_that_nobody_has_is_never_green(project: Project) -> None:
+    ran = against_base(project, "--max-drop", "is-equal=0.5")
+    assert ran.exit_code == 3
+    assert "is-equal" in ran.output
+
+
+def test_a_watched_evaluator_that_changed_is_a_warning_or_a_failure(project: Project) -> None:
+    project.write("scoregate.toml", "min_pass_rate = 0\nmax_drop = 0.1\n")
+    project.write("evals/demo.py", suite(good=20))
+    project.scoregate("run")
+    base = str(keep_run(project, "base"))
+    project.write("evals/demo.py", suite(good=20).replace("return output\n", "return output.strip()\n"))
+    ran = project.scoregate("run", "--baseline", base)
+    assert ran.exit_code == 0
+    assert "its code changed" in ran.comment
+    project.write("scoregate.toml", "min_pass_rate = 0\nmax_drop = 0.1\nseverity = { comparable = 'fail' }\n")
+    assert project.scoregate("run", "--baseline", base).exit_code == 1
+
+
+def test_a_loosened_policy_is_told_and_can_be_refused(project: Project) -> None:
+    strict, loose = "max_drop = 0.1\n", "max_drop = 0.9\n"
+    ran = against_base(project, base_settings=strict, settings=loose)
+    assert ran.exit_code == 0
+    assert "max_drop" in ran.comment
+    project.write("scoregate.toml", f"min_pass_rate = 0\npolicy_from = 'base'\n{loose}")
+    refused = project.scoregate("gate", str(ran.out), "--baseline", str(keep_base(project)))
+    assert refused.exit_code == 1
+
+
+def keep_base(project: Project) -> str:
+    return f"{project.root.parent / project.root.name}-base"
+
+
+def test_a_required_base_that_is_missing_is_unmeasurable(project: Project) -> None:
+    project.write("scoregate.toml", "require_baseline = true\n")
+    project.write("evals/demo.py", suite())
+    assert project.scoregate("run").exit_code == 3
+
+
+def test_latency_has_limits_of_its_own(project: Project) -> None:
+    project.write("evals/demo.py", suite("import time", fn="lambda case: time.sleep(0.05) or case.input"))
+    project.write("scoregate.toml", "max_p95_ms = 10\n")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 1
+    assert "p95 latency" in ran.output
