@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "hold one run against another",
     "gate": "judge a finished run under the present settings",
     "report": "write a finished run as junit, markdown, json or console",
+    "power": "show how many cases or repeats it takes to see a drop",
     "init": "write a starter suite, settings and a workflow",
 }
 INTERRUPTED = 130

@@ -1,0 +1,78 @@
+"""What it takes to see a drop: against simulation, and at the edges."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from scoregate.core.case import CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.compare import compare
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import EvaluatorInfo
+from scoregate.core.power import Need, needs
+from scoregate.core.record import Run, SuiteResult
+from scoregate.core.rows import Label
+
+
+def run_of(scores: list[list[float]]) -> Run:
+    """A run of one suite with one evaluator `e`; a list of repeats a case."""
+    columns = Columns()
+    for number, repeats in enumerate(scores):
+        for repeat, score in enumerate(repeats):
+            columns.add(CaseResult(0, f"case {number}", repeat, evaluations={"e": Evaluation(score)}))
+    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns)
+    return Run("id", 0.0, 1.0, "0", complete=True, suites=(suite,))
+
+
+def need_of(run: Run, base: Run | None, drop: float) -> Need:
+    return next(iter(needs(compare(run, base), drop)))
+
+
+def noisy(source: random.Random, n: int, repeats: int, shift: float = 0.0) -> list[list[float]]:
+    return [[min(1.0, max(0.0, source.gauss(0.6 - shift, 0.15))) for _ in range(repeats)] for _ in range(n)]
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_the_cases_that_it_asks_for_find_the_drop_four_times_in_five(repeats: int) -> None:
+    source = random.Random(7)
+    pilot = need_of(run_of(noisy(source, 400, repeats)), run_of(noisy(source, 400, repeats)), 0.05)
+    found = sum(
+        compare(run_of(noisy(source, pilot.cases, repeats, 0.05)), run_of(noisy(source, pilot.cases, repeats)))
+        .rows[0]
+        .label
+        is Label.WORSE
+        for _ in range(150)
+    )
+    assert 0.68 <= found / 150 <= 0.92
+
+
+def test_repeats_serve_where_the_noise_is_within_cases() -> None:
+    source = random.Random(3)
+    need = need_of(run_of(noisy(source, 60, 3)), run_of(noisy(source, 60, 3)), 0.03)
+    assert need.more_repeats is not None
+    assert need.more_repeats > 3
+    assert need.source.endswith("repeats")
+
+
+def test_repeats_cannot_help_against_differences_that_last() -> None:
+    steady = [[0.2] * 3 if number % 2 else [0.9] * 3 for number in range(20)]
+    moved = [[0.9] * 3 if number % 4 < 2 else [0.2] * 3 for number in range(20)]
+    assert need_of(run_of(moved), run_of(steady), 0.05).more_repeats is None
+
+
+def test_equal_pairs_are_not_taken_for_certainty() -> None:
+    same = run_of([[1.0]] * 30)
+    need = need_of(same, same, 0.05)
+    assert need.detectable > 0.05
+    assert need.cases > 30
+
+
+def test_without_base_or_repeats_it_says_the_most_that_it_could_take() -> None:
+    need = need_of(run_of([[float(number % 2)] for number in range(40)]), None, 0.05)
+    assert need.source.endswith("at most")
+
+
+def test_one_case_says_nothing() -> None:
+    assert list(needs(compare(run_of([[1.0]]), None), 0.05)) == []
