@@ -9,7 +9,7 @@ from statistics import fmean, variance
 
 from scoregate.core.columns import Columns
 from scoregate.core.compare import Comparison
-from scoregate.core.distributions import t_quantile
+from scoregate.core.distributions import normal_quantile, t_quantile
 from scoregate.core.pairs import pair_scores
 from scoregate.core.record import SuiteResult
 
@@ -118,9 +118,10 @@ def _reach(n: int) -> float:
 
 def _cases(spread: float, drop: float) -> int:
     """The smallest n with (t(.975) + t(.80))² · variance / n ≤ drop². Source: Miller (2024), arXiv 2411.00640."""
-    n = 2
-    while (enough := ceil(_reach(n) ** 2 * spread / drop**2)) > n:
-        n = min(enough, 2 * n) if n < 10 else enough
+    normal = normal_quantile(0.975) + normal_quantile(0.8)
+    n = max(2, ceil(normal**2 * spread / drop**2))
+    while _reach(n) ** 2 * spread / drop**2 > n:
+        n += 1
     return n
 
 
