@@ -19,8 +19,8 @@ FAMILY_SIZES = (50, 200)
 FAMILY_MOST = 0.05
 
 FULL = Effort(no_op=20_000, worsened=4_000, asked=(300, 150, 500, 150, 400))
-QUICK = Effort(no_op=3_000, worsened=1_000, asked=(20, 20, 80, 20, 40))
-FULL_FAMILIES, QUICK_FAMILIES = 2_000, 150
+QUICK = Effort(no_op=2_000, worsened=600, asked=(15, 15, 60, 15, 30))
+FULL_FAMILIES, QUICK_FAMILIES = 2_500, 120
 
 METHODS = ("t", "McNemar", "5 points", "any")
 INTRODUCTION = """\
@@ -75,7 +75,7 @@ class Calibration:
         held = [worsened for _, worsened in self.cells if worsened.n >= HELD_FROM]
         worst = max(held, key=lambda cell: abs(_gap(cell)))
         target = f"n ≥ {HELD_FROM}: power within {POWER_GAP} of the paired t's"
-        found = f"{_gap(worst):+.3f} at most, {_name(worst)}"
+        found = f"at most {_gap(worst):+.3f} ({_name(worst)})"
         return Verdict(target, found, abs(_gap(worst)) <= POWER_GAP + self.slack * worst.ours.error)
 
 
@@ -84,7 +84,7 @@ def _gap(cell: Cell) -> float:
 
 
 def _name(cell: Cell) -> str:
-    return f"{cell.kind}, n = {cell.n}, {cell.repeats} repeats"
+    return f"{cell.kind}, n = {cell.n:,} × {cell.repeats}"
 
 
 def _cells(kind: Kind, effort: Effort) -> Iterator[tuple[Cell, Cell]]:

@@ -65,13 +65,18 @@ def measure(kind: Kind, n: int, repeats: int, *, worse: bool, effort: Effort) ->
     """Draw pull requests and ask everyone about them; the same numbers every time."""
     source = default_rng([_SEED, *kind.name.encode(), n, repeats, worse])
     drawn = kind.differences(source, (effort.draws(n, worse=worse), n), repeats=repeats, worse=worse)
-    binary = kind.name == "binary" and repeats == 1
-    t = _t(drawn)
+    return judge(source, drawn, kind, repeats=repeats, worse=worse, effort=effort)
+
+
+def judge(source: Generator, drawn: Array, kind: Kind, *, repeats: int, worse: bool, effort: Effort) -> Cell:
+    """Ask everyone about pull requests of which each row of `drawn` holds the cases' differences."""
+    binary, t = kind.name == "binary" and repeats == 1, _t(drawn)
     strata = list(_asked(source, drawn, t, effort.asked, binary=binary))
     effect = kind.effect if worse else 0.0
     ours = _rate(strata, lambda found: found.p <= ALPHA and (found.delta < 0 or not worse))
     covered = _rate(strata, lambda found: found.low <= effect <= found.high)
-    return Cell(kind.name, n, repeats, worse, ours, covered, _others(drawn, t, worse=worse, binary=binary))
+    others = _others(drawn, t, worse=worse, binary=binary)
+    return Cell(kind.name, drawn.shape[1], repeats, worse, ours, covered, others)
 
 
 def _t(drawn: Array) -> Array:

@@ -18,7 +18,7 @@ from scoregate.core.record import Run, SuiteResult
 from scoregate.core.rows import Label, Row, in_family
 
 EVALUATORS = [(f"{kind.name}-{at}", kind) for kind in KINDS for at in range(4)]
-_SHARED = 0.7
+_SHARED = 0.85
 _SEED = 20_260_102
 _CRITERIA = Criteria(alpha=ALPHA, min_effect=0.0)
 
@@ -82,5 +82,5 @@ def _share(calls: Sequence[bool]) -> Rate:
 
 
 def _correlation(moved: Array) -> float:
-    between = np.corrcoef(moved)
+    between: Array = np.asarray(np.corrcoef(moved))
     return float(between[np.triu_indices(len(between), k=1)].mean())

@@ -15,7 +15,7 @@ LONGEST_FUNCTION = 40
 GROUND = {"errors", "core"}
 PLAIN = {"ci.git", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive", "ci.policies"}
 STAGES = {"ci.discover", "ci.baseline", "ci.launch", "ci.report"}
-GLUE = {"ci.confirm", "ci.flow", "ci.parts", "ci.recorder", "ci.recording", "ci.wiring"}
+GLUE = {"ci.adapt", "ci.confirm", "ci.flow", "ci.parts", "ci.recorder", "ci.recording", "ci.wiring"}
 DOORS = {"testing"}
 # A room, and what it may import besides itself and the package's version.
 MAY_IMPORT: dict[str, set[str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scoregate.ci.adapt import adapt
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.confirm import confirm
 from scoregate.ci.parts import Ports
@@ -36,6 +37,8 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
     run = await ports.record(plan, settings, (*settings.notices, *found.notices))
     if baseline is None:
         baseline = await ports.rerun(plan, settings)
+    if settings.repeats == "auto":
+        run, baseline = await adapt(run, baseline, plan, settings, ports)
     outcome = judged(run, baseline, settings)
     if (confirmed := await confirm(outcome.comparison, plan, settings, ports)) is not run:
         outcome = judged(confirmed, baseline, settings)

@@ -26,7 +26,7 @@ from scoregate.cli.terminal import terminal
 @click.option("--out", type=click.Path(), metavar="DIR", help="Where the run and its reports go.")
 @click.option("--max-suites", type=int, metavar="N", help="How many scripts run at a time; default: cores.")
 @click.option("--max-cases", type=int, metavar="N", help="Run only the first N cases of each suite.")
-@click.option("--repeats", type=int, metavar="N", help="Run every case N times.")
+@click.option("--repeats", metavar="N|auto", help="Run every case N times, or those again that a base run differs in.")
 @click.option("--timeout", type=float, metavar="S", help="Seconds that a script may take.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
 @click.option("--python", metavar="PATH", help="The interpreter that runs the suites.")

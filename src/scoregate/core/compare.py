@@ -54,7 +54,7 @@ def compare(
         fresh = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
         return Comparison(run, rows=tuple(fresh), base_note=note)
     pairs = tuple(_paired(run.suites, base.suites))
-    olds = {at: _pooled(base.suites[base_at], pool) for at, base_at in pairs}
+    olds = {at: _pooled(base.suites[base_at], _with_extras(base, pool)) for at, base_at in pairs}
     return Comparison(
         run,
         base,
@@ -80,10 +80,14 @@ def _same_evaluators(one: SuiteResult, other: SuiteResult) -> bool:
     return not any(what_changed(one.evaluators[name], other.evaluators[name]) for name in shared)
 
 
+def _with_extras(base: Run, pool: Sequence[Run]) -> list[Run]:
+    return [*base.extras, *(each for run in pool for each in (run, *run.extras))]
+
+
 def _rows(run: Run, base: Run, olds: dict[int, list[SuiteResult]], *, criteria: Criteria) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
         if at in olds:
-            yield from score_rows(suite, olds[at], criteria)
+            yield from score_rows(suite, olds[at], criteria, more=_pooled(suite, run.extras)[1:])
         else:
             yield from new_rows(suite, "no base run of this suite yet")
     matched = [id(old) for found in olds.values() for old in found]

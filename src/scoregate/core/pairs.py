@@ -37,9 +37,9 @@ class Pairs:
         return [total for total, _ in self.clusters]
 
 
-def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str) -> Pairs:
-    """The pairs of one evaluator. Several columns of the base pool into more repeats of it."""
-    here, there = _Side.of([new], evaluator), _Side.of(olds, evaluator)
+def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str, *, more: Sequence[Columns] = ()) -> Pairs:
+    """The pairs of one evaluator. `more` trials of the run, and several columns of the base, pool into repeats."""
+    here, there = _Side.of([new, *more], evaluator), _Side.of(olds, evaluator)
     differences = {case: mean - there.means[case] for case, mean in here.means.items() if case in there.means}
     lost = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
     return _pairs(differences, new, dropped=lost, binary=here.binary and there.binary)

@@ -83,7 +83,8 @@ class Run:
     """Everything that one run of all suites left behind.
 
     `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run;
-    `confirmations` tell of newly failing cases that were run again.
+    `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
+    what the first have shown, which serve comparisons alone.
     """
 
     id: str
@@ -103,6 +104,7 @@ class Run:
     policy: Mapping[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
+    extras: tuple[Run, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property

@@ -36,24 +36,40 @@ def removed_rows(old: SuiteResult) -> Iterator[Row]:
         yield Row(old.label, name, Label.REMOVED, base=old.mean(name), reason="this suite is gone")
 
 
-def score_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
-    """A row for each evaluator that the suite or its base has. `olds` are runs of one suite, the newest first."""
+def score_rows(
+    suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria, *, more: Sequence[SuiteResult] = ()
+) -> Iterator[Row]:
+    """A row for each evaluator that the suite or its base has.
+
+    Args:
+        suite: what is judged. more: further trials of some of its cases.
+        olds: runs of the suite's base, the newest first.
+        criteria: by what measure differences count.
+    """
     old = olds[0]
     cases = _cases(suite.columns, old.columns)
     for name in suite.evaluators:
-        yield _score_row(suite, olds, name, criteria=criteria, cases=cases)
+        yield _score_row(suite, olds, name, criteria=criteria, cases=cases, more=more)
     for name in old.evaluators:
         if name not in suite.evaluators:
             yield Row(suite.label, name, Label.REMOVED, base=old.mean(name), reason="this evaluator is gone")
 
 
-def _score_row(suite: SuiteResult, olds: Sequence[SuiteResult], name: str, *, criteria: Criteria, cases: _Cases) -> Row:
+def _score_row(
+    suite: SuiteResult,
+    olds: Sequence[SuiteResult],
+    name: str,
+    *,
+    criteria: Criteria,
+    cases: _Cases,
+    more: Sequence[SuiteResult],
+) -> Row:
     mean, base, info = suite.mean(name), _pooled_mean(olds, name), suite.evaluators[name]
     if mean is None:
         reason = "no case has a score" if len(suite.columns) else "no case was run"
         return Row(suite.label, name, Label.UNMEASURABLE, None, base, reason=reason)
     known = olds[0].evaluators.get(name)
-    pairs = pair_scores(suite.columns, [old.columns for old in olds], name)
+    pairs = pair_scores(suite.columns, [old.columns for old in olds], name, more=[each.columns for each in more])
     if known is None or (base is None and not pairs.dropped):
         return Row(suite.label, name, Label.NEW, mean, reason="no base score of this evaluator yet")
     change = what_changed(info, known)

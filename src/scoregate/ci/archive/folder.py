@@ -9,6 +9,7 @@ from scoregate.errors import RecordError
 RUN_FILE = "run.json"
 CASES_FILE = "cases.jsonl.gz"
 RUN_FOLDER = "run"
+EXTRA = "extra-"
 
 
 def run_folder(path: Path) -> Path:

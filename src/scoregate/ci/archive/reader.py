@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scoregate.ci.archive.cases import UNREADABLE, CasesFile, with_cases
-from scoregate.ci.archive.folder import CASES_FILE, RUN_FILE, run_folder
+from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.head import RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
 from scoregate.ci.archive.lines import case_of
 from scoregate.core.case import CaseKey
@@ -73,7 +73,8 @@ def read_run(path: Path) -> Run:
             advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
         ) from None
     reading = _read(cases, len(head.suites))
-    return with_cases(_run(head, reading), cases)
+    extras = tuple(read_run(extra) for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
+    return replace(with_cases(_run(head, reading), cases), extras=extras)
 
 
 def _read(cases: CasesFile, suites: int) -> _Reading:

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import secrets
+import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +16,7 @@ from types import TracebackType
 from typing import IO
 
 from scoregate.ci.archive.cases import CasesFile, with_cases
-from scoregate.ci.archive.folder import CASES_FILE, RUN_FILE
+from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE
 from scoregate.ci.archive.head import dump_head, head_of
 from scoregate.ci.archive.lines import case_line
 from scoregate.core.case import CaseResult
@@ -74,6 +75,8 @@ class RunWriter:
             cases = CasesFile(self._cases)
             self._cases.replace(self._folder / CASES_FILE)
             self._head.replace(self._folder / RUN_FILE)
+            for extra in self._folder.glob(f"{EXTRA}*"):
+                shutil.rmtree(extra, ignore_errors=True)
             self._file.close()
         return with_cases(run, cases)
 

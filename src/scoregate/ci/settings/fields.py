@@ -5,9 +5,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from scoregate.core.policy import Severity
 
@@ -71,6 +80,16 @@ Seconds = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_not_empty)]
+
+
+def _or_auto(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    return value if value == "auto" else handler(value)
+
+
+if TYPE_CHECKING:
+    Repeats: TypeAlias = int | Literal["auto"]
+else:  # a union would tell of every branch what is wrong with it
+    Repeats = Annotated[Count, WrapValidator(_or_auto)]
 Amount = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0)]
 Factor = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
 

@@ -22,6 +22,7 @@ from scoregate.ci.settings.fields import (
     Origins,
     PolicySource,
     Rate,
+    Repeats,
     Seconds,
     SuiteSettings,
     Text,
@@ -50,7 +51,8 @@ class Settings(LimitFields, BaseSettings):
     out: Text = "scoregate-out"
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
     max_cases: Count | None = None
-    repeats: Count | None = None
+    repeats: Repeats | None = None
+    repeats_budget: Factor = 1.0
     timeout: Seconds = 3600.0
     message: Text | None = None
     python: Text | None = None
@@ -129,12 +131,13 @@ class Settings(LimitFields, BaseSettings):
         return {name: str(value) for name, value in wanted.items() if value is not None}
 
     def _repeats(self, suite_ids: tuple[str, ...]) -> int | None:
+        overall = None if self.repeats == "auto" else self.repeats
         narrow = {glob: suite.repeats for glob, suite in self.suites.items() if suite.repeats is not None}
         found = [
-            next((narrow[glob] for glob in reversed(narrow) if fnmatchcase(suite, glob)), self.repeats)
+            next((narrow[glob] for glob in reversed(narrow) if fnmatchcase(suite, glob)), overall)
             for suite in suite_ids
         ]
-        return max((count for count in found if count is not None), default=self.repeats)
+        return max((count for count in found if count is not None), default=overall)
 
 
 def setting_names() -> tuple[str, ...]:
