@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import calibration_family
+from calibration_adaptive import MORE, Adaptive
+from calibration_adaptive import SIZES as ADAPTIVE_SIZES
+from calibration_adaptive import measure as measure_adaptive
 from calibration_cells import Cell, Effort, Rate, measure
 from calibration_scores import KINDS, Kind
 
@@ -48,25 +51,27 @@ class Calibration:
     """Everything that was measured. `slack`: how many standard errors off is still taken for chance."""
 
     cells: list[tuple[Cell, Cell]]
+    adaptive: list[Adaptive]
     families: list[calibration_family.Family]
     slack: float
 
     def verdicts(self) -> Iterator[Verdict]:
         """Hold it against the targets."""
         for kind in KINDS:
-            yield self._false_positives([no_op for no_op, _ in self.cells if no_op.kind == kind.name])
+            cells = [no_op for no_op, _ in self.cells if no_op.kind == kind.name and no_op.n >= HELD_FROM]
+            yield self._false_positives(f"{kind.name}, n ≥ {HELD_FROM}", cells)
+        yield self._false_positives("adaptive repeats", [found.no_op for found in self.adaptive])
         yield self._power()
         for family in self.families:
             target = f"12 evaluators, n = {family.n}: any `better` or `worse` on at most {FAMILY_MOST} of no-ops"
             yield Verdict(target, str(family.labels), self._within(family.labels, 0.0, FAMILY_MOST))
 
-    def _false_positives(self, cells: Sequence[Cell]) -> Verdict:
-        held = [cell for cell in cells if cell.n >= HELD_FROM]
+    def _false_positives(self, what: str, held: Sequence[Cell]) -> Verdict:
         low, high = FALSE_POSITIVES
         missed = [cell for cell in held if not self._within(cell.ours, low, high)]
         rates = [cell.ours.value for cell in held]
         found = f"{min(rates):.3f} to {max(rates):.3f}" + "".join(f"; {_name(cell)}: {cell.ours}" for cell in missed)
-        return Verdict(f"{held[0].kind}, n ≥ {HELD_FROM}: false positives {low} to {high}", found, not missed)
+        return Verdict(f"{what}: false positives {low} to {high}", found, not missed)
 
     def _within(self, rate: Rate, low: float, high: float) -> bool:
         return low - self.slack * rate.error <= rate.value <= high + self.slack * rate.error
@@ -84,7 +89,7 @@ def _gap(cell: Cell) -> float:
 
 
 def _name(cell: Cell) -> str:
-    return f"{cell.kind}, n = {cell.n:,} × {cell.repeats}"
+    return f"{cell.kind}, n = {cell.n:,} × {cell.repeats or 'auto'}"
 
 
 def _cells(kind: Kind, effort: Effort) -> Iterator[tuple[Cell, Cell]]:
@@ -106,6 +111,21 @@ def _told(cell: Cell) -> Iterator[str]:
     yield from (f"{cell.others[name]:.3f}" if name in cell.others else "" for name in METHODS)
 
 
+def _adaptive(cells: Sequence[tuple[Cell, Cell]], effort: Effort) -> Iterator[Adaptive]:
+    """Measure adaptive repeats and print them between one trial of each case and five."""
+    print(f"\n### Adaptive repeats: {MORE} more trials, on both sides, of cases whose first trials differ\n")
+    print("| kind | n | no-op: once | adaptive | × 5 | worsened: once | adaptive | × 5 | trials a case |")
+    print("|---|" + "--:|" * 8)
+    fixed = {(no_op.kind, no_op.n, no_op.repeats): (no_op.ours, worsened.ours) for no_op, worsened in cells}
+    for kind in KINDS[:2]:  # of continuous scores every case differs
+        for n in ADAPTIVE_SIZES:
+            found = measure_adaptive(kind, n, effort)
+            once, five = (fixed[kind.name, n, repeats] for repeats in (1, 1 + MORE))
+            told = (once[0], found.no_op.ours, five[0], once[1], found.worsened.ours, five[1])
+            print(f"| {kind.name} | {n} | {' | '.join(map(str, told))} | {found.trials:.1f} |", flush=True)
+            yield found
+
+
 def _families(pull_requests: int) -> Iterator[calibration_family.Family]:
     print("\n### 12 evaluators on no-op pull requests\n")
     print("| n | correlation | any p ≤ 0.05 | any label | any by Holm |\n|--:|--:|--:|--:|--:|")
@@ -123,15 +143,15 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
     arguments = parser.parse_args()
-    effort, families = (QUICK, QUICK_FAMILIES) if arguments.quick else (FULL, FULL_FAMILIES)
+    effort, pull_requests = (QUICK, QUICK_FAMILIES) if arguments.quick else (FULL, FULL_FAMILIES)
     started = time.monotonic()
     print(INTRODUCTION)
     cells = [pair for kind in KINDS for pair in _cells(kind, effort)]
-    calibration = Calibration(cells, list(_families(families)), slack=2.0 if arguments.quick else 0.0)
-    verdicts = list(calibration.verdicts())
+    adaptive, families = list(_adaptive(cells, effort)), list(_families(pull_requests))
+    verdicts = list(Calibration(cells, adaptive, families, slack=2.0 if arguments.quick else 0.0).verdicts())
     print("\n### Targets\n\n| target | found | |\n|---|---|---|", *verdicts, sep="\n")
     print(f"\n{effort.no_op:,} no-op and {effort.worsened:,} worsened pull requests a cell (half from 1,000 cases on),")
-    print(f"{families:,} a family; {time.monotonic() - started:.0f} s.")
+    print(f"{pull_requests:,} a family; {time.monotonic() - started:.0f} s.")
     return int(arguments.check and not all(verdict.met for verdict in verdicts))
 
 

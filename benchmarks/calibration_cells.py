@@ -49,7 +49,8 @@ class Rate:
 class Cell:
     """What was found for n cases, repeated as often: by us and by others, and how often our interval was right.
 
-    In a no-op pull request every call is false, in a worsened one only `worse` counts. `others` are shares by name.
+    In a no-op pull request every call is false, in a worsened one only `worse` counts. `others` are shares by name;
+    `repeats` is 0 where they depend on the case.
     """
 
     kind: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
 
@@ -48,7 +48,16 @@ class ErrorInfo:
     advice: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def _event(cls: type[_T]) -> type[_T]:
+    """Frozen for the type checker alone: at run time that would double the cost of making an event."""
+    return dataclass(slots=True, kw_only=True)(cls)
+
+
+@_event
 class _Event:
     """What every event carries: the suite, a number within its log, seconds since the epoch, the schema."""
 
@@ -58,7 +67,7 @@ class _Event:
     v: int = SCHEMA_VERSION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class SuiteStarted(_Event):
     """`cases` counts repeats; None where the number is not known beforehand. `message` titles the run."""
 
@@ -71,7 +80,7 @@ class SuiteStarted(_Event):
     message: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class CaseStarted(_Event):
     """`case` is the hash; `digest` tells whether the case's definition changed under the same hash."""
 
@@ -85,7 +94,7 @@ class CaseStarted(_Event):
     cluster: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class CaseOutput(_Event):
     """What the function under test returned, and how long it took, in milliseconds."""
 
@@ -99,7 +108,7 @@ class CaseOutput(_Event):
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class Scored(_Event):
     """One evaluation of one case; the fields of `core.evaluation.Evaluation`."""
 
@@ -114,7 +123,7 @@ class Scored(_Event):
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class Errored(_Event):
     """Something raised. Without a case it concerns the whole suite."""
 
@@ -126,7 +135,7 @@ class Errored(_Event):
     evaluator: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class ReviewRequested(_Event):
     """People are to judge: one evaluation of a case, or, without a case, the suite's outputs."""
 
@@ -139,7 +148,7 @@ class ReviewRequested(_Event):
     rubric: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class CaseFinished(_Event):
     """The last word on a case. `unscored` names the evaluators that returned None."""
 
@@ -149,7 +158,7 @@ class CaseFinished(_Event):
     unscored: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@_event
 class SuiteFinished(_Event):
     """The last word of a suite. `assertion_failed`: its `assert_test` is about to raise."""
 

@@ -55,7 +55,8 @@ class Suite:
     """Cases, the function under test, and what scores its outputs.
 
     `hook(case, output)` runs before the scorers, and what it returns reaches them as `hook_results`.
-    `variants` are the parameters of a grid search, one run each; `problems` is what is wrong with the suite.
+    `variants` are the parameters of a grid search, one run each; `problems` is what is wrong with the suite;
+    `message` titles the run.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Suite:
     origin: Origin | None = None
     variants: Sequence[Mapping[str, Any] | None] = (None,)
     problems: Sequence[ErrorInfo] = ()
+    message: str | None = None
 
     @property
     def trials(self) -> int:

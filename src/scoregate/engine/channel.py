@@ -19,21 +19,40 @@ class Channel(Generic[T]):
         self._takers: deque[anyio.Event] = deque()
         self._givers: deque[anyio.Event] = deque()
         self._closed = False
+        self._invited = False
 
     async def put(self, item: T) -> None:
         """Hand over an item, once there is room."""
+        if len(self._items) >= self._bound:
+            await self._room()
+        self._items.append(item)
+        if len(self._items) == 1:
+            _wake_one(self._takers)
+
+    async def _room(self) -> None:
         while len(self._items) >= self._bound:
             await _wait_in(self._givers)
-        self._items.append(item)
-        _wake_one(self._takers)
+            self._invited = False
+        if len(self._items) + 1 < self._bound:
+            self._invite()
+
+    def _invite(self) -> None:
+        """Wake one who waits to put; once it is awake it wakes the next, as long as there is room."""
+        if self._givers and not self._invited:
+            self._invited = True
+            _wake_one(self._givers)
 
     async def ready(self) -> bool:
         """Wait for an item; False when the channel is closed and empty."""
+        if self._items:
+            return True
         while not self._items:
             if self._closed:
                 return False
-            _wake_one(self._givers)
+            self._invite()
             await _wait_in(self._takers)
+        if len(self._items) > 1:
+            _wake_one(self._takers)
         return True
 
     def take(self) -> T | None:
@@ -45,8 +64,8 @@ class Channel(Generic[T]):
 
     def taken(self) -> None:
         """Say, in the event loop, that there is room."""
-        if self._givers and len(self._items) < self._bound:
-            _wake_one(self._givers)
+        if len(self._items) <= self._bound // 2:
+            self._invite()
 
     def close(self) -> None:
         """No more items will come."""

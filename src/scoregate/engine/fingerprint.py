@@ -124,8 +124,13 @@ def _normalised(tree: ast.Module) -> ast.Module:
 
 def _parameters(evaluator: object, ignore: set[str]) -> str:
     attributes = sorted(_attributes(evaluator).items())
-    own = ((name, value) for name, value in attributes if name not in ignore and not name.startswith("_"))
+    own = ((name, value) for name, value in attributes if name not in ignore and _counts(name, value))
     return ",".join(f"{name}={_stable(value)}" for name, value in own)
+
+
+def _counts(name: str, value: object) -> bool:
+    """Private values count where they are plain, as constructors keep them; a cache or a client does not."""
+    return not name.startswith("_") or (name[1:2] != "_" and isinstance(value, str | int | float | bool | None))
 
 
 def _attributes(evaluator: object) -> dict[str, Any]:

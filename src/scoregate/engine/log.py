@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from scoregate.core.case import CaseResult
-from scoregate.core.events import CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored
+from scoregate.core.events import SCHEMA_VERSION, CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored
 from scoregate.core.fold import SuiteFold
 from scoregate.core.record import SuiteResult
-from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event, parse_event
+from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event
+from scoregate.engine.readback import TYPES, own_event
 from scoregate.errors import InvalidEvent
 
 EVENTS_VARIABLE = "SCOREGATE_EVENTS"
@@ -37,34 +38,39 @@ class EventLog:
         self.suite = suite
         self._seq = 0
         self._lock = threading.Lock()
-        self._fold = SuiteFold(0, suite)
         self._file = _temporary() if folder is None else _new_in(folder)
         self._fd = self._file.fileno()
         weakref.finalize(self, self._file.close)
 
-    def emit(self, kind: type[Event], **fields: Any) -> None:
+    def emit(self, kind: type[Event], **told: Any) -> None:
         """Say it.
 
         Raises:
             ValueError: a field has no JSON form; nothing was said.
         """
         with self._lock:
-            event: Event = kind(suite=self.suite, seq=self._seq, time=time.time(), **fields)
-            line = dump_event(event)
+            said = {"suite": self.suite, "seq": self._seq, "time": time.time(), "v": SCHEMA_VERSION, **told}
+            line = dump_event({"type": TYPES[kind], **said})
             if len(line) >= MAX_EVENT_BYTES:
-                line = dump_event(event := _shortened(event, len(line)))
+                line = dump_event(_shortened(kind(**said), len(line)))
             os.write(self._fd, line + b"\n")
             self._seq += 1
-            self._fold.apply(event)
 
     def result(self) -> SuiteResult:
-        """The suite as far as it has got; its cases are read back from the log."""
-        return self._fold.result(self.suite, self._read)
+        """The suite as far as it has got when it is first looked at; it is read back from the log."""
+        return _Later(self)
+
+    def folded(self) -> SuiteResult:
+        """The suite as far as it has got."""
+        fold = SuiteFold(0, self.suite)
+        for line in self._lines():
+            fold.apply(own_event(line))
+        return fold.result(self.suite, self._read)
 
     def _read(self) -> Iterator[CaseResult]:
         fold = SuiteFold(0, self.suite)
         for line in self._lines():
-            if (case := fold.apply(parse_event(line))) is not None:
+            if (case := fold.apply(own_event(line))) is not None:
                 yield case
         yield from fold.close()
 
@@ -77,7 +83,24 @@ class EventLog:
             yield from lines
 
 
+class _Later(SuiteResult):
+    """A result that nobody has looked at: the log is not read before a field of it is."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self, log: EventLog) -> None:
+        object.__setattr__(self, "_log", log)
+
+    def __getattr__(self, name: str) -> Any:
+        found = self._log.folded()
+        for each in fields(SuiteResult):
+            object.__setattr__(self, each.name, getattr(found, each.name))
+        return object.__getattribute__(self, name)
+
+
 def _temporary() -> BinaryIO:
+    import tempfile
+
     return tempfile.TemporaryFile(prefix="scoregate-", suffix=".jsonl", buffering=0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from typing import Any
 
@@ -25,4 +24,6 @@ def is_transient(error: BaseException) -> bool:
 
 def wait_s(attempt: int) -> float:
     """Seconds to wait after the attempt of this number, from 1: random, up to 1, 2, 4 … 30."""
+    import random
+
     return random.uniform(0, min(MAX_WAIT_S, 2.0 ** (attempt - 1)))

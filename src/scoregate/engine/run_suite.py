@@ -44,6 +44,7 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
         cases=suite.trials,
         params=None if params is None else plain(ordered(params)),
         sdk=f"scoregate {__version__}",
+        message=suite.message,
     )
     for problem in suite.problems:
         log.emit(Errored, stage="suite", error=problem)

@@ -24,6 +24,7 @@ from scoregate.engine.trial import CURRENT, Trial
 # one trip at a time is cheapest; the next worker waits for it this long before it sets out too.
 _SLICE_S = 0.001
 _QUICK_S = 0.0003
+_PARTS = ("threshold", "metadata", "assertions", "usage")
 # What is done is told after this long, however long the scorer takes for the last trial of the trip.
 _LATE_S = 0.1
 _Done: TypeAlias = deque[tuple[Trial, Any]]
@@ -126,10 +127,7 @@ def _emit(trial: Trial, evaluator: str, result: Any) -> None:
             Scored,
             evaluator=evaluator,
             score=result.score,
-            threshold=result.threshold,
-            metadata=result.metadata,
-            assertions=result.assertions,
-            usage=result.usage,
+            **{name: part for name in _PARTS if (part := getattr(result, name)) is not None},
             **trial.key,
         )
     else:

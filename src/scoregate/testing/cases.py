@@ -18,6 +18,7 @@ from scoregate.testing.util import md5
 _CONFIG = "test_case_config"
 _DIGEST = re.compile(r"[0-9a-f-]{16,}", re.IGNORECASE)
 _LONGEST_NAME = 80
+_PLAIN = TestCaseConfig()
 Hasher = Callable[[Any], object]
 
 
@@ -91,7 +92,7 @@ def checked_hash(value: object) -> str:
 
 def _config(value: Any) -> TestCaseConfig:
     config = value.get(_CONFIG) if isinstance(value, Mapping) else getattr(value, _CONFIG, None)
-    return config if isinstance(config, TestCaseConfig) else TestCaseConfig()
+    return config if isinstance(config, TestCaseConfig) else _PLAIN
 
 
 def _repeats(value: Any, selection: Selection) -> int:

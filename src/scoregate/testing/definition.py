@@ -12,7 +12,7 @@ from typing import Any
 from scoregate.core.events import ErrorInfo, Origin
 from scoregate.core.suite import Limits, Suite
 from scoregate.testing.cases import Hasher, chosen, describe, hasher, output_form, read_cases
-from scoregate.testing.environment import Selection
+from scoregate.testing.environment import Selection, message
 from scoregate.testing.reviews import CreateHumanReviewJob
 from scoregate.testing.scorers import read_scorers
 
@@ -65,6 +65,7 @@ def define(
         origin=caller(),
         variants=variants,
         problems=[_problem(name, text) for text in (*problems, *case_problems, *scorer_problems)],
+        message=message(),
     )
 
 

@@ -63,6 +63,11 @@ def events_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
     return Path(folder) if folder else None
 
 
+def message(environ: Mapping[str, str] = os.environ) -> str | None:
+    """What titles the run; None where nothing does."""
+    return environ.get(f"SCOREGATE_{MESSAGE}") or environ.get(f"AUTOBLOCKS_{MESSAGE}")
+
+
 def _strings(name: str, text: str | None) -> tuple[str, ...]:
     value = _json(name, text) if text else []
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

@@ -101,11 +101,11 @@ def _concluded(
     for log in logs:
         if isinstance(job, CreateHumanReviewJob):
             log.emit(ReviewRequested, name=job.name, assignees=job.assignees, rubric=job.rubric_id)
-        failed = assert_test and not replace(log.result(), complete=True).passed
+        failed = assert_test and not replace(log.folded(), complete=True).passed
         finish(log, started, assertion_failed=failed)
-    results = [log.result() for log in logs]
-    if len(results) == 1:
-        return results[0]
+    if len(logs) == 1:
+        return logs[0].result()
+    results = [log.folded() for log in logs]
     named = tuple(replace(result, label=label) for result, label in zip(results, labels(results), strict=True))
     return SuiteResult(results[0].id, results[0].id, results[0].origin, complete=True, variants=named)
 

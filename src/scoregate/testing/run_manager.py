@@ -26,6 +26,7 @@ from scoregate.engine.run_suite import finish
 from scoregate.testing.cases import checked_hash, describe, hasher, output_form
 from scoregate.testing.definition import caller
 from scoregate.testing.environment import events_folder
+from scoregate.testing.environment import message as environment_message
 from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
 
 
@@ -44,7 +45,7 @@ class RunManager:
         if not isinstance(test_id, str) or not isinstance(message, str | None):
             raise TypeError(f"test_id and message must be strings, not {test_id!r:.100}, {message!r:.100}")
         self.test_id = test_id
-        self.message = message
+        self.message = message or environment_message()
         self._log: EventLog | None = None
         self._started = 0.0
         self._ended = False

@@ -36,6 +36,13 @@ def test_a_suite_that_leaves_early_is_unmeasurable(project: Project, leave: str)
     assert ran.run["suites"][0]["complete"] is False
 
 
+def test_a_crash_is_not_excused_by_an_assertion_before_it(project: Project) -> None:
+    body = suite(bad=1, assert_test="True").replace("run_test_suite(id=", "try:\n    run_test_suite(id=")
+    project.write("evals/demo.py", f"{body}except AssertionError:\n    raise SystemExit(5)\n")
+    ran = project.scoregate("run", "--min-pass-rate", "0")
+    assert "exited with 5" in ran.output
+
+
 def test_an_assert_test_that_raises_is_a_failed_gate(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1, assert_test="True"))
     ran = project.scoregate("run", "--min-pass-rate", "0")
@@ -89,6 +96,7 @@ def test_an_interrupted_run_keeps_its_record_and_leaves_nobody_behind(project: P
     project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
     process = project.start("run")
     wait_for(project.root / "suite.pid")
+    time.sleep(0.5)  # the case before it is being scored
     process.send_signal(number)
     ran = project.finish(process)
     assert ran.exit_code == 130

@@ -16,14 +16,14 @@ def something_ran(judged: JudgedRun) -> Iterator[Finding]:
 
 
 def scripts_ended_well(judged: JudgedRun) -> Iterator[Finding]:
-    """Every script exits 0, unless it did so because its own `assert_test` raised."""
+    """Every script exits with 0, or with 1 because its own `assert_test` raised."""
     asserted = {suite.script for suite in judged.comparison.run.suites if suite.assertion_failed}
     for script in judged.comparison.run.scripts:
         if script.timed_out:
             value = f"{script.name} was stopped after {script.duration_s:.0f} s"
         elif script.exit_code is None:
             value = f"{script.name} did not start"
-        elif script.exit_code and script.name not in asserted:
+        elif script.exit_code and (script.exit_code != 1 or script.name not in asserted):
             value = f"{script.name} exited with {script.exit_code}"
         else:
             continue

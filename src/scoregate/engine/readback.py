@@ -1,0 +1,41 @@
+"""Read back what this process wrote itself: nothing to check, and nothing heavy to import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+from pydantic_core import from_json
+
+from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Event, Fingerprint, Origin
+
+TYPES: dict[type[Event], str] = {kind: kind.__dataclass_fields__["type"].default for kind in get_args(Event)}
+_KINDS: dict[str, type[Event]] = {name: kind for kind, name in TYPES.items()}
+
+
+def own_event(line: bytes) -> Event:
+    """The event in a line of our own log."""
+    said = from_json(line)
+    for name in said.keys() & _PARTS.keys():
+        if said[name] is not None:
+            said[name] = _PARTS[name](said[name])
+    return _KINDS[said.pop("type")](**said)
+
+
+def _evaluator(said: Mapping[str, Any]) -> EvaluatorInfo:
+    mark = said["fingerprint"]
+    return EvaluatorInfo(**{**said, "fingerprint": None if mark is None else Fingerprint(**mark)})
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "assertions": lambda said: tuple(Assertion(**each) for each in said),
+    "assignees": tuple,
+    "error": lambda said: ErrorInfo(**said),
+    "evaluators": lambda said: tuple(map(_evaluator, said)),
+    "origin": lambda said: Origin(**said),
+    "tags": tuple,
+    "threshold": lambda said: Threshold(**said),
+    "unscored": tuple,
+    "usage": lambda said: Usage(**said),
+}
