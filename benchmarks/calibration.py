@@ -21,9 +21,9 @@ POWER_GAP = 0.04
 FAMILY_SIZES = (50, 200)
 FAMILY_MOST = 0.05
 
-FULL = Effort(no_op=20_000, worsened=4_000, asked=(300, 150, 500, 150, 400))
+FULL = Effort(no_op=20_000, worsened=4_000, asked=(200, 150, 400, 150, 300))
 QUICK = Effort(no_op=2_000, worsened=600, asked=(15, 15, 60, 15, 30))
-FULL_FAMILIES, QUICK_FAMILIES = 2_500, 120
+FULL_FAMILIES, QUICK_FAMILIES = 2_000, 120
 
 METHODS = ("t", "McNemar", "5 points", "any")
 INTRODUCTION = """\
