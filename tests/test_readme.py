@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from scoregate.ci.settings.model import setting_names
+from scoregate.cli.main import COMMANDS
+
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-TRY, INIT, SUITE, COMMANDS, EVENTS, BASELINE, SETTINGS, DEVELOP = range(len(BLOCKS))
+TRY, INIT, SUITE, LANGUAGES, EVENTS, BASELINE, SETTINGS, DEVELOP = range(len(BLOCKS))
 
 
 def run(number: int, folder: Path, *, venv: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -88,7 +91,7 @@ def test_the_suite_of_the_readme_runs_alone_and_under_the_host(clone: Path, proj
 
 
 def test_a_shell_script_is_a_suite(clone: Path, project: Path) -> None:
-    (project / "scoregate.toml").write_text(BLOCKS[COMMANDS][1], encoding="utf-8")
+    (project / "scoregate.toml").write_text(BLOCKS[LANGUAGES][1], encoding="utf-8")
     (project / "evals" / "suite.sh").write_text(BLOCKS[EVENTS][1], encoding="utf-8")
     done = scoregate(clone, project, "run", "--suite", "shell-suite")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -119,3 +122,9 @@ def scoregate(clone: Path, folder: Path, *arguments: str) -> subprocess.Complete
     return subprocess.run(
         [clone / ".venv/bin/scoregate", *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
+
+
+def test_every_setting_and_command_is_named() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in setting_names() if f"`{name}`" not in text and f'`{name}."GLOB"`' not in text] == []
+    assert [name for name in COMMANDS if f"`scoregate {name}" not in text] == []
