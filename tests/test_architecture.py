@@ -13,9 +13,19 @@ LONGEST_FILE = 250
 LONGEST_FUNCTION = 40
 
 GROUND = {"errors", "core"}
-PLAIN = {"ci.git", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive", "ci.policies"}
+PLAIN = {"ci.git", "ci.github", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive", "ci.policies"}
 STAGES = {"ci.discover", "ci.baseline", "ci.launch", "ci.report"}
-GLUE = {"ci.adapt", "ci.confirm", "ci.flow", "ci.parts", "ci.recorder", "ci.recording", "ci.wiring"}
+GLUE = {
+    "ci.adapt",
+    "ci.confirm",
+    "ci.flow",
+    "ci.parts",
+    "ci.recorder",
+    "ci.recording",
+    "ci.reporting",
+    "ci.scene",
+    "ci.wiring",
+}
 DOORS = {"testing"}
 # A room, and what it may import besides itself and the package's version.
 MAY_IMPORT: dict[str, set[str]] = {

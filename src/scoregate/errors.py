@@ -46,6 +46,24 @@ class GitError(ScoregateError):
     exit_code = 2
 
 
+class GitHubRefused(ScoregateError):
+    """GitHub did not do what was asked of it.
+
+    Args:
+        message: what was asked, and the answer. status: of the answer; None where none came.
+        rate_limited: it would do it later.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self, message: str, *, advice: str = "", status: int | None = None, rate_limited: bool = False
+    ) -> None:
+        super().__init__(message, advice=advice)
+        self.status = status
+        self.rate_limited = rate_limited
+
+
 class InvalidEvent(ScoregateError):
     """A line of an event log that is not an event."""
 

@@ -2,48 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scoregate.ci.adapt import adapt
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.confirm import confirm
-from scoregate.ci.parts import Ports
-from scoregate.ci.plan import Found, Plan, make_plan
+from scoregate.ci.parts import Ports, Reporting
+from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.policies import chosen_policy
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.compare import Comparison, compare
 from scoregate.core.gate import Verdict, judge
 from scoregate.core.record import Run
 
+INTERRUPTED = 130
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where the story ends."""
+    """Where the story ends; `warnings` tell what could not be delivered."""
 
     comparison: Comparison
     verdict: Verdict
+    warnings: tuple[str, ...] = ()
+    interrupted: bool = False
 
-
-async def plan_suites(settings: Settings, ports: Ports) -> tuple[Found, Plan]:
-    """What would be run; nothing is imported."""
-    found = await ports.discover(settings)
-    return found, make_plan(found.sources, settings, interpreter=ports.interpreter, root=ports.root)
+    @property
+    def exit_code(self) -> int:
+        """The verdict's, or 130 where the run was interrupted."""
+        return INTERRUPTED if self.interrupted else self.verdict.exit_code
 
 
 async def gate(settings: Settings, ports: Ports) -> Outcome:
     """Run the suites and judge them."""
-    found, plan = await plan_suites(settings, ports)
-    baseline = await first_baseline(settings, ports)
-    run = await ports.record(plan, settings, (*settings.notices, *found.notices))
-    if baseline is None:
+    found = await ports.discover(settings)
+    plan = make_plan(found.sources, settings, interpreter=ports.interpreter, root=ports.root)
+    async with ports.reporting.announced():
+        baseline = await first_baseline(settings, ports.reporting)
+        run = await ports.record(plan, settings, (*settings.notices, *found.notices))
+        if run.complete:
+            run, baseline = await _further(run, baseline, plan, settings, ports)
+        outcome = await _told(judged(run, baseline, settings), ports.reporting)
+    return replace(outcome, interrupted=ports.stop.is_set())
+
+
+async def gate_merged(run: Run, settings: Settings, reporting: Reporting) -> Outcome:
+    """Judge a run that was put together from several."""
+    async with reporting.announced():
+        baseline = await first_baseline(settings, reporting)
+        return await _told(judged(run, baseline, settings), reporting)
+
+
+async def _further(run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports) -> tuple[Run, Baseline]:
+    """What is run besides the suites themselves, where it was asked for: the base, more repeats, confirmations."""
+    if settings.baseline_kind is BaselineKind.RERUN:
         baseline = await ports.rerun(plan, settings)
     if settings.repeats == "auto":
         run, baseline = await adapt(run, baseline, plan, settings, ports)
-    outcome = judged(run, baseline, settings)
-    if (confirmed := await confirm(outcome.comparison, plan, settings, ports)) is not run:
-        outcome = judged(confirmed, baseline, settings)
-    await ports.publish(outcome.comparison, outcome.verdict)
-    return outcome
+    return await confirm(judged(run, baseline, settings).comparison, plan, settings, ports), baseline
 
 
 def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
@@ -53,9 +69,17 @@ def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
     return Outcome(comparison, judge(comparison, policy, policy_changes=changes))
 
 
-async def first_baseline(settings: Settings, ports: Ports) -> Baseline | None:
-    """The first base that a source has; None where it is to be made by running the base's suites."""
-    for source in ports.baselines:
-        if (baseline := await source(settings)) is not None:
+async def _told(outcome: Outcome, reporting: Reporting) -> Outcome:
+    warnings = await reporting.publish(outcome.comparison, outcome.verdict)
+    return replace(outcome, warnings=warnings)
+
+
+async def first_baseline(settings: Settings, reporting: Reporting) -> Baseline:
+    """The first base that a source has; without one, why there is none."""
+    notes = []
+    for source in reporting.baselines:
+        baseline = await source(settings)
+        if baseline is not None and baseline.run is not None:
             return baseline
-    return None
+        notes += [baseline.note] if baseline is not None else []
+    return Baseline(None, "; ".join(notes))

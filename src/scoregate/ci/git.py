@@ -115,6 +115,13 @@ async def listed_files(root: Path) -> tuple[str, ...] | None:
     return tuple(sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name}))
 
 
+async def parents(root: Path, commit: str) -> tuple[str, ...]:
+    """The parents of a commit, as it names them itself: also where a shallow clone does not have them."""
+    done = await _git(root, "cat-file", "commit", commit)
+    head, _, _ = done.stdout.partition(b"\n\n")
+    return tuple(line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent "))
+
+
 @asynccontextmanager
 async def worktree(root: Path, commit: str) -> AsyncIterator[Path]:
     """A detached work tree of a commit in a temporary folder, gone afterwards whatever happens.

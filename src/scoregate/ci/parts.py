@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
+
+import anyio
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
@@ -37,18 +40,31 @@ class Rerun(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Reporting:
+    """Where a base comes from and reports go to.
+
+    `baselines` are asked in turn. `announced` is open from the start to the end of the story. `publish` delivers the
+    reports and returns what it could not deliver.
+    """
+
+    baselines: Sequence[BaselineSource]
+    announced: Callable[[], AbstractAsyncContextManager[None]]
+    publish: Callable[[Comparison, Verdict], Awaitable[tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
 class Ports:
     """Everything outside that the flow needs.
 
-    `discover` finds suites; `baselines` are asked in turn; `record` and `rerun` run plans, here and in the base's
-    tree; `amend` writes again what is known of a recorded run besides its cases; `publish` delivers reports.
+    `discover` finds suites; `record` and `rerun` run plans, here and in the base's tree; `amend` writes again what is
+    known of a recorded run besides its cases; once `stop` is set, what runs is ended and what is known is reported.
     """
 
     root: Path
     interpreter: Interpreter
     discover: Callable[[Settings], Awaitable[Found]]
-    baselines: Sequence[BaselineSource]
     record: Record
     rerun: Rerun
     amend: Callable[[Run], None]
-    publish: Callable[[Comparison, Verdict], Awaitable[None]]
+    reporting: Reporting
+    stop: anyio.Event

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import anyio
 
 from scoregate import __version__
 from scoregate.ci import git
@@ -15,25 +18,46 @@ from scoregate.ci.launch import Happening, Host, launch_all
 from scoregate.ci.parts import RUN_FOLDER
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Observer, Recording
-from scoregate.ci.settings import Settings
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.core.record import Run
 
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Keeps runs in folders below `out`; `observers` are shown everything that happens meanwhile."""
+    """Keeps runs in folders below `out`.
+
+    Args:
+        environ: of which scripts get a part. redact: takes secrets out of what is kept.
+        observers: are shown everything that happens meanwhile.
+        stop: once it is set, scripts are ended and what they have reported is the run.
+        tokens: values that no script may see.
+        branch, attempt: where a job tells them; else git's branch, and the first.
+    """
 
     out: Path
     environ: Mapping[str, str]
-    redact: Callable[[bytes], bytes]
-    observers: Sequence[Observer] = ()
+    redact: Redactor
+    observers: Sequence[Observer]
+    stop: anyio.Event
+    tokens: tuple[str, ...] = ()
+    branch: str | None = None
+    attempt: int = 1
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
-        host = Host(plan.root, self.environ, self.redact, timeout_s=settings.timeout, max_scripts=settings.max_suites)
-        about = await _about(plan.root, settings, notices)
+        host = Host(
+            plan.root,
+            self.environ,
+            self.redact,
+            tokens=self.tokens,
+            timeout_s=settings.timeout,
+            max_scripts=settings.max_suites,
+        )
+        about = await self._about(plan.root, settings, notices)
         with RunWriter(self.out / folder) as writer:
-            recording = Recording(writer, broken=plan.broken)
+            show = settings.show_outputs is ShowOutputs.FULL
+            recording = Recording(writer, broken=plan.broken, show_outputs=show)
 
             def tell(happening: Happening) -> None:
                 recording.take(happening)
@@ -42,25 +66,40 @@ class Recorder:
 
             interrupted = True
             try:
-                await launch_all(plan.launches, host, tell)
-                interrupted = False
+                interrupted = not await _unless(self.stop, launch_all(plan.launches, host, tell))
             finally:
                 run = recording.finish(replace(about, finished=time.time()), interrupted=interrupted)
         return run
 
+    async def _about(self, root: Path, settings: Settings, notices: Sequence[str]) -> Run:
+        now = time.time()
+        return Run(
+            id=uuid.uuid4().hex,
+            started=now,
+            finished=now,
+            version=__version__,
+            message=settings.message,
+            commit=await git.head_commit(root),
+            branch=self.branch or await git.branch(root),
+            dirty=await git.is_dirty(root),
+            attempt=self.attempt,
+            filters=settings.suite,
+            policy=asdict(settings.policy()),
+            notices=tuple(notices),
+        )
 
-async def _about(root: Path, settings: Settings, notices: Sequence[str]) -> Run:
-    now = time.time()
-    return Run(
-        id=uuid.uuid4().hex,
-        started=now,
-        finished=now,
-        version=__version__,
-        message=settings.message,
-        commit=await git.head_commit(root),
-        branch=await git.branch(root),
-        dirty=await git.is_dirty(root),
-        filters=settings.suite,
-        policy=asdict(settings.policy()),
-        notices=tuple(notices),
-    )
+
+async def _unless(stop: anyio.Event, work: Coroutine[Any, Any, None]) -> bool:
+    """Do the work; False where it was stopped before its end."""
+    done = False
+
+    async def end(scope: anyio.CancelScope) -> None:
+        await stop.wait()
+        scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(end, tasks.cancel_scope)
+        await work
+        done = True
+        tasks.cancel_scope.cancel()
+    return done

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import Ended, Happening, Noticed, Said
 from scoregate.ci.plan import Source
+from scoregate.core.case import CaseResult
 from scoregate.core.events import ErrorInfo, SuiteStarted
 from scoregate.core.fold import RunFold
 from scoregate.core.record import Run, Script
@@ -19,11 +20,13 @@ Observer = Callable[[Happening, "Recording"], None]
 class Recording:
     """Takes in happenings; each finished trial goes to disk at once, only its scores stay in memory.
 
-    `broken` are the sources that could not be launched at all.
+    `broken` are the sources that could not be launched at all. Without `show_outputs`, what the code under test
+    returned, and what evaluators say of it beside scores, is not kept.
     """
 
     writer: RunWriter
     broken: Sequence[Source] = ()
+    show_outputs: bool = True
     fold: RunFold = field(default_factory=RunFold)
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -44,7 +47,10 @@ class Recording:
                 self.message = self.message or event.message
             case = self.fold.apply(f"{said.script}:{said.log}", said.script, event)
             if case is not None:
-                self.writer.add(case)
+                self._keep(case)
+
+    def _keep(self, case: CaseResult) -> None:
+        self.writer.add(case if self.show_outputs else without_outputs(case))
 
     def finish(self, run: Run, *, interrupted: bool = False) -> Run:
         """Write what never finished and the run itself.
@@ -54,7 +60,7 @@ class Recording:
             interrupted: scripts were ended before they had run.
         """
         for case in self.fold.close():
-            self.writer.add(case)
+            self._keep(case)
         scripts = sorted((*map(_unable, self.broken), *self._silent(), *self.scripts), key=lambda script: script.name)
         whole = replace(
             run,
@@ -72,6 +78,12 @@ class Recording:
         spoke = {fold.script for fold in self.fold.suites.values() if fold.script}
         for name in sorted(spoke - ended):
             yield Script(name, error=ErrorInfo("Interrupted", "it was stopped before its end"))
+
+
+def without_outputs(case: CaseResult) -> CaseResult:
+    """The case with its scores, but nothing of what was answered."""
+    evaluations = {name: replace(each, metadata=None) for name, each in case.evaluations.items()}
+    return replace(case, output=None, evaluations=evaluations)
 
 
 def _unable(source: Source) -> Script:

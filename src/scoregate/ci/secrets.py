@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 _MARKS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST = 8
+_SHORTEST_MASKED = 4
+_MOST_LEARNT = 200
 _MASK = b"***"
+_ADD_MASK = re.compile(r"\s*::add-mask::(.+)|.*##\[add-mask\](.+)", re.IGNORECASE)
+_CODES = {"%0D": "\r", "%0A": "\n", "%25": "%"}
 
 
 def secret_values(environ: Mapping[str, str]) -> set[str]:
@@ -19,18 +24,46 @@ def secret_values(environ: Mapping[str, str]) -> set[str]:
     }
 
 
-def redactor(secrets: Iterable[str]) -> Callable[[bytes], bytes]:
-    """A function that replaces the secrets, as they stand and as JSON writes them, by three stars."""
-    forms = {form for secret in secrets for form in _forms(secret)}
-    ordered = sorted(forms, key=len, reverse=True)
+class Redactor:
+    """Replaces secrets, as they stand and as JSON writes them, by three stars; it may learn more of them."""
 
-    def redact(data: bytes) -> bytes:
-        for form in ordered:
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets = set(secrets)
+        self._learnt = 0
+        self._forms = _ordered(self._secrets)
+
+    def __call__(self, data: bytes) -> bytes:
+        """Bytes without any of them."""
+        for form in self._forms:
             if form in data:
                 data = data.replace(form, _MASK)
         return data
 
-    return redact
+    def text(self, text: str) -> str:
+        """Text without any of them."""
+        data = text.encode("utf-8", "surrogatepass")
+        clean = self(data)
+        return text if clean is data else clean.decode("utf-8", "surrogatepass")
+
+    def listen(self, line: str) -> None:
+        """Learn what a script declares secret by printing `::add-mask::VALUE`; that command itself is not passed on."""
+        if "add-mask" not in line or (found := _ADD_MASK.fullmatch(line)) is None or self._learnt >= _MOST_LEARNT:
+            return
+        secret = _unescaped(found[1] or found[2]).strip()
+        if len(secret) >= _SHORTEST_MASKED:
+            self._learnt += 1
+            self._secrets.add(secret)
+            self._forms = _ordered(self._secrets)
+
+
+def _unescaped(text: str) -> str:
+    for code, character in _CODES.items():
+        text = text.replace(code, character)
+    return text
+
+
+def _ordered(secrets: Iterable[str]) -> list[bytes]:
+    return sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
 
 
 def _forms(secret: str) -> Iterable[bytes]:

@@ -2,87 +2,90 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+
+import anyio
 
 from scoregate.ci.archive import amend_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.file import read_baseline
 from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
+from scoregate.ci.github.base import Base
 from scoregate.ci.interpreter import find_interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
-from scoregate.ci.publish.files import write_atomically
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
-from scoregate.ci.report import json, junit, markdown
-from scoregate.ci.report.context import Context
-from scoregate.ci.report.make_view import make_view
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.secrets import redactor, secret_values
+from scoregate.ci.reporting import reporting
+from scoregate.ci.scene import Scene, open_scene
 from scoregate.ci.settings import Settings
-from scoregate.core.compare import Comparison
-from scoregate.core.gate import Verdict
-
-Render: TypeAlias = Callable[[ReportView], Iterable[str]]
-
-BASELINES = (read_baseline,)
-REPORTS: Mapping[str, tuple[str, Render]] = {
-    "junit": ("junit.xml", junit.render),
-    "markdown": ("comment.md", markdown.render),
-    "json": ("result.json", json.render),
-}
+from scoregate.errors import GitError
 
 
-def build_ports(root: Path, environ: Mapping[str, str], settings: Settings, *, observers: Sequence[Observer]) -> Ports:
-    """The ports for one run.
+@asynccontextmanager
+async def open_ports(
+    root: Path, environ: Mapping[str, str], settings: Settings, *, observers: Sequence[Observer], stop: anyio.Event
+) -> AsyncIterator[Ports]:
+    """The ports for one run, until the block ends.
 
     Args:
-        root: the repository. environ: the host's environment. settings: the project's.
-        observers: are shown everything that happens while scripts run.
+        root: the project. environ: the host's environment. settings: the project's.
+        observers: are shown everything that happens while scripts run. stop: ends what runs, once it is set.
     """
+    async with open_scene(root, environ, settings) as scene:
+        yield _ports(scene, observers, stop)
+
+
+def _ports(scene: Scene, observers: Sequence[Observer], stop: anyio.Event) -> Ports:
+    root, environ, settings = scene.root, scene.environ, scene.settings
     interpreter = find_interpreter(root, environ, named=settings.python, origin=settings.origin("python"))
-    redact = redactor(secret_values(environ))
-    out = root / settings.out
-    environment = child_environment(environ, {}, events=out, root=root)
-    recorder = Recorder(out, environ, redact, observers)
+    environment = child_environment(environ, {}, events=scene.out, root=root, tokens=scene.tokens)
+    recorder = _recorder(scene, observers, stop)
     return Ports(
         root=root,
         interpreter=interpreter,
-        discover=partial(_discover, root),
-        baselines=[partial(source, root) for source in BASELINES],
+        discover=partial(discover, root),
         record=recorder.record,
-        rerun=partial(_rerun, recorder, partial(import_folders, interpreter, root, environ=environment)),
-        amend=partial(amend_run, out / RUN_FOLDER),
-        publish=partial(_publish, out=out, context=Context(generated_at=time.time())),
+        rerun=partial(_rerun, recorder, partial(import_folders, interpreter, root, environ=environment), scene.base),
+        amend=partial(amend_run, scene.out / RUN_FOLDER),
+        reporting=reporting(scene),
+        stop=stop,
     )
 
 
-async def _discover(root: Path, settings: Settings) -> Found:
+def _recorder(scene: Scene, observers: Sequence[Observer], stop: anyio.Event) -> Recorder:
+    recorder = Recorder(scene.out, scene.environ, scene.redact, observers, stop, tokens=scene.tokens)
+    if scene.connection is None or scene.subject is None:
+        return recorder
+    return replace(recorder, branch=scene.subject.branch, attempt=scene.connection.github.run_attempt)
+
+
+async def discover(root: Path, settings: Settings) -> Found:
+    """Everything that holds suites."""
     return await find_scripts(root, settings) + find_commands(root, settings)
 
 
 async def _rerun(
     recorder: Recorder,
     imports: Callable[[], Awaitable[Sequence[Path]]],
+    job_base: Base | None,
     plan: Plan,
     settings: Settings,
     *,
     folder: str = BASE_FOLDER,
 ) -> Baseline:
-    async with base_tree(plan.root, settings) as tree:
-        base = rerooted(plan, tree.path, imports=await imports())
-        return Baseline(await recorder.record(base, settings, base.notices, folder=folder), tree.note)
-
-
-async def _publish(comparison: Comparison, verdict: Verdict, *, out: Path, context: Context) -> None:
-    view = make_view(comparison, verdict, context)
-    for name, render in REPORTS.values():
-        write_atomically(out / name, render(view))
+    try:
+        async with base_tree(plan.root, settings, job_base) as tree:
+            base = rerooted(plan, tree.path, imports=await imports())
+            return Baseline(await recorder.record(base, settings, base.notices, folder=folder), tree.note)
+    except GitError as error:
+        if job_base is None or settings.rerun_ref is not None:
+            raise
+        return Baseline(None, str(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -18,6 +19,8 @@ def close(outcome: Outcome, out: Path | None, console: Console) -> None:
     """Print it. `out` is the folder that the reports were written to, if any were."""
     view = make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time()))
     console.print(render(view))
+    if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
+        console.print(Text("\n".join(outcome.warnings), style="yellow"))
     if out is not None:
         console.print(Text(f"Reports: {_shown(out)}/ (comment.md, junit.xml, result.json, run/)"))
 

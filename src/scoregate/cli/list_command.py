@@ -10,10 +10,10 @@ import anyio
 import click
 from rich.text import Text
 
-from scoregate.ci.flow import plan_suites
-from scoregate.ci.plan import Found, Plan, Source
+from scoregate.ci.interpreter import find_interpreter
+from scoregate.ci.plan import Found, Plan, Source, make_plan
 from scoregate.ci.report.text import one_line
-from scoregate.ci.wiring import build_ports
+from scoregate.ci.wiring import discover
 from scoregate.cli.options import project_root, selection_options, settings_of
 from scoregate.cli.terminal import terminal
 
@@ -24,10 +24,11 @@ def command(**flags: Any) -> int:
     """Show which suites under PATHS would run, and why each was found. Nothing is run or imported."""
     root = project_root()
     settings = settings_of(root, flags)
-    ports = build_ports(root, os.environ, settings, observers=())
-    found, plan = anyio.run(plan_suites, settings, ports)
+    interpreter = find_interpreter(root, os.environ, named=settings.python, origin=settings.origin("python"))
+    found = anyio.run(discover, root, settings)
+    plan = make_plan(found.sources, settings, interpreter=interpreter, root=root)
     console = terminal()
-    console.print(Text(f"Python: {' '.join(ports.interpreter.argv)}  ({ports.interpreter.why})"))
+    console.print(Text(f"Python: {' '.join(interpreter.argv)}  ({interpreter.why})"))
     for line in _lines(found, plan):
         console.print(Text(one_line(line, 500)))
     return 0 if plan.launches and not plan.broken else 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 
 import click
@@ -80,7 +81,7 @@ def _first(error: BaseException) -> BaseException:
 
 def _told(error: BaseException) -> int:
     if isinstance(error, ScoregateError):
-        _tell(f"error: {error}")
+        _complain(str(error))
         return error.exit_code
     if isinstance(error, click.ClickException):
         error.show()
@@ -98,6 +99,16 @@ def _told(error: BaseException) -> int:
     _tell("".join(traceback.format_exception(error)))
     _tell(f"this is a fault of scoregate {__version__}, not of your suites: {type(error).__name__}")
     return OUR_FAULT
+
+
+def _complain(text: str) -> None:
+    """In a job, as an annotation that the run's page shows."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        _tell(f"error: {text}")
+        return
+    from scoregate.ci.github.commands import command
+
+    click.echo(command("error", text, title="scoregate"))
 
 
 def _tell(text: str) -> None:

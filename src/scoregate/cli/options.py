@@ -11,7 +11,7 @@ import anyio
 import click
 
 from scoregate.ci import git
-from scoregate.ci.settings import Settings, load_settings, read_table
+from scoregate.ci.settings import CommentMode, Settings, ShowOutputs, load_settings, read_table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -31,9 +31,15 @@ selection_options: Callable[[Any], Any] = options(
     click.argument("paths", nargs=-1, type=click.Path()),
     click.option("--suite", multiple=True, metavar="GLOB", help="Run only suites whose id matches; repeatable."),
 )
-baseline_option = click.option(
-    "--baseline", metavar="RUN|rerun[:REF]|none", help="A run's folder, or a commit whose suites are run too."
+baseline_options: Callable[[Any], Any] = options(
+    click.option(
+        "--baseline",
+        metavar="RUN|auto|artifact|branch|rerun[:REF]|none",
+        help="A run's folder, what a job of the base branch has stored, or a commit whose suites are run too.",
+    ),
+    click.option("--base-branch", metavar="NAME", help="The branch that changes go to, where nobody tells it."),
 )
+out_option = click.option("--out", type=click.Path(), metavar="DIR", help="Where the run and its reports go.")
 
 
 def _table(_context: click.Context, _option: click.Parameter, value: str | None) -> object:
@@ -52,6 +58,22 @@ gate_options: Callable[[Any], Any] = options(
         "--fail-on-regression", is_flag=True, default=None, help="Fail when any score got worse beyond noise."
     ),
     click.option("--max-error-rate", type=float, metavar="RATE", help="Of all cases; 0 to 1."),
+)
+
+
+publish_options: Callable[[Any], Any] = options(
+    click.option(
+        "--comment",
+        type=click.Choice(list(CommentMode)),
+        help="When a pull request gets a comment: always, on changes, on failures, or never.",
+    ),
+    click.option(
+        "--show-outputs", type=click.Choice(list(ShowOutputs)), help="none: keep and publish no output of a model."
+    ),
+    click.option("--annotations/--no-annotations", default=None, help="Findings at the lines of their suites."),
+    click.option("--check-run/--no-check-run", default=None, help="A check of its own on the head commit."),
+    click.option("--key", metavar="NAME", help="Tells uses in one repository apart; default: workflow and job."),
+    click.option("--github-token", metavar="TOKEN", help="Better given as GITHUB_TOKEN in the environment."),
 )
 
 

@@ -9,7 +9,7 @@ import click
 
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.make_view import make_view
-from scoregate.ci.wiring import REPORTS
+from scoregate.ci.reporting import REPORTS
 from scoregate.cli.closing import close
 from scoregate.cli.options import project_root, settings_of
 from scoregate.cli.stored import rejudged

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.baseline.file import describe, read_baseline
+from scoregate.ci.baseline.file import describe, file_baseline
 from scoregate.ci.settings import Settings
 from scoregate.core.record import Run
 from scoregate.errors import RecordError
@@ -20,7 +20,7 @@ RUN = Run("id", 0.0, 1000.0, "0", complete=True, commit="a1b2c3d4e5", branch="ma
 async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "base" / "run") as writer:
         writer.finish(RUN)
-    found = await read_baseline(tmp_path, Settings(baseline="base"))
+    found = await file_baseline(tmp_path, Settings(baseline="base"))
     assert found is not None
     assert found.run is not None
     assert found.run.id == "id"
@@ -32,7 +32,7 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
     for name, run in {"a": RUN, "b": replace(RUN, id="twin", finished=900.0), "c": old}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
-    found = await read_baseline(tmp_path, Settings(baseline="bases"))
+    found = await file_baseline(tmp_path, Settings(baseline="bases"))
     assert found is not None
     assert found.run is not None
     assert (found.run.id, [run.id for run in found.pool]) == ("id", ["twin"])
@@ -40,15 +40,15 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
 
 
 async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:
-    found = await read_baseline(tmp_path, Settings())
+    found = await file_baseline(tmp_path, Settings(baseline="none"))
     assert found is not None
     assert (found.run, found.note) == (None, "no base was asked for")
-    assert await read_baseline(tmp_path, Settings(baseline="rerun:main")) is None
+    assert await file_baseline(tmp_path, Settings(baseline="rerun:main")) is None
 
 
 async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="does not exist"):
-        await read_baseline(tmp_path, Settings(baseline="nowhere"))
+        await file_baseline(tmp_path, Settings(baseline="nowhere"))
 
 
 @pytest.mark.parametrize(

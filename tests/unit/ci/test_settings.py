@@ -26,7 +26,7 @@ def problems(root: Path, environ: dict[str, str] | None = None, **flags: object)
 
 def test_the_defaults_hold_where_nobody_set_anything(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, {})
-    assert (settings.paths, settings.baseline, settings.out) == ((), "none", "scoregate-out")
+    assert (settings.paths, settings.baseline, settings.out) == ((), "auto", "scoregate-out")
     assert (settings.min_pass_rate, settings.max_error_rate) == (1.0, 0.05)
     assert settings.max_suites >= 1
     assert settings.origin("min_pass_rate") == "default"
@@ -218,7 +218,7 @@ def test_words_are_no_paths(tmp_path: Path, word: str) -> None:
 
 
 def test_a_baseline_is_a_word_or_a_path() -> None:
-    assert Settings().baseline_kind is BaselineKind.NONE
+    assert Settings().baseline_kind is BaselineKind.AUTO
     assert Settings(baseline="out/run").baseline_kind is BaselineKind.FILE
     assert (Settings(baseline="rerun").baseline_kind, Settings(baseline="rerun").rerun_ref) == (
         BaselineKind.RERUN,

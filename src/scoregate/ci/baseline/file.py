@@ -13,8 +13,8 @@ from scoregate.core.record import Run
 from scoregate.errors import RecordError
 
 
-async def read_baseline(root: Path, settings: Settings) -> Baseline | None:
-    """The base as far as the settings name one that is there; None where it is to be run first.
+async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
+    """The run that the settings name; None where they name none.
 
     Args:
         root: what the path in the settings is relative to.
@@ -22,10 +22,10 @@ async def read_baseline(root: Path, settings: Settings) -> Baseline | None:
     Raises:
         RecordError: there is no run at that path, or one that cannot be read.
     """
-    if settings.baseline_kind is BaselineKind.RERUN:
-        return None
     if settings.baseline_kind is BaselineKind.NONE:
         return Baseline(None, "no base was asked for")
+    if settings.baseline_kind is not BaselineKind.FILE:
+        return None
     return await anyio.to_thread.run_sync(baseline_at, root / settings.baseline)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from scoregate.ci import git
+from scoregate.ci.github.base import Base
 from scoregate.ci.plan import Kind, Launch, Plan
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitError
@@ -28,10 +29,13 @@ class BaseTree:
 
 
 @asynccontextmanager
-async def base_tree(root: Path, settings: Settings) -> AsyncIterator[BaseTree]:
-    """A work tree of the commit that `rerun:REF` names, without it of that where HEAD left the default branch.
+async def base_tree(root: Path, settings: Settings, base: Base | None = None) -> AsyncIterator[BaseTree]:
+    """A work tree of the commit that `rerun:REF` names, without it of the base, else where HEAD left its branch.
 
     It is in a temporary folder and gone afterwards, also when cancelled.
+
+    Args:
+        root: the project. base: what a job says its changes are tested on top of.
 
     Raises:
         GitError: there is no repository, or no such commit in it.
@@ -43,7 +47,7 @@ async def base_tree(root: Path, settings: Settings) -> AsyncIterator[BaseTree]:
             advice="Name a run as the baseline, or none.",
         )
     prefix = await anyio.to_thread.run_sync(_below, root, top)
-    commit, note = await _base(root, settings)
+    commit, note = await _base(root, settings, base)
     async with git.worktree(top, commit) as tree:
         yield BaseTree(tree / prefix, commit, note)
 
@@ -52,9 +56,14 @@ def _below(root: Path, top: Path) -> Path:
     return root.resolve().relative_to(top.resolve())
 
 
-async def _base(root: Path, settings: Settings) -> tuple[str, str]:
+async def _base(root: Path, settings: Settings, base: Base | None) -> tuple[str, str]:
     head = await git.head_commit(root)
-    commit, note = await (_named(root, settings.rerun_ref) if settings.rerun_ref else _parted(root, settings))
+    if settings.rerun_ref is not None:
+        commit, note = await _named(root, settings.rerun_ref)
+    elif base is not None and base.commit is not None and await git.commit_of(root, base.commit):
+        commit, note = base.commit, f"{base.branch}@{base.commit[:7]}"
+    else:
+        commit, note = await _parted(root, settings)
     same = commit == head and not await git.is_dirty(root)
     return commit, f"rerun of {note}, which is the commit itself" if same else f"rerun of {note}"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from scoregate.ci.secrets import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +15,13 @@ class Host:
 
     Args:
         root: the repository. environ: our environment, of which a child gets a part.
-        redact: takes known secrets out of bytes. tokens: values that no child may see.
+        redact: takes known secrets out of what we keep. tokens: values that no child may see.
         timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
     """
 
     root: Path
     environ: Mapping[str, str]
-    redact: Callable[[bytes], bytes]
+    redact: Redactor
     tokens: tuple[str, ...] = ()
     timeout_s: float | None = None
     max_scripts: int = 1

@@ -112,7 +112,8 @@ async def _watch(process: Process, child: _Child) -> bool:
 
 async def _print(stream: ByteReceiveStream, child: _Child) -> None:
     async for line in lines(stream):
-        clean = child.host.redact(line.encode()).decode("utf-8", "replace")
+        child.host.redact.listen(line)
+        clean = child.host.redact.text(line)
         child.tail.add(clean)
         child.tell(Printed(child.launch.name, clean))
 

@@ -7,7 +7,20 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
+
+
+async def publish_files(view: ReportView, outlet: Outlet) -> Delivery:
+    """Every report as a file.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    for name, render in outlet.files.items():
+        write_atomically(outlet.out / name, (outlet.redact(chunk) for chunk in render(view)))
+    return Delivery()
 
 
 def write_atomically(path: Path, chunks: Iterable[str]) -> None:

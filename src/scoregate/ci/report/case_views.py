@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from posixpath import join
 from urllib.parse import quote
 
 from scoregate.ci.report.context import Context
@@ -92,5 +93,5 @@ def _source(suite: SuiteResult, context: Context) -> str | None:
     """The web address of the line that defines the suite; None outside a repository on the web."""
     if suite.origin is None or not context.commit or not (context.repository or "").startswith("https://"):
         return None
-    path = quote(suite.origin.file.encode("utf-8", "replace"), safe="/")
+    path = quote(join(context.folder, suite.origin.file).encode("utf-8", "replace"), safe="/")
     return f"{context.repository}/blob/{quote(context.commit, safe='')}/{path}#L{suite.origin.line}"

@@ -12,6 +12,7 @@ class Context:
     Args:
         key: tells the comments of several jobs in one repository apart.
         repository: the web address of the repository, `https://github.com/owner/name`.
+        folder: the project's folder within the repository, with slashes; empty at its top.
         commit: the full hash that the report speaks of; the run's own where None.
         run: the id of the CI run with its attempt, `1234567.1`.
         run_url: where the full report and the log are.
@@ -22,6 +23,7 @@ class Context:
 
     key: str = "scoregate"
     repository: str | None = None
+    folder: str = ""
     commit: str | None = None
     run: str = ""
     run_url: str | None = None

@@ -30,6 +30,9 @@ LADDER = (
     Detail(cases=0, diffs=0, rows=0, suites=0, gates=3, errors=0),
 )
 
+# A summary has sixteen times the room of a comment.
+SUMMARY_LADDER = (Detail(cases=50, diffs=20, rows=1000, suites=1000, gates=200, errors=200), *LADDER)
+
 
 def top_rows(rows: Iterable[RowView], limit: int) -> Iterator[RowView]:
     """The first `limit` rows of each suite, in the order given."""

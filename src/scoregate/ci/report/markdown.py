@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.detail import LADDER, Detail, top_rows
+from scoregate.ci.report.detail import LADDER, SUMMARY_LADDER, Detail, top_rows
 from scoregate.ci.report.escape import code, fence, link, prose
 from scoregate.ci.report.marker import marker
 from scoregate.ci.report.row_views import State
@@ -38,11 +38,20 @@ def render(view: ReportView, *, budget: int = BUDGET) -> Iterator[str]:
 
     The last level is returned as it is: a title, the totals and three gates.
     """
-    for detail in LADDER:
+    yield _largest(view, LADDER, budget)
+
+
+def render_summary(view: ReportView, *, budget: int) -> Iterator[str]:
+    """Yield the job's summary once: the comment, with more of everything, in at most `budget` bytes."""
+    yield _largest(view, SUMMARY_LADDER, budget)
+
+
+def _largest(view: ReportView, ladder: Iterable[Detail], budget: int) -> str:
+    for detail in ladder:
         text = _render(view, detail)
         if len(text.encode()) <= budget:
             break
-    yield text
+    return text
 
 
 def _render(view: ReportView, detail: Detail) -> str:

@@ -24,11 +24,41 @@ _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
 
 
 class BaselineKind(StrEnum):
-    """Where a run is to be compared with: nothing, a run on disk, or the same suites run on another commit."""
+    """What a run is to be compared with.
 
-    NONE = "none"
-    FILE = "file"
+    `auto`: an artifact of the base branch, else its data branch; nothing is run for it. `artifact` and `branch`: only
+    that. `rerun`: the same suites run at another commit. `file`: a run on disk. `none`: nothing.
+    """
+
+    AUTO = "auto"
+    ARTIFACT = "artifact"
+    BRANCH = "branch"
     RERUN = "rerun"
+    FILE = "file"
+    NONE = "none"
+
+
+def baseline_kind(baseline: str) -> BaselineKind:
+    """What a setting names: one of the words, `rerun:REF`, or else a path."""
+    word, _, rest = baseline.partition(":")
+    named = word in set(BaselineKind) - {BaselineKind.FILE} and (not rest or word == BaselineKind.RERUN)
+    return BaselineKind(word) if named else BaselineKind.FILE
+
+
+class CommentMode(StrEnum):
+    """When a pull request gets a comment: `changes` are scores better, worse, new or removed, and failures."""
+
+    ALWAYS = "always"
+    CHANGES = "changes"
+    FAILURES = "failures"
+    OFF = "off"
+
+
+class ShowOutputs(StrEnum):
+    """Whether reports and the stored run show what the code under test returned."""
+
+    FULL = "full"
+    NONE = "none"
 
 
 class Confirm(StrEnum):

@@ -28,6 +28,10 @@ def file_layer(root: Path) -> Layer:
             f"settings stand both in {OWN_FILE} and in {SHARED_FILE} [tool.scoregate], in {root}",
             advice="Keep one of them.",
         )
+    if "github_token" in (own or table or {}):
+        raise SettingsError(
+            f"github_token stands in a file in {root}", advice="Take it out: tokens are given by the environment."
+        )
     if own is not None:
         return Layer(own, lambda keys: _place(OWN_FILE, keys))
     return Layer(table or {}, lambda keys: _place(f"{SHARED_FILE}", keys, above=("tool", "scoregate")))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scoregate.ci.settings.fields import BaselineKind, baseline_kind
+
 Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
 TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites")
@@ -59,7 +61,7 @@ def anchored(layer: Layer, base: Path, *, root: Path) -> Layer:
 
 def _is_path(name: str, value: str) -> bool:
     if name == "baseline":
-        return value.partition(":")[0] not in ("none", "rerun")
+        return baseline_kind(value) is BaselineKind.FILE
     return name != "python" or os.sep in value
 
 

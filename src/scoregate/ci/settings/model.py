@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Commands,
+    CommentMode,
     Confirm,
     Count,
     EvaluatorSettings,
@@ -24,9 +25,11 @@ from scoregate.ci.settings.fields import (
     Rate,
     Repeats,
     Seconds,
+    ShowOutputs,
     SuiteSettings,
     Text,
     Texts,
+    baseline_kind,
 )
 from scoregate.ci.settings.layers import COMMAND_LINE
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
@@ -46,7 +49,7 @@ class Settings(LimitFields, BaseSettings):
 
     paths: Texts = ()
     suite: Texts = ()
-    baseline: Text = "none"
+    baseline: Text = "auto"
     base_branch: Text | None = None
     out: Text = "scoregate-out"
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
@@ -60,6 +63,12 @@ class Settings(LimitFields, BaseSettings):
     min_pass_rate: Rate = 1.0
     max_error_rate: Rate = 0.05
     require_baseline: bool = False
+    comment: CommentMode = CommentMode.ALWAYS
+    show_outputs: ShowOutputs = ShowOutputs.FULL
+    annotations: bool = True
+    check_run: bool = False
+    key: Text | None = None
+    github_token: SecretStr | None = None
     confirm: Confirm = Confirm.OFF
     policy_from: PolicySource = PolicySource.HEAD
     alpha: Annotated[Rate, Field(gt=0, lt=1)] = 0.05
@@ -94,8 +103,7 @@ class Settings(LimitFields, BaseSettings):
     @property
     def baseline_kind(self) -> BaselineKind:
         """What `baseline` names."""
-        head = self.baseline.partition(":")[0]
-        return BaselineKind(head) if head in ("none", "rerun") else BaselineKind.FILE
+        return baseline_kind(self.baseline)
 
     @property
     def rerun_ref(self) -> str | None:

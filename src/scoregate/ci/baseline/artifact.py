@@ -1,0 +1,108 @@
+"""A base that is an artifact of a run on the base branch."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scoregate.ci.archive import read_run
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.baseline.download import MOST_BYTES, download
+from scoregate.ci.baseline.file import describe
+from scoregate.ci.baseline.nearest import nearest
+from scoregate.ci.baseline.unpack import unpack
+from scoregate.ci.github.api import Api
+from scoregate.ci.github.base import Base
+from scoregate.ci.github.connection import Connection
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.record import Run
+from scoregate.errors import GitHubRefused, RecordError, ScoregateError
+
+MOST_POOLED = 5
+_LOOKED_AT = 1_000
+_KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
+
+
+async def artifact_baseline(settings: Settings, connection: Connection | None, base: Base | None) -> Baseline | None:
+    """The run of the base's commit, else of its nearest ancestor, else the newest; None where it is not asked for.
+
+    Runs of one commit are pooled. What a fork's run uploaded is no base, whatever it is called. A run that failed
+    its gate is one: its scores are valid.
+    """
+    if settings.baseline_kind not in _KINDS:
+        return None
+    if connection is None or base is None:
+        return Baseline(None, "outside GitHub's jobs a base must be named: --baseline RUN or rerun")
+    if connection.api is None:
+        return Baseline(None, "without a token no artifact can be looked up: give github-token")
+    try:
+        return await _found(connection, connection.api, base)
+    except ScoregateError as error:
+        return Baseline(None, f"no artifact could be read: {error}")
+
+
+async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
+    stored: dict[str, list[Mapping[str, Any]]] = {}
+    async for artifact in _artifacts(connection, api, base):
+        stored.setdefault(artifact["workflow_run"]["head_sha"], []).append(artifact)
+    chosen = await nearest(base, list(stored), api)
+    if chosen is None:
+        return Baseline(None, f"{base.branch} has no artifact {connection.artifact}")
+    runs, problems = await _runs(api, stored[chosen.commit][:MOST_POOLED], chosen.commit)
+    if not runs:
+        return Baseline(None, f"the artifact of {chosen.commit[:7]} cannot be used: {problems[0]}")
+    return pooled(runs, chosen.note, base.branch)
+
+
+def pooled(runs: list[Run], note: str, branch: str) -> Baseline:
+    """The newest run with the others of its commit, and in words what it is."""
+    newest, *others = sorted(runs, key=lambda run: run.finished, reverse=True)
+    words = describe(newest).removeprefix("stored run").removeprefix(", ")
+    return Baseline(replace(newest, branch=branch), ", ".join(filter(None, (note, words))), tuple(others))
+
+
+async def _artifacts(connection: Connection, api: Api, base: Base) -> AsyncIterator[Mapping[str, Any]]:
+    """Those of runs on the base branch of this repository, the newest first, none of the run that we are in."""
+    looked = 0
+    async for artifact in api.pages("actions/artifacts", "artifacts", name=connection.artifact):
+        looked += 1
+        if _is_of(artifact, base, connection.github.run_id):
+            yield artifact
+        if looked >= _LOOKED_AT:
+            return
+
+
+def _is_of(artifact: Mapping[str, Any], base: Base, own_run: int) -> bool:
+    run = artifact.get("workflow_run") or {}
+    ours = run.get("head_repository_id") == run.get("repository_id") is not None
+    usable = not artifact["expired"] and artifact["size_in_bytes"] <= MOST_BYTES
+    return ours and usable and run.get("head_branch") == base.branch and run.get("id") != own_run
+
+
+async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str) -> tuple[list[Run], list[str]]:
+    runs, problems = [], []
+    for artifact in artifacts:
+        try:
+            run = await read_artifact(api, artifact)
+        except (GitHubRefused, RecordError) as error:
+            problems.append(error.message)
+            continue
+        if run.commit in (None, commit):
+            runs.append(run)
+        else:
+            problems.append(f"it is a run of {run.commit and run.commit[:7]}")
+    return runs, problems
+
+
+async def read_artifact(api: Api, artifact: Mapping[str, Any]) -> Run:
+    """The run in an artifact; its cases stay readable, though its files are gone from their folder.
+
+    Raises:
+        GitHubRefused: it cannot be had. RecordError: it holds no run that can be read.
+    """
+    with await download(api, artifact) as file, tempfile.TemporaryDirectory(prefix="scoregate-artifact-") as folder:
+        unpack(file, Path(folder))
+        return read_run(Path(folder))

@@ -1,0 +1,162 @@
+"""GitHub's REST API: pages, retries that do no harm, and refusals in words."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, TypeAlias
+
+import anyio
+import httpx
+
+from scoregate import __version__
+from scoregate.ci.github.refusals import refusal
+from scoregate.ci.github.waiting import seconds_to_wait
+from scoregate.errors import GitHubRefused
+
+VERSION = "2022-11-28"
+TRIES = 4
+MOST_PAGES = 50
+_TIMEOUT = httpx.Timeout(20.0, connect=10.0)
+Json: TypeAlias = Any
+Arrived: TypeAlias = Callable[[], Awaitable[Json | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One repository, through an open client. Paths are below the repository unless they start with a slash."""
+
+    client: httpx.AsyncClient = field(repr=False)
+    repository: str
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+
+    async def get(self, path: str, **query: str | int) -> Json:
+        """One answer.
+
+        Raises:
+            GitHubRefused: there is none, after a few tries.
+        """
+        return (await self._request("GET", path, query=query)).json()
+
+    async def pages(self, path: str, key: str = "", **query: str | int) -> AsyncIterator[Json]:
+        """The items of every page, one by one.
+
+        Args:
+            key: of the list, where an answer is an object that holds it.
+
+        Raises:
+            GitHubRefused: as for `get`.
+        """
+        url, given = self._url(path), {"per_page": 100, **query}
+        for _ in range(MOST_PAGES):
+            answer = await self._request("GET", url, query=given)
+            found = answer.json()
+            for item in found[key] if key else found:
+                yield item
+            url, given = self._next(answer), {}
+            if not url:
+                return
+
+    async def raw(self, path: str, **query: str | int) -> bytes:
+        """The content of a file or a blob itself.
+
+        Raises:
+            GitHubRefused: as for `get`.
+        """
+        answer = await self._request("GET", path, query=query, accept="application/vnd.github.raw+json")
+        return answer.content
+
+    async def patch(self, path: str, body: Mapping[str, Json]) -> Json:
+        """Change something; sent again where no answer came, since twice is as good as once.
+
+        Raises:
+            GitHubRefused: it was not changed.
+        """
+        return (await self._request("PATCH", path, body=body)).json()
+
+    async def post(self, path: str, body: Mapping[str, Json], *, arrived: Arrived | None = None) -> Json:
+        """Make something.
+
+        Args:
+            arrived: looks whether it was made after all, where no answer came; without it, twice does no harm.
+
+        Raises:
+            GitHubRefused: it was not made, or nobody knows.
+        """
+        return (await self._request("POST", path, body=body, arrived=arrived)).json()
+
+    @asynccontextmanager
+    async def stream(self, path: str) -> AsyncIterator[httpx.Response]:
+        """A download, from where the API redirects to; that host never gets our token.
+
+        Raises:
+            GitHubRefused: there is nothing to download.
+        """
+        answer = await self._request("GET", path)
+        if (target := answer.headers.get("location")) is None:
+            raise GitHubRefused(f"GET {path}: no address to download from", status=answer.status_code)
+        try:
+            # A client of its own, since ours carries the token.
+            async with httpx.AsyncClient(timeout=_TIMEOUT) as client, client.stream("GET", target) as download:
+                if download.is_error:
+                    raise GitHubRefused(f"the download answered {download.status_code}", status=download.status_code)
+                yield download
+        except httpx.TransportError as error:
+            raise refusal("GET", path, error) from None
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | None = None,
+        body: Mapping[str, Json] | None = None,
+        accept: str = "application/vnd.github+json",
+        arrived: Arrived | None = None,
+    ) -> httpx.Response:
+        request = self.client.build_request(
+            method, self._url(path), params=query or None, json=body, headers={"Accept": accept}
+        )
+        for number in count(1):
+            answer = await self._sent(request)
+            if isinstance(answer, httpx.Response) and not answer.is_error:
+                return answer
+            pause = seconds_to_wait(answer, number)
+            if pause is None or number == TRIES:
+                break
+            await self.sleep(pause)
+            if arrived is not None and (made := await arrived()) is not None:
+                return httpx.Response(200, json=made)
+        raise refusal(method, path, answer)
+
+    async def _sent(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+        try:
+            return await self.client.send(request)
+        except httpx.TransportError as error:
+            return error
+
+    def _url(self, path: str) -> str:
+        return path if path.startswith(("/", "http")) else f"/repos/{self.repository}/{path}"
+
+    def _next(self, answer: httpx.Response) -> str:
+        """The next page; only of the same host, since our token goes there."""
+        url = answer.links.get("next", {}).get("url", "")
+        return url if url and httpx.URL(url).host == self.client.base_url.host else ""
+
+
+@asynccontextmanager
+async def open_api(api_url: str, repository: str, token: str) -> AsyncIterator[Api]:
+    """A client for one repository.
+
+    Args:
+        api_url: such as `https://api.github.com`. repository: `owner/name`.
+    """
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "X-GitHub-Api-Version": VERSION,
+        "User-Agent": f"scoregate/{__version__}",
+    }
+    async with httpx.AsyncClient(base_url=api_url, headers=headers, timeout=_TIMEOUT) as client:
+        yield Api(client, repository)

@@ -1,0 +1,47 @@
+"""What publishers work with, and what they leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from scoregate.ci.github.connection import Connection
+from scoregate.ci.github.event import PullRequest
+from scoregate.ci.report.view import ReportView
+from scoregate.ci.settings import CommentMode
+
+Render: TypeAlias = Callable[[ReportView], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """Where reports can go.
+
+    Args:
+        out: the folder of the run and its reports. files: what is written there, by name.
+        connection: None outside of jobs. request: the pull request to comment on, where there is one.
+        read_only: the token may not write, and a later job with more rights is to comment.
+        stored: the run is to be kept on the data branch.
+        redact: takes known secrets out of text. log: takes a line for the job's log, in which commands are alive.
+    """
+
+    out: Path
+    files: Mapping[str, Render]
+    connection: Connection | None = None
+    request: PullRequest | None = None
+    read_only: bool = False
+    stored: bool = False
+    comment: CommentMode = CommentMode.ALWAYS
+    annotations: bool = True
+    redact: Callable[[str], str] = str
+    log: Callable[[str], None] = print
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What came of one: outputs for later steps, and what could not be done."""
+
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()

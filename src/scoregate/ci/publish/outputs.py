@@ -1,0 +1,39 @@
+"""The outputs of the step, for the steps after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from scoregate.ci.github.commands import outputs_text
+from scoregate.ci.publish.outlet import Outlet
+from scoregate.ci.report.view import ReportView
+
+
+def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, str]) -> None:
+    """Set them all; nothing happens where no step's outputs are asked for.
+
+    Paths are relative to the workspace, since they hold inside a container and outside.
+    """
+    if outlet.connection is None or (file := outlet.connection.github.output) is None:
+        return
+    rate = view.totals.pass_rate
+    values = {
+        "conclusion": str(view.conclusion),
+        "pass-rate": "" if rate is None else f"{rate:.4f}",
+        "failed-gates": str(len(view.failed)),
+        "comment-url": "",
+        "comment-pending": "false",
+        "run-path": _below_workspace(outlet.out / "run", outlet),
+        "junit-path": _below_workspace(outlet.out / "junit.xml", outlet),
+        "artifact-name": outlet.connection.artifact,
+        **outputs,
+    }
+    with file.open("a", encoding="utf-8", newline="\n") as stream:
+        stream.write(outlet.redact(outputs_text(values)))
+
+
+def _below_workspace(path: Path, outlet: Outlet) -> str:
+    workspace = outlet.connection.github.workspace if outlet.connection else None
+    return os.path.relpath(path, workspace) if workspace else str(path)

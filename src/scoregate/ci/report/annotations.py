@@ -1,0 +1,55 @@
+"""Annotations: what does not hold, at the line of the suite that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from posixpath import join
+
+from scoregate.ci.report.suite_views import SuiteView
+from scoregate.ci.report.text import one_line
+from scoregate.ci.report.view import ReportView
+from scoregate.core.rules import Finding
+
+# A runner shows ten of a kind for a step and drops the rest; our own warnings need room as well.
+MOST_OF_A_KIND = 8
+_MESSAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A line of a file and what is wrong there; without a file it is about the whole. `line` is from 1."""
+
+    level: str
+    title: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+
+def annotate(view: ReportView) -> Iterator[Annotation]:
+    """An error for each finding that does not hold, a warning for each that only warns."""
+    suites = {suite.label: suite for suite in view.suites}
+    yield from _of_kind("error", view.failed, suites, folder=view.context.folder)
+    yield from _of_kind("warning", view.warnings, suites, folder=view.context.folder)
+
+
+def _of_kind(
+    level: str, findings: Sequence[Finding], suites: Mapping[str, SuiteView], *, folder: str
+) -> Iterator[Annotation]:
+    yield from islice(_each(level, findings, suites, folder=folder), MOST_OF_A_KIND)
+    if (left := len(findings) - MOST_OF_A_KIND) > 0:
+        yield Annotation(level, "scoregate", f"{left} more in the job's summary")
+
+
+def _each(
+    level: str, findings: Iterable[Finding], suites: Mapping[str, SuiteView], *, folder: str
+) -> Iterator[Annotation]:
+    for found in findings:
+        suite = suites.get(found.suite or "")
+        title = " · ".join(part for part in ("scoregate", found.suite, found.evaluator) if part)
+        message = f"{found.rule}: {found.value}; limit {found.limit} ({found.origin})"
+        file = join(folder, suite.file) if suite and suite.file else None
+        line = suite.line if suite else None
+        yield Annotation(level, one_line(title, 250), one_line(message, _MESSAGE), file, line)

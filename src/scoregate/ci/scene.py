@@ -1,0 +1,127 @@
+"""The scene of a run: the project, its settings, the job around it, and what follows from them for reports."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio.to_thread
+
+from scoregate.ci import git
+from scoregate.ci.github.base import Base, base_of
+from scoregate.ci.github.connection import Connection, connect, token_of
+from scoregate.ci.github.event import default_branch
+from scoregate.ci.github.subject import Subject, subject_of
+from scoregate.ci.publish.outlet import Outlet, Render
+from scoregate.ci.report.context import Context
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import BaselineKind, Settings, ShowOutputs
+
+_WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
+_LOOKED_UP = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a run takes place.
+
+    Args:
+        root: the project. folder: the project's folder within the repository; empty at its top.
+        tokens: values that no script may see.
+        connection, subject: None outside of jobs. base: what the job's changes are tested on top of.
+    """
+
+    root: Path
+    environ: Mapping[str, str]
+    settings: Settings
+    redact: Redactor
+    tokens: tuple[str, ...] = ()
+    folder: str = ""
+    connection: Connection | None = None
+    subject: Subject | None = None
+    base: Base | None = None
+
+    @property
+    def out(self) -> Path:
+        """The folder of the run and its reports."""
+        return self.root / self.settings.out
+
+
+@asynccontextmanager
+async def open_scene(root: Path, environ: Mapping[str, str], settings: Settings) -> AsyncIterator[Scene]:
+    """The scene, until the block ends; within a job it holds an open connection."""
+    tokens = tuple(filter(None, (token_of(settings, environ),)))
+    redact = Redactor({*secret_values(environ), *tokens})
+    scene = Scene(
+        root, environ, settings, redact, tokens, await anyio.to_thread.run_sync(_folder, root, await _top(root))
+    )
+    async with connect(settings, environ) as connection:
+        if connection is None:
+            yield scene
+            return
+        base = None
+        if settings.baseline_kind in _LOOKED_UP:
+            base = await base_of(connection.github, root, connection.api, branch=settings.base_branch)
+        yield replace(scene, connection=connection, subject=subject_of(connection.github), base=base)
+
+
+async def _top(root: Path) -> Path:
+    return await git.top_level(root) or root
+
+
+def _folder(root: Path, top: Path) -> str:
+    way = os.path.relpath(root.resolve(), top.resolve())
+    return "" if way == os.curdir else Path(way).as_posix()
+
+
+def context_of(scene: Scene) -> Context:
+    """What reports say of the place."""
+    show = scene.settings.show_outputs is ShowOutputs.FULL
+    context = Context(generated_at=time.time(), folder=scene.folder, show_outputs=show)
+    if scene.connection is None or scene.subject is None:
+        return context
+    return replace(
+        context,
+        key=scene.connection.key,
+        repository=scene.connection.github.repository_url,
+        commit=scene.subject.commit,
+        run=scene.subject.run,
+        run_url=scene.subject.run_url,
+        base_branch=scene.base.branch if scene.base else None,
+    )
+
+
+def outlet_of(scene: Scene, files: Mapping[str, Render]) -> Outlet:
+    """Where reports can go."""
+    outlet = Outlet(
+        scene.out,
+        files,
+        comment=scene.settings.comment,
+        annotations=scene.settings.annotations,
+        redact=scene.redact.text,
+        log=_log,
+    )
+    if scene.connection is None or scene.subject is None:
+        return outlet
+    return replace(
+        outlet,
+        connection=scene.connection,
+        request=scene.subject.request,
+        read_only=scene.subject.read_only,
+        stored=_is_stored(scene.connection, scene.settings),
+    )
+
+
+def _is_stored(connection: Connection, settings: Settings) -> bool:
+    """Whether the run becomes a base on the data branch: runs of the base branch do, where bases are kept there."""
+    github = connection.github
+    at_base = github.ref_name == (settings.base_branch or default_branch(github))
+    return settings.baseline_kind is BaselineKind.BRANCH and at_base and github.event_name in _WRITING_EVENTS
+
+
+def _log(line: str) -> None:
+    print(line, flush=True)
