@@ -1,0 +1,16 @@
+"""Fixtures of the fakes; a conftest.py that wants them imports them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.fakes.github import GitHub
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    """GitHub on loopback; at the end nothing may have been asked that GitHub's description forbids."""
+    with GitHub.start() as running:
+        yield running
+    assert running.violations == []

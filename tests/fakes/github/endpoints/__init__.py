@@ -1,0 +1,1 @@
+"""What the fake does at each address, one file for each part of the API."""

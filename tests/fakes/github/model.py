@@ -1,0 +1,92 @@
+"""The things a repository has besides its commits; tests read and change them directly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.fakes.github.repository import Repository
+
+
+def now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def stamp(moment: datetime | None) -> str | None:
+    """A time as GitHub writes it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
+
+
+@dataclass
+class Comment:
+    id: int
+    issue: int
+    body: str
+    login: str
+    created_at: datetime = field(default_factory=now)
+    updated_at: datetime = field(default_factory=now)
+
+
+@dataclass
+class CheckRun:
+    id: int
+    name: str
+    head_sha: str
+    app: str
+    status: str = "queued"
+    conclusion: str | None = None
+    started_at: str | None = None
+    completed_at: str | None = None
+    details_url: str | None = None
+    external_id: str = ""
+    output: dict[str, Any] = field(default_factory=dict)
+    annotations: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Pull:
+    """A pull request; its head follows the branch while it is open, its base stays at the commit it had."""
+
+    repository: Repository
+    number: int
+    id: int
+    head_ref: str
+    head_repository: Repository
+    base_ref: str
+    base_sha: str
+    last_head: str
+    title: str = "A change"
+    login: str = "octocat"
+    state: str = "open"
+    merged: bool = False
+    locked: bool = False
+    gone: bool = False
+    created_at: datetime = field(default_factory=now)
+
+    @property
+    def head_sha(self) -> str:
+        tip = self.head_repository.refs.get(f"refs/heads/{self.head_ref}")
+        self.last_head = tip if tip and self.state == "open" else self.last_head
+        return self.last_head
+
+    @property
+    def merge_sha(self) -> str:
+        """The commit that a `pull_request` workflow runs on: base and head merged, at refs/pull/N/merge."""
+        repo, ref = self.repository, f"refs/pull/{self.number}/merge"
+        pair = repo.branch(self.base_ref), self.head_sha
+        if ref not in repo.refs or repo.objects.commits[repo.refs[ref]].parents != pair:
+            message = f"Merge {pair[1]} into {pair[0]}"
+            repo.refs[ref] = repo.commit(None, parents=pair, message=message, files=repo.files(pair[1]))
+        return repo.refs[ref]
+
+    @property
+    def comments(self) -> list[Comment]:
+        return [comment for comment in self.repository.comments.values() if comment.issue == self.number]
+
+    def comment(self, body: str, login: str = "octocat") -> Comment:
+        """Somebody comments."""
+        made = Comment(self.repository.github.next_id(), self.number, body, login)
+        self.repository.comments[made.id] = made
+        return made
