@@ -13,17 +13,29 @@ LONGEST_FILE = 250
 LONGEST_FUNCTION = 40
 
 GROUND = {"errors", "core"}
-PLAIN = {"ci.git", "ci.github", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive", "ci.policies"}
+PLAIN = {
+    "ci.git",
+    "ci.github",
+    "ci.interpreter",
+    "ci.needs",
+    "ci.plan",
+    "ci.settings",
+    "ci.secrets",
+    "ci.archive",
+    "ci.policies",
+}
 STAGES = {"ci.discover", "ci.baseline", "ci.launch", "ci.report"}
 GLUE = {
     "ci.adapt",
     "ci.confirm",
     "ci.flow",
+    "ci.merging",
     "ci.parts",
     "ci.recorder",
     "ci.recording",
     "ci.reporting",
     "ci.scene",
+    "ci.second_stage",
     "ci.wiring",
 }
 DOORS = {"testing"}

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-
 from tests.fakes.fixtures import github  # noqa: F401
 from tests.fakes.github import GitHub
 

@@ -36,7 +36,7 @@ class Outcome:
 async def gate(settings: Settings, ports: Ports) -> Outcome:
     """Run the suites and judge them."""
     found = await ports.discover(settings)
-    plan = make_plan(found.sources, settings, interpreter=ports.interpreter, root=ports.root)
+    plan = make_plan(found, settings, interpreter=ports.interpreter, root=ports.root)
     async with ports.reporting.announced():
         baseline = await first_baseline(settings, ports.reporting)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))

@@ -42,11 +42,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that was looked at and is not run, and why; `notable` where that is to be told unasked."""
+    """Something that was looked at and is not run, and why; `notable` where that is to be told unasked.
+
+    `suite_ids` are those that are missing from the run for it, though nobody filtered them.
+    """
 
     path: str
     why: str
     notable: bool = False
+    suite_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +84,21 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is to be launched, the sources that cannot be, and what is to be told of it."""
+    """Everything that is to be launched, the sources that cannot be, and what is to be told of it.
+
+    `skipped` are the ids of suites that are left out though nobody filtered them.
+    """
 
     root: Path
     launches: tuple[Launch, ...] = ()
     broken: tuple[Source, ...] = ()
     notices: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
-def make_plan(sources: Iterable[Source], settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
+def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
     """How each source is launched."""
-    sources = tuple(sources)
-    good = [source for source in sources if source.error is None]
+    good = [source for source in found.sources if source.error is None]
     launches = (
         Launch(
             name,
@@ -103,7 +110,12 @@ def make_plan(sources: Iterable[Source], settings: Settings, *, interpreter: Int
         )
         for name, source in zip(_names(good), good, strict=True)
     )
-    return Plan(root, tuple(launches), tuple(source for source in sources if source.error is not None))
+    return Plan(
+        root,
+        tuple(launches),
+        broken=tuple(source for source in found.sources if source.error is not None),
+        skipped=tuple(suite for each in found.skipped for suite in each.suite_ids),
+    )
 
 
 def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, repeats: int) -> Plan:

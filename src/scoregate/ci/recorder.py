@@ -54,7 +54,7 @@ class Recorder:
             timeout_s=settings.timeout,
             max_scripts=settings.max_suites,
         )
-        about = await self._about(plan.root, settings, notices)
+        about = await self._about(plan, settings, notices)
         with RunWriter(self.out / folder) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
             recording = Recording(writer, broken=plan.broken, show_outputs=show)
@@ -71,8 +71,8 @@ class Recorder:
                 run = recording.finish(replace(about, finished=time.time()), interrupted=interrupted)
         return run
 
-    async def _about(self, root: Path, settings: Settings, notices: Sequence[str]) -> Run:
-        now = time.time()
+    async def _about(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
+        now, root = time.time(), plan.root
         return Run(
             id=uuid.uuid4().hex,
             started=now,
@@ -84,6 +84,7 @@ class Recorder:
             dirty=await git.is_dirty(root),
             attempt=self.attempt,
             filters=settings.suite,
+            skipped=plan.skipped,
             policy=asdict(settings.policy()),
             notices=tuple(notices),
         )

@@ -112,6 +112,7 @@ def outlet_of(scene: Scene, files: Mapping[str, Render]) -> Outlet:
         connection=scene.connection,
         request=scene.subject.request,
         read_only=scene.subject.read_only,
+        measured_here=scene.subject.measured_here,
         stored=_is_stored(scene.connection, scene.settings),
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 
+from scoregate.ci import git
 from scoregate.ci.archive import amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
@@ -17,8 +18,10 @@ from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.github.base import Base
+from scoregate.ci.github.guard import refuse_foreign_code
 from scoregate.ci.interpreter import find_interpreter
 from scoregate.ci.launch.environment import child_environment
+from scoregate.ci.needs import with_needs
 from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.recorder import Recorder
@@ -40,6 +43,8 @@ async def open_ports(
         observers: are shown everything that happens while scripts run. stop: ends what runs, once it is set.
     """
     async with open_scene(root, environ, settings) as scene:
+        if scene.connection is not None:
+            refuse_foreign_code(scene.connection.github, await git.head_commit(root))
         yield _ports(scene, observers, stop)
 
 
@@ -51,7 +56,7 @@ def _ports(scene: Scene, observers: Sequence[Observer], stop: anyio.Event) -> Po
     return Ports(
         root=root,
         interpreter=interpreter,
-        discover=partial(discover, root),
+        discover=partial(discover, root, environ=environ, spared=scene.subject is not None and scene.subject.read_only),
         record=recorder.record,
         rerun=partial(_rerun, recorder, partial(import_folders, interpreter, root, environ=environment), scene.base),
         amend=partial(amend_run, scene.out / RUN_FOLDER),
@@ -67,9 +72,14 @@ def _recorder(scene: Scene, observers: Sequence[Observer], stop: anyio.Event) ->
     return replace(recorder, branch=scene.subject.branch, attempt=scene.connection.github.run_attempt)
 
 
-async def discover(root: Path, settings: Settings) -> Found:
-    """Everything that holds suites."""
-    return await find_scripts(root, settings) + find_commands(root, settings)
+async def discover(root: Path, settings: Settings, *, environ: Mapping[str, str], spared: bool = False) -> Found:
+    """Everything that holds suites.
+
+    Args:
+        environ: the environment, which has what some need. spared: suites that lack something are left out.
+    """
+    found = await find_scripts(root, settings) + find_commands(root, settings)
+    return with_needs(found, settings, environ, spared=spared)
 
 
 async def _rerun(

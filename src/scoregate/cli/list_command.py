@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import anyio
@@ -25,8 +26,8 @@ def command(**flags: Any) -> int:
     root = project_root()
     settings = settings_of(root, flags)
     interpreter = find_interpreter(root, os.environ, named=settings.python, origin=settings.origin("python"))
-    found = anyio.run(discover, root, settings)
-    plan = make_plan(found.sources, settings, interpreter=interpreter, root=root)
+    found = anyio.run(partial(discover, root, settings, environ=os.environ))
+    plan = make_plan(found, settings, interpreter=interpreter, root=root)
     console = terminal()
     console.print(Text(f"Python: {' '.join(interpreter.argv)}  ({interpreter.why})"))
     for line in _lines(found, plan):

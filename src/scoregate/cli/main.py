@@ -18,6 +18,8 @@ COMMANDS = {
     "compare": "hold one run against another",
     "gate": "judge a finished run under the present settings",
     "report": "write a finished run as junit, markdown, json or console",
+    "merge": "put several runs together, and judge and report them as one",
+    "publish": "comment for a fork's run, from a workflow that has the right to",
     "power": "show how many cases or repeats it takes to see a drop",
     "init": "write a starter suite, settings and a workflow",
 }

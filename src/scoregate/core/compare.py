@@ -33,6 +33,14 @@ class Comparison:
     pairs: tuple[tuple[int, int], ...] = ()
     pooled: int = 1
 
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Those gone without a reason: no filter left them out, and they lacked nothing that they need."""
+        if self.run.filters or self.base is None:
+            return ()
+        excused = {suite.label for suite in self.base.suites if suite.id in self.run.skipped}
+        return tuple(label for label in self.gone if label not in excused)
+
     def rows_of(self, suite: str) -> tuple[Row, ...]:
         """The rows of one suite, by its label."""
         return tuple(row for row in self.rows if row.suite == suite)

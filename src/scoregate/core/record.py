@@ -82,7 +82,8 @@ class Script:
 class Run:
     """Everything that one run of all suites left behind.
 
-    `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run;
+    `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run; `skipped`
+    are the ids of suites that were left out for want of something that they need, such as a model's key;
     `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
     what the first have shown, which serve comparisons alone.
     """
@@ -103,6 +104,7 @@ class Run:
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     extras: tuple[Run, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None

@@ -14,7 +14,7 @@ from tests.integration.ci.conftest import Repository
 from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import Kind, Plan, Source, make_plan
+from scoregate.ci.plan import Found, Kind, Plan, Source, make_plan
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitError
 
@@ -104,7 +104,7 @@ def plan(root: Path) -> Plan:
         Source("go", Kind.COMMAND, argv=("go", "test"), cwd="gone"),
         Source("evals/bad.py", Kind.PYTHON, error="bad"),
     )
-    return make_plan(sources, Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root)
+    return make_plan(Found(tuple(sources)), Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root)
 
 
 async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repos
     repository.write("src/bot/core.py", "NAME = 'changed'\n")
     environ = {"PYTHONPATH": str(repository.root / "src"), "PATH": os.environ["PATH"]}
     python = Interpreter((sys.executable,), "test")
-    script = make_plan([Source("evals/a.py", Kind.PYTHON)], Settings(), interpreter=python, root=repository.root)
+    script = make_plan(Found((Source("evals/a.py", Kind.PYTHON),)), Settings(), interpreter=python, root=repository.root)
     async with base_tree(repository.root, RERUN) as base:
         imports = await import_folders(python, repository.root, environ=environ)
         (launch,) = rerooted(script, base.path, imports=imports).launches

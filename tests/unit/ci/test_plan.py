@@ -16,7 +16,7 @@ PYTHON = Interpreter(("/venv/bin/python",), "test")
 
 
 def plan(*sources: Source, settings: Settings | None = None) -> Plan:
-    return make_plan(sources, settings or Settings(), interpreter=PYTHON, root=ROOT)
+    return make_plan(Found(tuple(sources)), settings or Settings(), interpreter=PYTHON, root=ROOT)
 
 
 def test_each_kind_has_its_words() -> None:

@@ -64,6 +64,7 @@ class RunHead:
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from scoregate.ci.archive import read_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.download import MOST_BYTES, download
+from scoregate.ci.baseline.download import download
 from scoregate.ci.baseline.file import describe
 from scoregate.ci.baseline.nearest import nearest
-from scoregate.ci.baseline.unpack import unpack
+from scoregate.ci.baseline.unpack import OWN, Bounds, unpack
 from scoregate.ci.github.api import Api
 from scoregate.ci.github.base import Base
 from scoregate.ci.github.connection import Connection
@@ -78,7 +78,7 @@ async def _artifacts(connection: Connection, api: Api, base: Base) -> AsyncItera
 def _is_of(artifact: Mapping[str, Any], base: Base, own_run: int) -> bool:
     run = artifact.get("workflow_run") or {}
     ours = run.get("head_repository_id") == run.get("repository_id") is not None
-    usable = not artifact["expired"] and artifact["size_in_bytes"] <= MOST_BYTES
+    usable = not artifact["expired"] and artifact["size_in_bytes"] <= OWN.packed
     return ours and usable and run.get("head_branch") == base.branch and run.get("id") != own_run
 
 
@@ -97,12 +97,18 @@ async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str) -> tu
     return runs, problems
 
 
-async def read_artifact(api: Api, artifact: Mapping[str, Any]) -> Run:
+async def read_artifact(api: Api, artifact: Mapping[str, Any], bounds: Bounds = OWN) -> Run:
     """The run in an artifact; its cases stay readable, though its files are gone from their folder.
+
+    Args:
+        bounds: how much it may hold.
 
     Raises:
         GitHubRefused: it cannot be had. RecordError: it holds no run that can be read.
     """
-    with await download(api, artifact) as file, tempfile.TemporaryDirectory(prefix="scoregate-artifact-") as folder:
-        unpack(file, Path(folder))
+    with (
+        await download(api, artifact, bounds.packed) as file,
+        tempfile.TemporaryDirectory(prefix="scoregate-artifact-") as folder,
+    ):
+        unpack(file, Path(folder), bounds)
         return read_run(Path(folder))

@@ -10,15 +10,14 @@ from typing import IO, Any
 from scoregate.ci.github.api import Api
 from scoregate.errors import RecordError
 
-MOST_BYTES = 512 << 20
 _IN_MEMORY = 8 << 20
 
 
-async def download(api: Api, artifact: Mapping[str, Any]) -> IO[bytes]:
+async def download(api: Api, artifact: Mapping[str, Any], most_bytes: int) -> IO[bytes]:
     """The zip of an artifact, in a temporary file that is deleted when it is closed.
 
     Args:
-        artifact: as GitHub describes it.
+        artifact: as GitHub describes it. most_bytes: how large it may be.
 
     Raises:
         GitHubRefused: it cannot be had. RecordError: it is too large, or not what was uploaded.
@@ -28,8 +27,8 @@ async def download(api: Api, artifact: Mapping[str, Any]) -> IO[bytes]:
     try:
         async with api.stream(f"actions/artifacts/{artifact['id']}/zip") as answer:
             async for chunk in answer.aiter_bytes(1 << 16):
-                if (size := size + len(chunk)) > MOST_BYTES:
-                    raise RecordError(f"the artifact is larger than {MOST_BYTES >> 20} MB")
+                if (size := size + len(chunk)) > most_bytes:
+                    raise RecordError(f"the artifact is larger than {most_bytes >> 20} MB")
                 digest.update(chunk)
                 file.write(chunk)
         _check(artifact, digest.hexdigest())

@@ -1,22 +1,40 @@
-"""Take a run out of a zip that anybody may have made: only its own files, and never more than a limit."""
+"""Take a run out of a zip that anybody may have made: only its own files, and never more than a bound."""
 
 from __future__ import annotations
 
+import gzip
 import re
 import zipfile
+import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from scoregate.ci.archive import CASES_FILE, RUN_FILE
 from scoregate.errors import RecordError
 
-MOST_ENTRIES = 1_000
-MOST_BYTES = 1 << 30
-_WANTED = re.compile(r"(?:.*/)?(?P<path>run/(?:extra-\d+/)?(?:run\.json|cases\.jsonl\.gz))|"
-                     r"(?P<plain>(?:extra-\d+/)?(?:run\.json|cases\.jsonl\.gz))")  # fmt: skip
+_FILE = r"(?:extra-\d+/)?(?:run\.json|cases\.jsonl\.gz)"
+_WANTED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _CHUNK = 1 << 20
+_BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
 
 
-def unpack(archive: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES) -> None:
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a stored run may be: bytes of the zip, of its files, of `run.json`, of the cases unpacked; cases."""
+
+    packed: int
+    files: int
+    head: int
+    inflated: int
+    cases: int
+
+
+OWN = Bounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
+HOSTILE = Bounds(packed=128 << 20, files=256 << 20, head=16 << 20, inflated=1 << 30, cases=500_000)
+
+
+def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
     """Write the files of the run that a zip holds, at its top or in a folder `run`, into `folder`.
 
     Everything else in it is passed over; where a file goes is our choice, not the zip's.
@@ -26,39 +44,48 @@ def unpack(archive: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES) ->
     """
     try:
         with zipfile.ZipFile(archive) as found:
-            _check(found.infolist(), most_bytes)
-            left = most_bytes
+            left = bounds.files
             for member in found.infolist():
-                if (name := _name(member)) is not None:
-                    left -= _copy(found, member, folder / name, left)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise RecordError(f"the stored run cannot be unpacked: {error}") from None
-    if not (folder / "run.json").is_file():
-        raise RecordError("the stored run cannot be unpacked: it holds no run.json")
+                if (wanted := _WANTED.fullmatch(member.filename)) is not None:
+                    left -= _copy(found, member, folder / wanted["path"], left=left)
+    except _BROKEN as error:
+        raise _unusable(str(error) or type(error).__name__) from None
+    if not (folder / RUN_FILE).is_file():
+        raise _unusable(f"it holds no {RUN_FILE}")
+    for path in folder.rglob("*"):
+        _check(path, bounds)
 
 
-def _check(members: list[zipfile.ZipInfo], most_bytes: int) -> None:
-    if len(members) > MOST_ENTRIES:
-        raise RecordError(f"the stored run cannot be unpacked: more than {MOST_ENTRIES:,} files")
-    if (size := sum(member.file_size for member in members if _name(member))) > most_bytes:
-        raise RecordError(f"the stored run cannot be unpacked: {size:,} bytes are more than {most_bytes:,}")
+def _unusable(why: str) -> RecordError:
+    return RecordError(f"the stored run cannot be unpacked: {why}")
 
 
-def _name(member: zipfile.ZipInfo) -> str | None:
-    """Where a file of the run goes; None for anything else."""
-    found = _WANTED.fullmatch(member.filename)
-    if found is None:
-        return None
-    return (found["path"] or "").removeprefix("run/") or found["plain"]
-
-
-def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """The bytes written; what a member says of its size is not believed."""
+def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, *, left: int) -> int:
+    """The bytes written; what a member says of its own size is not believed."""
     written = 0
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(member) as source, target.open("wb") as file:
         while chunk := source.read(_CHUNK):
             if (written := written + len(chunk)) > left:
-                raise RecordError("the stored run cannot be unpacked: it is larger than it says")
+                raise _unusable("it is too large")
             file.write(chunk)
     return written
+
+
+def _check(path: Path, bounds: Bounds) -> None:
+    if path.name == RUN_FILE and path.stat().st_size > bounds.head:
+        raise _unusable(f"its {RUN_FILE} is too large")
+    if path.name == CASES_FILE:
+        _check_cases(path, bounds)
+
+
+def _check_cases(path: Path, bounds: Bounds) -> None:
+    size = cases = 0
+    try:
+        with gzip.open(path) as file:
+            while chunk := file.read(_CHUNK):
+                size, cases = size + len(chunk), cases + chunk.count(b"\n")
+                if size > bounds.inflated or cases > bounds.cases:
+                    raise _unusable(f"its {CASES_FILE} holds too much")
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return  # Whoever reads it tells what is damaged, and keeps the rest.

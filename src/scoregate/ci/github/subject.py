@@ -17,6 +17,7 @@ class Subject:
         run: the id of the workflow's run with its attempt. run_url: the page of that run.
         request: the pull request that it belongs to.
         read_only: the token may not write; a later job with more rights is to comment.
+        measured_here: by this very run of the workflow, and not by another whose result is only told here.
     """
 
     commit: str
@@ -25,6 +26,7 @@ class Subject:
     run_url: str
     request: PullRequest | None = None
     read_only: bool = False
+    measured_here: bool = True
 
 
 def subject_of(github: GitHub) -> Subject:

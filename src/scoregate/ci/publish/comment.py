@@ -51,11 +51,17 @@ async def _written(
     old = await find()
     if old is None and not is_wanted(view, outlet.comment):
         return Delivery()
-    if old is not None and run_of(old.body) > mine:
-        return Delivery({"comment-url": old.url}, ("a newer run has commented already; its comment stays",))
+    if old is not None and _stays(old.body, mine, outlet):
+        return Delivery({"comment-url": old.url}, ("this run or a newer one has commented already; that stays",))
     body = outlet.redact("".join(render(view)))
     comment = await put_comment(api, request.number, body, old=old, find=find)
     return Delivery({"comment-url": comment.url})
+
+
+def _stays(body: str, mine: tuple[int, int], outlet: Outlet) -> bool:
+    """Whether a comment that is there tells of something newer, or of the same from where it was measured."""
+    theirs = run_of(body)
+    return theirs > mine or (theirs == mine and not outlet.measured_here)
 
 
 def is_wanted(view: ReportView, mode: CommentMode) -> bool:

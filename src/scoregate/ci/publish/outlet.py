@@ -23,6 +23,7 @@ class Outlet:
         out: the folder of the run and its reports. files: what is written there, by name.
         connection: None outside of jobs. request: the pull request to comment on, where there is one.
         read_only: the token may not write, and a later job with more rights is to comment.
+        measured_here: what is told was measured by this very run of the workflow.
         stored: the run is to be kept on the data branch.
         redact: takes known secrets out of text. log: takes a line for the job's log, in which commands are alive.
     """
@@ -32,6 +33,7 @@ class Outlet:
     connection: Connection | None = None
     request: PullRequest | None = None
     read_only: bool = False
+    measured_here: bool = True
     stored: bool = False
     comment: CommentMode = CommentMode.ALWAYS
     annotations: bool = True

@@ -21,8 +21,8 @@ def notices(comparison: Comparison, context: Context) -> Iterator[str]:
         yield "The base run never finished: what it lacks is not compared."
     if comparison.run.dirty:
         yield "The run was made with uncommitted changes."
-    if comparison.run.filters and comparison.gone:
-        yield f"{numbers.count(len(comparison.gone), 'suite')} of the base left out by a filter."
+    if (left_out := len(comparison.gone) - len(comparison.missed)) and comparison.run.filters:
+        yield f"{numbers.count(left_out, 'suite')} of the base left out by a filter."
     changes = _changes(comparison.rows)
     for suite in comparison.run.suites:
         yield from _of_suite(suite, changes.get(suite.label, ""))

@@ -76,7 +76,7 @@ def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     """Every row: failed gates first, then significant drops, then what could not be measured, then by the drop."""
     suites = {suite.label: suite for suite in comparison.run.suites}
     findings = by_suite(verdict)
-    left_out = comparison.gone if comparison.run.filters else ()
+    left_out = set(comparison.gone) - set(comparison.missed)
     views = (
         _view(row, suites.get(row.suite), findings.get(row.suite, ()))
         for row in comparison.rows

@@ -171,9 +171,13 @@ class LimitFields(BaseModel):
 
 
 class SuiteSettings(LimitFields, _Table):
-    """What differs for some suites; what is None is left to the setting for all."""
+    """What differs for some suites; what is None is left to the setting for all.
+
+    `needs` names variables of the environment without which they cannot run.
+    """
 
     repeats: Count | None = None
+    needs: Texts = ()
 
 
 class EvaluatorSettings(_Table):

@@ -42,7 +42,7 @@ def scripts_speak(judged: JudgedRun) -> Iterator[Finding]:
 
 def suites_remain(judged: JudgedRun) -> Iterator[Finding]:
     """A suite of the base is still there."""
-    for label in () if judged.comparison.run.filters else judged.comparison.gone:
+    for label in judged.comparison.missed:
         yield Finding("suites remain", Conclusion.UNMEASURABLE, f"{label} is gone", "every suite of the base", "always")
 
 
@@ -56,7 +56,7 @@ def base_present(judged: JudgedRun) -> Iterator[Finding]:
 def limits_apply(judged: JudgedRun) -> Iterator[Finding]:
     """Every limit on an evaluator finds one: a misspelt name must not open the gate."""
     run = judged.comparison.run
-    if run.filters:
+    if run.filters or run.skipped:
         return
     names = {name for suite in run.suites for name in suite.evaluators}
     for limits in (judged.policy.default, *judged.policy.suites.values()):

@@ -1,0 +1,53 @@
+"""`scoregate merge`: several runs judged and reported as one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+
+from scoregate.ci.flow import Outcome, gate_merged
+from scoregate.ci.merging import merge, read_legs
+from scoregate.ci.parts import RUN_FOLDER
+from scoregate.ci.reporting import reporting
+from scoregate.ci.scene import open_scene
+from scoregate.cli.closing import close
+from scoregate.cli.options import (
+    baseline_options,
+    gate_options,
+    out_option,
+    project_root,
+    publish_options,
+    settings_of,
+)
+from scoregate.cli.terminal import terminal
+
+
+@click.command("merge")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--expect", type=click.IntRange(min=1), metavar="N", help="How many runs there should be.")
+@click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
+@baseline_options
+@out_option
+@gate_options
+@publish_options
+def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
+    """Put RUNS together, the legs of a matrix for instance, compare them with a base, judge, and report once.
+
+    Their suites are told apart by the names of the folders.
+    """
+    root = project_root()
+    settings = settings_of(root, flags)
+    legs = read_legs(runs)
+    run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
+
+    async def judged() -> Outcome:
+        async with open_scene(root, os.environ, settings) as scene:
+            return await gate_merged(run, settings, reporting(scene))
+
+    outcome = anyio.run(judged)
+    close(outcome, root / settings.out, terminal())
+    return outcome.exit_code

@@ -1,0 +1,59 @@
+"""`scoregate publish`: comment for a run of another workflow, which had no right to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+from rich.console import Console
+from rich.text import Text
+
+from scoregate.ci.report.text import one_line
+from scoregate.ci.scene import open_scene
+from scoregate.ci.second_stage import Published, publish_first_stage
+from scoregate.ci.settings import Settings
+from scoregate.cli.closing import close
+from scoregate.cli.options import (
+    baseline_options,
+    gate_options,
+    out_option,
+    project_root,
+    publish_options,
+    settings_of,
+)
+from scoregate.cli.terminal import terminal
+
+
+@click.command("publish")
+@baseline_options
+@out_option
+@gate_options
+@publish_options
+def command(**flags: Any) -> int:
+    """Comment on the pull request of the run that this job's workflow_run event tells of.
+
+    What that run left is made by whoever wrote the pull request: it is bounded, validated, compared and judged anew
+    by the settings that are checked out here. The gate is the first workflow's; this ends with 0 unless it cannot
+    publish.
+    """
+    root = project_root()
+    return anyio.run(_publish, root, settings_of(root, flags), terminal())
+
+
+async def _publish(root: Path, settings: Settings, console: Console) -> int:
+    exit_code = 0
+    async with open_scene(root, os.environ, settings) as scene:
+        async for published in publish_first_stage(scene):
+            exit_code = max(exit_code, _show(published, console))
+    return exit_code
+
+
+def _show(published: Published, console: Console) -> int:
+    if published.outcome is not None:
+        close(published.outcome, None, console)
+        return 0
+    console.print(Text(one_line(f"{published.key} {published.problem}".strip(), 1_000)))
+    return 3 if published.key else 0
