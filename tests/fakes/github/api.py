@@ -71,7 +71,7 @@ def routed(github: GitHub, exchange: Exchange) -> tuple[Route, dict[str, str]]:
     if exchange.method == "POST" and exchange.path == urlsplit(github.graphql_url).path:
         return GRAPHQL, {}
     for route in ROUTES:
-        path = route.match(exchange.path) if route.method == exchange.method else None
+        path = None if route.method != exchange.method or exchange.misses_prefix else route.match(exchange.path)
         if path is not None:
             return route, path
     github.violations.append(f"{exchange}: the fake does not serve this")

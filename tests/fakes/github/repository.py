@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.fakes.github.actions import Artifact, Run
 from tests.fakes.github.model import CheckRun, Comment, Pull, now
 from tests.fakes.github.objects import Entry, Objects
+from tests.fakes.github.receive import receive
 
 if TYPE_CHECKING:
     from tests.fakes.github.server import GitHub
@@ -70,6 +72,10 @@ class Repository:
         if branch is not None:
             self.refs[ref] = sha
         return sha
+
+    def push(self, folder: Path) -> None:
+        """Bring the branches of a real git repository here, with every commit under the sha that it has there."""
+        receive(self.objects, self.refs, folder)
 
     def files(self, at: str) -> dict[str, bytes]:
         """The files at a branch or commit, with their contents."""
