@@ -77,6 +77,14 @@ def test_a_head_follows_its_branch_and_a_base_does_not(api: httpx.Client, repo: 
     assert api.get(f"/compare/{base}...eve:patch").json()["ahead_by"] == 2
 
 
+def test_a_merge_commit_has_what_both_sides_did(api: httpx.Client, repo: Repository, pull: Pull) -> None:
+    repo.commit("main", files={"README.md": "changed", "new.txt": "of the base"})
+    repo.commit("feature", files={"src/shop.py": None, "more.txt": "of the head"})
+    sha = api.get(f"/pulls/{pull.number}").json()["merge_commit_sha"]
+    assert repo.files(sha) == {"README.md": b"changed", "new.txt": b"of the base", "more.txt": b"of the head"}
+    assert api.get(f"/git/ref/pull/{pull.number}/merge").json()["object"]["sha"] == sha == pull.merge_sha
+
+
 def test_the_repository_itself(github: GitHub, api: httpx.Client, repo: Repository) -> None:
     address = f"{github.url}/repos/acme/shop"
     shown = api.get(address).json()

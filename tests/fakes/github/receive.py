@@ -25,8 +25,7 @@ def receive(objects: Objects, refs: dict[str, str], folder: Path) -> None:
     for sha in git(folder, "rev-list", "--topo-order", "--reverse", "--all", "HEAD").decode().split():
         objects.keep_commit(commit(sha, commits[sha].decode(errors="replace")))
     lines = git(folder, "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
-    for name, sha in (line.split(" ") for line in lines if line.startswith(TAKEN)):
-        refs[name] = sha
+    refs |= {name: sha for name, sha in (line.split(" ") for line in lines) if name.startswith(TAKEN)}
 
 
 def git(folder: Path, *arguments: str) -> bytes:

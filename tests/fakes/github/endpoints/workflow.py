@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from zlib import crc32
 
 from tests.fakes.github import show
 from tests.fakes.github.actions import Artifact, Run
@@ -118,7 +119,7 @@ def shown_run(run: Run) -> dict[str, Any]:
         "display_title": commit.message,
         "run_number": 1,
         "run_attempt": run.run_attempt,
-        "workflow_id": len(run.path),
+        "workflow_id": crc32(run.path.encode()),
         "url": url,
         "html_url": f"{show.web_of(repo)}/actions/runs/{run.id}",
         **{
