@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -33,7 +35,8 @@ def answer(github: GitHub, exchange: Exchange, url: str) -> Answer:
     except Refused as refused:
         made = Answer(refused.body, refused.status)
     reset = str(int(time.time()) + 3600)
-    limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4999", "x-ratelimit-reset": reset}
+    date = format_datetime(datetime.now(UTC), usegmt=True)
+    limits = {"date": date, "x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4999", "x-ratelimit-reset": reset}
     return Answer(
         made.content, made.status, {**limits, "x-github-request-id": f"{len(github.requests):04X}", **made.headers}
     )
@@ -71,7 +74,7 @@ def routed(github: GitHub, exchange: Exchange) -> tuple[Route, dict[str, str]]:
     if exchange.method == "POST" and exchange.path == urlsplit(github.graphql_url).path:
         return GRAPHQL, {}
     for route in ROUTES:
-        path = route.match(exchange.path) if route.method == exchange.method else None
+        path = None if route.method != exchange.method or exchange.misses_prefix else route.match(exchange.path)
         if path is not None:
             return route, path
     github.violations.append(f"{exchange}: the fake does not serve this")

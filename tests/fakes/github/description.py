@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,10 +60,11 @@ def reduce(wanted: list[str]) -> Json:
     for kind, name in names:
         components.setdefault(kind, {})[name] = modern(whole["components"][kind][name])
     kept = {"operations": operations, "components": components}
-    REDUCED.parent.mkdir(parents=True, exist_ok=True)
-    draft = REDUCED.with_suffix(f".{os.getpid()}")
-    draft.write_text(json.dumps(kept), encoding="utf-8")
-    draft.replace(REDUCED)
+    with suppress(OSError):  # a folder that may not be written to only costs time
+        REDUCED.parent.mkdir(parents=True, exist_ok=True)
+        draft = REDUCED.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(kept), encoding="utf-8")
+        draft.replace(REDUCED)
     return kept
 
 

@@ -17,13 +17,17 @@ DOCUMENTATION = "https://docs.github.com/rest"
 
 @dataclass
 class Exchange:
-    """A request that arrived, with what was answered; header names are in lower case, the path is without prefix."""
+    """A request that arrived, with what was answered.
+
+    Header names are in lower case, the path is without the API's prefix unless the request missed that.
+    """
 
     method: str
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    misses_prefix: bool = False
     operation: str = ""
     status: int | None = None
     answer: Any = None

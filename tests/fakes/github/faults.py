@@ -46,6 +46,7 @@ class Faulty:
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
+        self.violations: list[str] = []
         self.hooks: list[Hook] = []
 
     def fail(

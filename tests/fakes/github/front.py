@@ -25,20 +25,29 @@ class Front:
         request = Request(scope, receive)
         exchange = await recorded(request, self.prefix)
         self.record.append(exchange)
+        try:
+            answer = await self.respond(exchange, str(request.url.replace(query="")))
+        except Exception as broken:
+            self.owner.violations.append(f"{exchange}: the fake (or a hook) broke: {broken!r}")
+            raise
+        if answer is None:
+            return await hang_up(receive, send)
+        exchange.status, exchange.answer = answer.status, answer.content
+        return await self.send(answer, scope, receive, send)
+
+    async def respond(self, exchange: Exchange, url: str) -> Answer | None:
+        """The answer, or what a fault makes of it; None is a connection that drops."""
         for hook in self.owner.take_hooks(exchange):
             await anyio.to_thread.run_sync(hook, exchange)
         fault = self.owner.take_fault(exchange)
-        if fault:
-            await anyio.sleep(fault.delay)
-        if fault is None or fault.after or (fault.status is None and not fault.drop):
-            answer = self.answer(exchange, str(request.url.replace(query="")))
-        if fault and fault.drop:
-            return await hang_up(receive, send)
-        if fault and fault.status is not None:
-            answer = failed(fault)
-        exchange.status, exchange.answer = answer.status, answer.content
-        await self.send(answer, scope, receive, send)
-        return None
+        if fault is None:
+            return self.answer(exchange, url)
+        await anyio.sleep(fault.delay)
+        is_slow_only = fault.status is None and not fault.drop
+        answer = self.answer(exchange, url) if fault.after or is_slow_only else None
+        if is_slow_only:
+            return answer
+        return None if fault.drop else failed(fault)
 
     async def send(self, answer: Answer, scope: Any, receive: Any, send: Callable[..., Awaitable[None]]) -> None:
         cut = answer.cut_after
@@ -51,8 +60,9 @@ class Front:
 
 
 async def recorded(request: Request, prefix: str) -> Exchange:
-    path = request.url.path.removeprefix(prefix)
-    return Exchange(request.method, path, dict(request.query_params), dict(request.headers), await request.body())
+    whole = request.scope["path"]
+    path, query, headers = whole.removeprefix(prefix), dict(request.query_params), dict(request.headers)
+    return Exchange(request.method, path, query, headers, await request.body(), not whole.startswith(prefix))
 
 
 def failed(fault: Fault) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -48,7 +49,8 @@ class Loopback:
         by_port = {self.ports[name]: app for name, app in apps.items()}
 
         async def switch(scope: Any, receive: Any, send: Any) -> None:
-            await by_port[scope["server"][1]](scope, receive, send)
+            with suppress(asyncio.CancelledError):  # cut short by our own shutdown
+                await by_port[scope["server"][1]](scope, receive, send)
 
         config = uvicorn.Config(
             switch, lifespan="off", ws="none", http="h11", log_config=None, access_log=False, date_header=False

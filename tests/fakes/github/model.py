@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from tests.fakes.github.history import merge_base
+
 if TYPE_CHECKING:
     from tests.fakes.github.repository import Repository
 
@@ -78,8 +80,16 @@ class Pull:
         pair = repo.branch(self.base_ref), self.head_sha
         if ref not in repo.refs or repo.objects.commits[repo.refs[ref]].parents != pair:
             message = f"Merge {pair[1]} into {pair[0]}"
-            repo.refs[ref] = repo.commit(None, parents=pair, message=message, files=repo.files(pair[1]))
+            repo.refs[ref] = repo.commit(None, parents=pair, message=message, files=self._changes(*pair))
         return repo.refs[ref]
+
+    def _changes(self, base: str, head: str) -> dict[str, bytes | None]:
+        """What the head did to its files since it left the base."""
+        parted = merge_base(self.repository.objects, base, head)
+        old, new = self.repository.files(parted) if parted else {}, self.repository.files(head)
+        kept = self.repository.files(base)
+        changed = {path: new.get(path) for path in {**old, **new} if old.get(path) != new.get(path)}
+        return {path: content for path, content in changed.items() if content is not None or path in kept}
 
     @property
     def comments(self) -> list[Comment]:

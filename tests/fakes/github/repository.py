@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.fakes.github.actions import Artifact, Run
 from tests.fakes.github.model import CheckRun, Comment, Pull, now
 from tests.fakes.github.objects import Entry, Objects
+from tests.fakes.github.receive import receive
 
 if TYPE_CHECKING:
     from tests.fakes.github.server import GitHub
@@ -50,26 +52,33 @@ class Repository:
         branch: str | None = "main",
         *,
         parents: Sequence[str] | None = None,
-        files: Mapping[str, bytes | str] | None = None,
+        files: Mapping[str, bytes | str | None] | None = None,
         message: str | None = None,
         date: datetime | None = None,
     ) -> str:
         """Commit onto a branch (None: onto none), by default after its tip, else after nothing.
 
-        The `files` are laid over the first parent's. Returns the sha.
+        The `files` are laid over the first parent's; None takes one away. Returns the sha.
         """
         ref = f"refs/heads/{branch}"
         if parents is None:
             parents = [self.refs[ref]] if ref in self.refs else []
         tree = self.objects.files(self.objects.commits[parents[0]].tree) if parents else {}
         for path, content in (files or {}).items():
-            data = content.encode() if isinstance(content, str) else content
-            tree[path] = Entry("100644", self.objects.add_blob(data))
+            if content is None:
+                del tree[path]
+            else:
+                data = content.encode() if isinstance(content, str) else content
+                tree[path] = Entry("100644", self.objects.add_blob(data))
         words = message if message is not None else f"Commit {len(self.objects.commits) + 1}"
         sha = self.objects.add_commit(self.objects.add_tree(tree), parents, message=words, date=date or now())
         if branch is not None:
             self.refs[ref] = sha
         return sha
+
+    def push(self, folder: Path) -> None:
+        """Bring the branches of a real git repository here, with every commit under the sha that it has there."""
+        receive(self.objects, self.refs, folder)
 
     def files(self, at: str) -> dict[str, bytes]:
         """The files at a branch or commit, with their contents."""

@@ -27,7 +27,6 @@ class GitHub(Faulty):
         self.repositories: dict[str, Repository] = {}
         self.tokens: dict[str, Token] = {}
         self.requests: list[Exchange] = []
-        self.violations: list[str] = []
         self.storage = Storage(self)
         self._ids = itertools.count(1001)
         front = Front(self, self.requests, self._answer, prefix)

@@ -22,7 +22,7 @@ class Storage(Faulty):
 
     def __init__(self, github: GitHub) -> None:
         super().__init__()
-        self.github = github
+        self.github, self.violations = github, github.violations
         self.url = ""
         self.requests: list[Exchange] = []
         self._key = secrets.token_bytes(16)
@@ -35,7 +35,7 @@ class Storage(Faulty):
     def answer(self, exchange: Exchange, _url: str) -> Answer:
         until = exchange.query.get("se", "0")
         if "authorization" in exchange.headers:
-            self.github.violations.append(f"{exchange}: the token was sent to the blob host")
+            self.violations.append(f"{exchange}: the token was sent to the blob host")
             return Answer(b"<Error><Code>InvalidAuthenticationInfo</Code></Error>", 400)
         signed = hmac.compare_digest(exchange.query.get("sig", ""), self._signature(exchange.path, until))
         if exchange.method != "GET" or not signed or float(until) < time.time():

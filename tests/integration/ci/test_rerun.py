@@ -104,7 +104,9 @@ def plan(root: Path) -> Plan:
         Source("go", Kind.COMMAND, argv=("go", "test"), cwd="gone"),
         Source("evals/bad.py", Kind.PYTHON, error="bad"),
     )
-    return make_plan(Found(tuple(sources)), Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root)
+    return make_plan(
+        Found(tuple(sources)), Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root
+    )
 
 
 async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tmp_path: Path) -> None:
@@ -164,7 +166,9 @@ async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repos
     repository.write("src/bot/core.py", "NAME = 'changed'\n")
     environ = {"PYTHONPATH": str(repository.root / "src"), "PATH": os.environ["PATH"]}
     python = Interpreter((sys.executable,), "test")
-    script = make_plan(Found((Source("evals/a.py", Kind.PYTHON),)), Settings(), interpreter=python, root=repository.root)
+    script = make_plan(
+        Found((Source("evals/a.py", Kind.PYTHON),)), Settings(), interpreter=python, root=repository.root
+    )
     async with base_tree(repository.root, RERUN) as base:
         imports = await import_folders(python, repository.root, environ=environ)
         (launch,) = rerooted(script, base.path, imports=imports).launches

@@ -69,7 +69,7 @@ def checked(body: str) -> str:
 
 
 def shown(call: Call, comment: Comment) -> dict[str, Any]:
-    api, web = show.api_of(call.repo), show.web_of(call.repo)
+    api, web, login = show.api_of(call.repo), show.web_of(call.repo), comment.login
     return {
         "id": comment.id,
         "node_id": show.node("IC", comment.id),
@@ -77,9 +77,9 @@ def shown(call: Call, comment: Comment) -> dict[str, Any]:
         "html_url": f"{web}/pull/{comment.issue}#issuecomment-{comment.id}",
         "issue_url": f"{api}/issues/{comment.issue}",
         "body": comment.body,
-        "user": show.user(call.github, comment.login),
+        "user": show.user(call.github, login),
         "created_at": stamp(comment.created_at),
         "updated_at": stamp(comment.updated_at),
         "author_association": "NONE",
-        "performed_via_github_app": None,
+        "performed_via_github_app": show.app(call.github, login[:-5]) if login.endswith("[bot]") else None,
     }

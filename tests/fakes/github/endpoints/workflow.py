@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from zlib import crc32
 
 from tests.fakes.github import show
 from tests.fakes.github.actions import Artifact, Run
 from tests.fakes.github.exchange import Answer, Call, Refused
-from tests.fakes.github.model import stamp
+from tests.fakes.github.model import Pull, stamp
 from tests.fakes.github.paging import counted
 
 RETENTION = timedelta(days=90)
@@ -84,6 +85,24 @@ def shown(call: Call, artifact: Artifact) -> dict[str, Any]:
     }
 
 
+def is_of(run: Run, pull: Pull) -> bool:
+    """GitHub names the pull requests of a run, but never those of a fork's."""
+    own = run.head_repository is run.repository is pull.head_repository
+    return own and pull.state == "open" and pull.head_ref == run.head_branch
+
+
+def minimal(pull: Pull) -> dict[str, Any]:
+    repo = pull.repository
+    short = {"id": repo.id, "url": show.api_of(repo), "name": repo.name}
+    return {
+        "id": pull.id,
+        "number": pull.number,
+        "url": f"{show.api_of(repo)}/pulls/{pull.number}",
+        "head": {"ref": pull.head_ref, "sha": pull.head_sha, "repo": short},
+        "base": {"ref": pull.base_ref, "sha": pull.base_sha, "repo": short},
+    }
+
+
 def shown_run(run: Run) -> dict[str, Any]:
     repo, github = run.repository, run.repository.github
     url = f"{show.api_of(repo)}/actions/runs/{run.id}"
@@ -100,7 +119,7 @@ def shown_run(run: Run) -> dict[str, Any]:
         "display_title": commit.message,
         "run_number": 1,
         "run_attempt": run.run_attempt,
-        "workflow_id": len(run.path),
+        "workflow_id": crc32(run.path.encode()),
         "url": url,
         "html_url": f"{show.web_of(repo)}/actions/runs/{run.id}",
         **{
@@ -108,7 +127,7 @@ def shown_run(run: Run) -> dict[str, Any]:
             for name in ("jobs", "logs", "check_suite", "artifacts", "cancel", "rerun", "workflow")
         },
         "previous_attempt_url": None,
-        "pull_requests": [],
+        "pull_requests": [minimal(pull) for pull in repo.pulls.values() if is_of(run, pull)],
         **dict.fromkeys(("created_at", "updated_at", "run_started_at"), started),
         "actor": actor,
         "triggering_actor": actor,

@@ -1,0 +1,47 @@
+"""A shop with an open pull request, and somebody who may do everything to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import httpx
+import pytest
+from tests.fakes.fixtures import github
+from tests.fakes.github import GitHub, Pull, Repository
+
+__all__ = ["github"]
+Connect = Callable[..., httpx.Client]
+
+
+@pytest.fixture
+def repo(github: GitHub) -> Repository:
+    made = github.repository("acme/shop")
+    made.commit("main", files={"README.md": "hello", "src/shop.py": "print()"})
+    made.commit("feature", parents=[made.branch("main")])
+    return made
+
+
+@pytest.fixture
+def pull(repo: Repository) -> Pull:
+    return repo.pull_request("feature")
+
+
+@pytest.fixture
+def connect(github: GitHub) -> Iterator[Connect]:
+    """A client of acme/shop with the given permissions, or with a token."""
+    with ExitStack() as stack:
+
+        def connected(
+            login: str = "github-actions[bot]", *, token: str | None = None, **permissions: str
+        ) -> httpx.Client:
+            secret = token or github.token(login, **permissions)
+            headers = {"authorization": f"Bearer {secret}"}
+            return stack.enter_context(httpx.Client(base_url=f"{github.url}/repos/acme/shop", headers=headers))
+
+        yield connected
+
+
+@pytest.fixture
+def api(connect: Connect) -> httpx.Client:
+    return connect(contents="write", pull_requests="write", checks="write", actions="read")
