@@ -1,0 +1,152 @@
+"""A repository that is both on this machine and on the fake, and jobs that run in it as a runner runs them."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.github import GitHub, Pull, Repository, Run, events
+from tests.fakes.github.adopt import adopt
+from tests.integration.host.conftest import Project, Ran, clean_environment, suite
+
+NAMES = itertools.count(1)
+READ = {"contents": "read", "actions": "read"}
+WRITE = {**READ, "pull_requests": "write", "checks": "write"}
+
+
+@dataclass
+class Job(Ran):
+    """What a job left behind, besides what every command leaves."""
+
+    outputs: dict[str, str]
+    summary: str
+    ran: Run
+
+    @property
+    def commands(self) -> list[str]:
+        """The lines of the log that the runner obeys."""
+        return [line for line in self.output.splitlines() if line.lstrip().startswith("::") or "##[" in line]
+
+    def upload(self) -> None:
+        """As the step after ours does."""
+        self.ran.upload(self.outputs["artifact-name"], self.out / "run")
+
+
+@dataclass
+class World:
+    """One repository."""
+
+    github: GitHub
+    project: Project
+    repo: Repository
+    folder: Path
+    permissions: Mapping[str, str] = field(default_factory=lambda: dict(WRITE))
+
+    @classmethod
+    def new(cls, github: GitHub, folder: Path, name: str = "acme/bot") -> World:
+        root = folder / "workspace"
+        root.mkdir(parents=True)
+        made = cls(github, Project(root), github.repository(name), folder)
+        made.project.write(".gitignore", "scoregate-out\n")
+        made.commit_suite(good=20)
+        return made
+
+    def commit_suite(self, body: str = "", **options: Any) -> str:
+        """A version of the suite, committed to the branch that is checked out."""
+        self.project.write("evals/demo.py", suite(body, **options))
+        return self.commit()
+
+    def commit(self) -> str:
+        self.project.git("add", "-A")
+        self.project.git("commit", "-q", "--allow-empty", "-m", f"change {next(NAMES)}")
+        adopt(self.repo, self.project.root)
+        return self.project.git("rev-parse", "HEAD").strip()
+
+    def branch(self, name: str = "change") -> None:
+        self.project.git("checkout", "-q", "-b", name, "main")
+
+    def open_pull_request(self, head: str = "change", *, fork: Repository | None = None) -> Pull:
+        """Its merge commit is what is checked out afterwards, as actions/checkout leaves it."""
+        if fork is not None:
+            adopt(fork, self.project.root)
+        pull = self.repo.pull_request(head, head_repository=fork)
+        self.check_out_merge(pull)
+        return pull
+
+    def check_out_merge(self, pull: Pull) -> None:
+        git = self.project.git
+        git("checkout", "-q", "--detach", "main")
+        git("merge", "-q", "--no-ff", "-m", f"Merge {pull.head_ref}", pull.head_ref)
+        git("branch", "-f", "merged")
+        adopt(self.repo, self.project.root)
+        self.repo.refs[f"refs/pull/{pull.number}/merge"] = git("rev-parse", "HEAD").strip()
+
+    def start(self, event: events.Event, ran: Run, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        for name in ("output", "summary"):
+            (self.folder / name).write_text("")
+        return subprocess.Popen(
+            [sys.executable, "-m", "scoregate", *(arguments or ("run",))],
+            cwd=self.project.root,
+            env={
+                **clean_environment(),
+                **event.environment(self.folder, ran),
+                "GITHUB_ACTIONS": "true",
+                "CI": "true",
+                "GITHUB_JOB": "evals",
+                "GITHUB_WORKSPACE": str(self.project.root),
+                "GITHUB_OUTPUT": str(self.folder / "output"),
+                "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
+                "INPUT_GITHUB-TOKEN": self.github.token(**self.permissions),
+                **environment,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def job(self, event: events.Event, *arguments: str, run: Run | None = None, **environment: str) -> Job:
+        """Run a command in a job on an event."""
+        ran = run or self.workflow_run(event)
+        process = self.start(event, ran, *arguments, **environment)
+        return self.finish(process, ran)
+
+    def finish(self, process: subprocess.Popen[str], ran: Run) -> Job:
+        output, _ = process.communicate(timeout=90)
+        outputs = read_outputs((self.folder / "output").read_text())
+        summary = (self.folder / "summary").read_text()
+        kept = self.folder / f"out-{next(NAMES)}"
+        if (self.project.root / "scoregate-out").exists():
+            shutil.copytree(self.project.root / "scoregate-out", kept)
+        return Job(process.returncode, output, kept, outputs, summary, ran)
+
+    def workflow_run(self, event: events.Event) -> Run:
+        head = event.payload.get("pull_request", {}).get("head", {})
+        source = self.github.repositories[(head.get("repo") or {}).get("full_name", self.repo.full_name)]
+        return self.repo.workflow_run(
+            event=event.name,
+            head_branch=event.head_ref or event.ref.removeprefix("refs/heads/"),
+            head_sha=head.get("sha") or event.sha,
+            head_repository=source,
+        )
+
+    def push(self, **environment: str) -> Job:
+        """The job on a push to main of what is there, its run uploaded."""
+        self.project.git("checkout", "-q", "main")
+        done = self.job(events.push(self.repo), **environment)
+        done.upload()
+        return done
+
+
+def read_outputs(text: str) -> dict[str, str]:
+    """The file of outputs as the runner reads it."""
+    lines, found = iter(text.splitlines()), {}
+    for line in lines:
+        name, _, end = line.partition("<<")
+        found[name] = "\n".join(itertools.takewhile(lambda each, end=end: each != end, lines))
+    return found
