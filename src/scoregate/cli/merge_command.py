@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
     """
     root = project_root()
     settings = settings_of(root, flags)
-    legs = read_legs(runs)
+    legs = read_legs(_expanded(runs))
     run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
 
     async def judged() -> Outcome:
@@ -51,3 +52,10 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
     outcome = anyio.run(judged)
     close(outcome, root / settings.out, terminal())
     return outcome.exit_code
+
+
+def _expanded(paths: Iterable[Path]) -> Iterator[Path]:
+    """The paths, with patterns as the folders that they match, since a job's inputs see no shell."""
+    for path in paths:
+        found = sorted(Path().glob(str(path))) if "*" in str(path) and not path.is_absolute() else []
+        yield from found or [path]

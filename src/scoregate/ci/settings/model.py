@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Commands,
+    Comment,
     CommentMode,
     Confirm,
     Count,
@@ -63,7 +64,7 @@ class Settings(LimitFields, BaseSettings):
     min_pass_rate: Rate = 1.0
     max_error_rate: Rate = 0.05
     require_baseline: bool = False
-    comment: CommentMode = CommentMode.ALWAYS
+    comment: Comment = CommentMode.ALWAYS
     show_outputs: ShowOutputs = ShowOutputs.FULL
     annotations: bool = True
     check_run: bool = False
