@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -19,6 +20,7 @@ from scoregate.ci.interpreter import find_interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
+from scoregate.ci.policies import policy_at
 from scoregate.ci.publish.files import write_atomically
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
@@ -79,7 +81,10 @@ async def _rerun(
 ) -> Baseline:
     async with base_tree(plan.root, settings) as tree:
         base = rerooted(plan, tree.path, imports=await imports())
-        return Baseline(await recorder.record(base, settings, base.notices, folder=folder), tree.note)
+        run = await recorder.record(base, settings, base.notices, folder=folder)
+        run = replace(run, policy=policy_at(tree.path, settings, recorder.environ))
+    amend_run(recorder.out / folder, run)
+    return Baseline(run, tree.note)
 
 
 async def _publish(comparison: Comparison, verdict: Verdict, *, out: Path, context: Context) -> None:
