@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import pytest
@@ -199,6 +200,27 @@ def test_a_watched_evaluator_that_the_base_has_and_the_run_lost_is_told() -> Non
     found = judge(compare(run_of(Told({"c1": {"e": 1.0}})), base), Policy(RELATIVE))
     told = {one.evaluator: one.value for one in found.findings if one.rule == "comparable"}
     assert told == {"e": "new: no case has a score in both runs", "f": "removed: this evaluator is gone"}
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "conclusion", "value"),
+    [
+        (0.03, 0.02, FAILED, "1.50 × the base's"),
+        (0.02, 0.02, PASSED, "1.00 × the base's"),
+        (None, 0.02, UNMEASURABLE, "unknown, though the base knows it"),
+        (0.02, None, PASSED, "unknown in the base"),
+        (0.02, 0.0, PASSED, "unknown in the base"),
+    ],
+)
+def test_a_cost_is_held_to_a_multiple_of_the_base(
+    new: float | None, old: float | None, conclusion: Conclusion, value: str
+) -> None:
+    run, base = run_of(GOOD), run_of(GOOD)
+    for each, cost in ((run, new), (base, old)):
+        columns = each.suites[0].columns
+        columns.costs[:] = array("d", [float("nan") if cost is None else cost] * len(columns))
+    one = finding(judge(compare(run, base), Policy(Limits(max_cost_ratio=1.2))), "cost ratio")
+    assert (one.conclusion, one.value) == (conclusion, value)
 
 
 def test_a_base_is_not_required() -> None:

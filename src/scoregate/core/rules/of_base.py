@@ -98,11 +98,18 @@ def quantities(judged: JudgedSuite) -> Iterator[Finding]:
         ),
     )
     for rule, name, limit, value, base in measured:
-        if limit is None or not value or not base:
-            continue
-        conclusion = Conclusion.FAILED if value / base > limit else Conclusion.PASSED
-        ratio = f"{value / base:.2f} × the base's"
-        yield Finding(f"{rule} ratio", conclusion, ratio, f"≤ {limit:g} ×", limits.where(name), new.label)
+        if limit is not None and (value or base):
+            conclusion, told = _ratio(value, base, limit)
+            yield Finding(f"{rule} ratio", conclusion, told, f"≤ {limit:g} ×", limits.where(name), new.label)
+
+
+def _ratio(value: float | None, base: float | None, limit: float) -> tuple[Conclusion, str]:
+    """What only the base knows was lost; what only the run knows has nothing to be held against."""
+    if not value:
+        return Conclusion.UNMEASURABLE, "unknown, though the base knows it"
+    if not base:
+        return Conclusion.PASSED, "unknown in the base"
+    return Conclusion.FAILED if value / base > limit else Conclusion.PASSED, f"{value / base:.2f} × the base's"
 
 
 def _base_of(judged: JudgedSuite) -> SuiteResult | None:
