@@ -57,7 +57,8 @@ async def adapt(run: Run, baseline: Baseline, plan: Plan, settings: Settings, po
         run = replace(run, extras=(*run.extras, more))
         base = replace(base, extras=(*base.extras, *([more_base.run] if more_base.run else [])))
     whole = 2 * trials * ROUNDS * REPEATS
-    told = f"--repeats auto: {budget.spent} extra trials; as many of every case would have been {whole}"
+    saved = f"{whole - budget.spent:,} of {whole:,} saved"
+    told = f"--repeats auto: {budget.spent:,} extra trials, {saved} that as many of every case would have taken"
     return _noted(run, told, ports), replace(baseline, run=base)
 
 

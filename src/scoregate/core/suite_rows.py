@@ -125,8 +125,9 @@ def _row(row: Row, pairs: Pairs, criteria: Criteria, *, bound: float, estimate: 
 
 def _too_many_errors(pairs: Pairs, criteria: Criteria) -> str:
     """In words; empty where the share of pairs that were dropped is bearable."""
-    share = pairs.dropped / max(1, pairs.n + pairs.dropped)
-    return f"{pairs.dropped} pairs have an error ({share:.0%})" if share > criteria.max_dropped else ""
+    tried = pairs.n + pairs.dropped
+    bearable = pairs.dropped <= criteria.max_dropped * tried
+    return "" if bearable else f"{pairs.dropped:,} of {tried:,} pairs have an error"
 
 
 def _estimated(row: Row, pairs: Pairs, bound: float) -> Row:

@@ -110,7 +110,7 @@ def spoiled(name: str, run: Path, lines: list[bytes]) -> None:
         ("half the cases", "cut off or damaged", "unchanged"),
         ("no cases", "30 of 30 cases are missing", "new"),
         ("twice", "30 cases are there twice; the first of each counts", "unchanged"),
-        ("NaN", "30 pairs have an error (100%)", "unmeasurable"),
+        ("NaN", "30 of 30 pairs have an error", "unmeasurable"),
         ("garbage", "3 of its lines hold no case", "unchanged"),
     ],
 )

@@ -171,7 +171,7 @@ def test_a_watched_row_with_too_many_errors_is_not_green() -> None:
     _, found = against(scored(*[1.0] * 30), scored(*[1.0] * 24, *[ERROR] * 6))
     for rule in ("drop", "regression"):
         assert finding(found, rule).conclusion is UNMEASURABLE
-        assert finding(found, rule).value == "6 pairs have an error (20%)"
+        assert finding(found, rule).value == "6 of 30 pairs have an error"
     assert found.exit_code == 3
 
 
