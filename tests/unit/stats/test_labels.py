@@ -75,6 +75,11 @@ def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -
     assert (row.label, row.reason) == (Label.NOT_COMPARABLE, words)
 
 
+def test_not_comparable_comes_before_new() -> None:
+    row = against(cases([1.0] * 20), {}, OTHER)
+    assert (row.label, row.base) == (Label.NOT_COMPARABLE, None)
+
+
 def test_a_turned_direction_is_not_comparable() -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", SAME, higher_is_better=False))
     assert (row.label, row.reason) == (Label.NOT_COMPARABLE, "its direction changed (higher_is_better)")

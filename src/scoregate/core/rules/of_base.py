@@ -12,6 +12,7 @@ from scoregate.core.rules.judged import JudgedSuite
 from scoregate.core.rules.of_suite import limit_of, p95
 
 CRITICAL = "critical"
+_OF_OUTCOME = {Outcome.CONFIRMED: Conclusion.FAILED, Outcome.OPEN: Conclusion.UNMEASURABLE}
 
 
 def is_watched(row: Row, judged: JudgedSuite) -> bool:
@@ -135,14 +136,13 @@ def critical_cases(judged: JudgedSuite) -> Iterator[Finding]:
 
 
 def _critical(case: str, tried: Confirmation | None, judged: JudgedSuite) -> Finding:
-    outcome = Outcome.OPEN if tried is None else tried.outcome
-    bad = outcome in (Outcome.CONFIRMED, Outcome.OPEN)
+    outcome = Outcome.CONFIRMED if tried is None else tried.outcome
     told = (
         "not run again" if tried is None else f"{outcome}, {tried.tries.count(True)} of {len(tried.tries)} tries passed"
     )
     return Finding(
         "critical case",
-        Conclusion.FAILED if bad else Conclusion.PASSED,
+        _OF_OUTCOME.get(outcome, Conclusion.PASSED),
         f"{case} newly fails ({told})",
         "no critical case newly fails",
         judged.limits.where("fail_on_critical"),
