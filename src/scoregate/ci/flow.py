@@ -64,8 +64,8 @@ async def _further(run: Run, baseline: Baseline, plan: Plan, settings: Settings,
 
 def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
     """Compare a run with its base and apply the policy; nothing is run."""
-    comparison = compare(run, baseline.run, baseline.note, pool=baseline.pool, criteria=settings.criteria())
     policy, changes = chosen_policy(settings, baseline.run)
+    comparison = compare(run, baseline.run, baseline.note, pool=baseline.pool, criteria=policy.criteria)
     return Outcome(comparison, judge(comparison, policy, policy_changes=changes))
 
 

@@ -24,6 +24,7 @@ from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.needs import with_needs
 from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
+from scoregate.ci.policies import policy_at
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
@@ -94,8 +95,11 @@ async def _rerun(
     try:
         async with base_tree(plan.root, settings, job_base) as tree:
             base = rerooted(plan, tree.path, imports=await imports())
-            return Baseline(await recorder.record(base, settings, base.notices, folder=folder), tree.note)
+            run = await recorder.record(base, settings, base.notices, folder=folder)
+            run = replace(run, policy=policy_at(tree.path, settings, recorder.environ))
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise
         return Baseline(None, str(error))
+    amend_run(recorder.out / folder, run)
+    return Baseline(run, tree.note)

@@ -115,7 +115,9 @@ class Settings(LimitFields, BaseSettings):
         """The limits, each with where it was set."""
         default = DEFAULTS.over(self._limits(self))
         narrow = {glob: self._limits(suite, "suites", glob) for glob, suite in self.suites.items()}
-        return Policy(default, narrow, self.require_baseline, self.alpha)
+        return Policy(
+            default, narrow, self.require_baseline, self.criteria(), of_base=self.policy_from is PolicySource.BASE
+        )
 
     def _limits(self, table: LimitFields, *above: str) -> Limits:
         values = {name: getattr(table, name) for name in LimitFields.model_fields}
@@ -126,7 +128,14 @@ class Settings(LimitFields, BaseSettings):
     def criteria(self) -> Criteria:
         """By what measure differences count."""
         narrow = {glob: EvaluatorCriteria(**own.model_dump()) for glob, own in self.evaluators.items()}
-        return Criteria(self.alpha, self.min_effect, self.margin, self.min_ratio, evaluators=narrow)
+        return Criteria(
+            self.alpha,
+            self.min_effect,
+            self.margin,
+            self.min_ratio,
+            max_dropped=self.max_error_rate,
+            evaluators=narrow,
+        )
 
     def environment(self, suite_ids: tuple[str, ...] | None = None) -> dict[str, str]:
         """The variables that tell a suite's process what to run. `suite_ids` are those in it, None where unknown."""
