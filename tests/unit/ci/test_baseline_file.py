@@ -43,7 +43,7 @@ async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) ->
     for name, run in {"a": RUN, "b": replace(RUN, id="dirty", finished=900.0, dirty=True)}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
-    found = await read_baseline(tmp_path, Settings(baseline="bases"))
+    found = await file_baseline(tmp_path, Settings(baseline="bases"))
     assert found is not None
     assert (found.note, found.pool) == ("stored run", ())
 
@@ -54,8 +54,8 @@ async def test_a_run_that_cannot_be_read_is_no_base_and_spoils_no_other(tmp_path
             writer.finish(RUN)
     head = tmp_path / "bases" / "b" / "run" / "run.json"
     head.write_text(head.read_text().replace('"schema_version": 1', '"schema_version": 2'))
-    pooled = await read_baseline(tmp_path, Settings(baseline="bases"))
-    alone = await read_baseline(tmp_path, Settings(baseline="bases/b"))
+    pooled = await file_baseline(tmp_path, Settings(baseline="bases"))
+    alone = await file_baseline(tmp_path, Settings(baseline="bases/b"))
     assert pooled is not None
     assert alone is not None
     assert pooled.run is not None
