@@ -13,7 +13,10 @@ LONGEST_FILE = 250
 LONGEST_FUNCTION = 40
 
 GROUND = {"errors", "core"}
-PLAIN = {"ci.git", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive", "ci.policies"}
+PLAIN = {
+    "ci.git", "ci.identity", "ci.child", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive",
+    "ci.policies",
+}  # fmt: skip
 STAGES = {"ci.discover", "ci.baseline", "ci.launch", "ci.report"}
 GLUE = {"ci.adapt", "ci.confirm", "ci.flow", "ci.parts", "ci.recorder", "ci.recording", "ci.wiring"}
 DOORS = {"testing"}

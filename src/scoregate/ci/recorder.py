@@ -11,6 +11,7 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RunWriter
+from scoregate.ci.identity import Identity
 from scoregate.ci.launch import Happening, Host, launch_all
 from scoregate.ci.parts import RUN_FOLDER
 from scoregate.ci.plan import Plan
@@ -21,16 +22,28 @@ from scoregate.core.record import Run
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Keeps runs in folders below `out`; `observers` are shown everything that happens meanwhile."""
+    """Keeps runs in folders below `out`.
+
+    `environ` is the host's, of which scripts get a part, `identity` who they run as; `observers` are shown everything
+    that happens meanwhile.
+    """
 
     out: Path
     environ: Mapping[str, str]
     redact: Callable[[bytes], bytes]
+    identity: Identity | None = None
     observers: Sequence[Observer] = ()
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
-        host = Host(plan.root, self.environ, self.redact, timeout_s=settings.timeout, max_scripts=settings.max_suites)
+        host = Host(
+            plan.root,
+            self.environ,
+            self.redact,
+            identity=self.identity,
+            timeout_s=settings.timeout,
+            max_scripts=settings.max_suites,
+        )
         about = await _about(plan.root, settings, notices)
         with RunWriter(self.out / folder) as writer:
             recording = Recording(writer, broken=plan.broken)

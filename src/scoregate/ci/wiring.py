@@ -15,6 +15,7 @@ from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
+from scoregate.ci.identity import Identity, at_home, find_identity
 from scoregate.ci.interpreter import find_interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
@@ -41,32 +42,44 @@ REPORTS: Mapping[str, tuple[str, Render]] = {
 }
 
 
-def build_ports(root: Path, environ: Mapping[str, str], settings: Settings, *, observers: Sequence[Observer]) -> Ports:
+def build_ports(
+    root: Path, environ: Mapping[str, str], settings: Settings, *, scratch: Path, observers: Sequence[Observer] = ()
+) -> Ports:
     """The ports for one run.
 
     Args:
         root: the repository. environ: the host's environment. settings: the project's.
+        scratch: an empty folder outside the repository, for what is of no use afterwards.
         observers: are shown everything that happens while scripts run.
     """
+    identity = find_identity(environ)
     interpreter = find_interpreter(root, environ, named=settings.python, origin=settings.origin("python"))
     redact = redactor(secret_values(environ))
     out = root / settings.out
-    environment = child_environment(environ, {}, events=out, root=root)
-    recorder = Recorder(out, environ, redact, observers)
+    theirs = at_home(identity, environ, scratch)
+    probe = partial(
+        import_folders,
+        interpreter,
+        root,
+        environ=child_environment(theirs, {}, events=out, root=root),
+        identity=identity,
+    )
+    recorder = Recorder(out, theirs, redact, identity, observers)
     return Ports(
         root=root,
         interpreter=interpreter,
-        discover=partial(_discover, root),
+        discover=partial(_discover, root, identity),
         baselines=[partial(source, root) for source in BASELINES],
         record=recorder.record,
-        rerun=partial(_rerun, recorder, partial(import_folders, interpreter, root, environ=environment)),
+        rerun=partial(_rerun, recorder, probe),
         amend=partial(amend_run, out / RUN_FOLDER),
         publish=partial(_publish, out=out, context=Context(generated_at=time.time())),
     )
 
 
-async def _discover(root: Path, settings: Settings) -> Found:
-    return await find_scripts(root, settings) + find_commands(root, settings)
+async def _discover(root: Path, identity: Identity | None, settings: Settings) -> Found:
+    notices = (identity.notice,) if identity is not None and identity.notice else ()
+    return await find_scripts(root, settings) + find_commands(root, settings) + Found(notices=notices)
 
 
 async def _rerun(

@@ -15,6 +15,7 @@ from scoregate.ci.plan import Found, Plan, Source
 from scoregate.ci.report.text import one_line
 from scoregate.ci.wiring import build_ports
 from scoregate.cli.options import project_root, selection_options, settings_of
+from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.terminal import terminal
 
 
@@ -24,8 +25,9 @@ def command(**flags: Any) -> int:
     """Show which suites under PATHS would run, and why each was found. Nothing is run or imported."""
     root = project_root()
     settings = settings_of(root, flags)
-    ports = build_ports(root, os.environ, settings, observers=())
-    found, plan = anyio.run(plan_suites, settings, ports)
+    with scratch_folder() as scratch:
+        ports = build_ports(root, os.environ, settings, scratch=scratch)
+        found, plan = anyio.run(plan_suites, settings, ports)
     console = terminal()
     console.print(Text(f"Python: {' '.join(ports.interpreter.argv)}  ({ports.interpreter.why})"))
     for line in _lines(found, plan):

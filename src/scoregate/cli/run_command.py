@@ -17,6 +17,7 @@ from scoregate.ci.wiring import build_ports
 from scoregate.cli.closing import close
 from scoregate.cli.options import baseline_option, gate_options, project_root, selection_options, settings_of
 from scoregate.cli.progress import progress
+from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.terminal import terminal
 
 
@@ -60,8 +61,10 @@ async def _interruptible(settings: Settings, root: Path, console: Console) -> Ou
     outcome: Outcome | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_stop_on_signal, tasks.cancel_scope)
-        with progress(console) as observer:
-            outcome = await gate(settings, build_ports(root, os.environ, settings, observers=[observer]))
+        with scratch_folder() as scratch, progress(console) as observer:
+            outcome = await gate(
+                settings, build_ports(root, os.environ, settings, scratch=scratch, observers=[observer])
+            )
         tasks.cancel_scope.cancel()
     if outcome is None:
         raise KeyboardInterrupt

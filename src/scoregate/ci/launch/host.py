@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from scoregate.ci.identity import Identity
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
@@ -13,13 +15,13 @@ class Host:
 
     Args:
         root: the repository. environ: our environment, of which a child gets a part.
-        redact: takes known secrets out of bytes. tokens: values that no child may see.
+        redact: takes known secrets out of bytes. identity: who children run as; None for ourselves.
         timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
     """
 
     root: Path
     environ: Mapping[str, str]
     redact: Callable[[bytes], bytes]
-    tokens: tuple[str, ...] = ()
+    identity: Identity | None = None
     timeout_s: float | None = None
     max_scripts: int = 1
