@@ -17,7 +17,7 @@ PLAIN = {
     "ci.git", "ci.identity", "ci.child", "ci.interpreter", "ci.plan", "ci.settings", "ci.secrets", "ci.archive",
     "ci.policies",
 }  # fmt: skip
-STAGES = {"ci.discover", "ci.baseline", "ci.launch", "ci.report"}
+STAGES = {"ci.discover", "ci.baseline", "ci.install", "ci.launch", "ci.report"}
 GLUE = {"ci.adapt", "ci.confirm", "ci.flow", "ci.parts", "ci.recorder", "ci.recording", "ci.wiring"}
 DOORS = {"testing"}
 # A room, and what it may import besides itself and the package's version.

@@ -25,15 +25,16 @@ class Outcome:
 
 
 async def plan_suites(settings: Settings, ports: Ports) -> tuple[Found, Plan]:
-    """What would be run; nothing is imported."""
+    """What would be run, in an environment that is ready; nothing is imported."""
     found = await ports.discover(settings)
-    return found, make_plan(found.sources, settings, interpreter=ports.interpreter, root=ports.root)
+    interpreter = await ports.prepare(settings)
+    return found, make_plan(found.sources, settings, interpreter=interpreter, root=ports.root)
 
 
 async def gate(settings: Settings, ports: Ports) -> Outcome:
     """Run the suites and judge them."""
-    found, plan = await plan_suites(settings, ports)
     baseline = await first_baseline(settings, ports)
+    found, plan = await plan_suites(settings, ports)
     run = await ports.record(plan, settings, (*settings.notices, *found.notices))
     if baseline is None:
         baseline = await ports.rerun(plan, settings)

@@ -40,13 +40,14 @@ class Rerun(Protocol):
 class Ports:
     """Everything outside that the flow needs.
 
-    `discover` finds suites; `baselines` are asked in turn; `record` and `rerun` run plans, here and in the base's
-    tree; `amend` writes again what is known of a recorded run besides its cases; `publish` delivers reports.
+    `discover` finds suites; `prepare` makes their environment and says which Python runs them; `baselines` are asked
+    in turn; `record` and `rerun` run plans, here and in the base's tree; `amend` writes again what is known of a
+    recorded run besides its cases; `publish` delivers reports.
     """
 
     root: Path
-    interpreter: Interpreter
     discover: Callable[[Settings], Awaitable[Found]]
+    prepare: Callable[[Settings], Awaitable[Interpreter]]
     baselines: Sequence[BaselineSource]
     record: Record
     rerun: Rerun

@@ -83,6 +83,7 @@ class Plan:
     """Everything that is to be launched, the sources that cannot be, and what is to be told of it."""
 
     root: Path
+    interpreter: Interpreter
     launches: tuple[Launch, ...] = ()
     broken: tuple[Source, ...] = ()
     notices: tuple[str, ...] = ()
@@ -99,11 +100,12 @@ def make_plan(sources: Iterable[Source], settings: Settings, *, interpreter: Int
             root / source.cwd,
             source.kind,
             source,
-            {"SCOREGATE_ROOT": str(root), **settings.environment(source.suite_ids)},
+            {**interpreter.environment, "SCOREGATE_ROOT": str(root), **settings.environment(source.suite_ids)},
         )
         for name, source in zip(_names(good), good, strict=True)
     )
-    return Plan(root, tuple(launches), tuple(source for source in sources if source.error is not None))
+    broken = tuple(source for source in sources if source.error is not None)
+    return Plan(root, interpreter, tuple(launches), broken)
 
 
 def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, repeats: int) -> Plan:
@@ -125,7 +127,7 @@ def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, 
         for launch in plan.launches
         if launch.name in cases
     )
-    return Plan(plan.root, tuple(launches))
+    return Plan(plan.root, plan.interpreter, tuple(launches))
 
 
 def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:

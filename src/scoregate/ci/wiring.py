@@ -15,8 +15,9 @@ from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
-from scoregate.ci.identity import Identity, at_home, find_identity
-from scoregate.ci.interpreter import find_interpreter
+from scoregate.ci.identity import Identity, at_home, find_identity, in_container
+from scoregate.ci.install import Site, prepare
+from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
@@ -33,6 +34,7 @@ from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 
 Render: TypeAlias = Callable[[ReportView], Iterable[str]]
+Say: TypeAlias = Callable[[str], None]
 
 BASELINES = (read_baseline,)
 REPORTS: Mapping[str, tuple[str, Render]] = {
@@ -43,7 +45,13 @@ REPORTS: Mapping[str, tuple[str, Render]] = {
 
 
 def build_ports(
-    root: Path, environ: Mapping[str, str], settings: Settings, *, scratch: Path, observers: Sequence[Observer] = ()
+    root: Path,
+    environ: Mapping[str, str],
+    settings: Settings,
+    *,
+    scratch: Path,
+    observers: Sequence[Observer] = (),
+    say: Say | None = None,
 ) -> Ports:
     """The ports for one run.
 
@@ -51,30 +59,32 @@ def build_ports(
         root: the repository. environ: the host's environment. settings: the project's.
         scratch: an empty folder outside the repository, for what is of no use afterwards.
         observers: are shown everything that happens while scripts run.
+        say: is told what happens while the suites' environment is made; without it, none is made.
     """
     identity = find_identity(environ)
-    interpreter = find_interpreter(root, environ, named=settings.python, origin=settings.origin("python"))
     redact = redactor(secret_values(environ))
     out = root / settings.out
     theirs = at_home(identity, environ, scratch)
-    probe = partial(
-        import_folders,
-        interpreter,
-        root,
-        environ=child_environment(theirs, {}, events=out, root=root),
-        identity=identity,
-    )
+    environment = child_environment(theirs, {}, events=out, root=root)
+    imports = partial(import_folders, root=root, environ=environment, identity=identity)
+    ours = in_container(environ)
+    automatic = ours or environ.get("SCOREGATE_ACTION") == "1"
+    site = Site(root, scratch, theirs, redact, say or _unheard, identity, automatic=automatic, own=ours)
     recorder = Recorder(out, theirs, redact, identity, observers)
     return Ports(
         root=root,
-        interpreter=interpreter,
         discover=partial(_discover, root, identity),
+        prepare=partial(prepare, site, dry=say is None),
         baselines=[partial(source, root) for source in BASELINES],
         record=recorder.record,
-        rerun=partial(_rerun, recorder, probe),
+        rerun=partial(_rerun, recorder, imports),
         amend=partial(amend_run, out / RUN_FOLDER),
         publish=partial(_publish, out=out, context=Context(generated_at=time.time())),
     )
+
+
+def _unheard(_line: str) -> None:
+    return None
 
 
 async def _discover(root: Path, identity: Identity | None, settings: Settings) -> Found:
@@ -84,14 +94,14 @@ async def _discover(root: Path, identity: Identity | None, settings: Settings) -
 
 async def _rerun(
     recorder: Recorder,
-    imports: Callable[[], Awaitable[Sequence[Path]]],
+    imports: Callable[[Interpreter], Awaitable[Sequence[Path]]],
     plan: Plan,
     settings: Settings,
     *,
     folder: str = BASE_FOLDER,
 ) -> Baseline:
     async with base_tree(plan.root, settings) as tree:
-        base = rerooted(plan, tree.path, imports=await imports())
+        base = rerooted(plan, tree.path, imports=await imports(plan.interpreter))
         return Baseline(await recorder.record(base, settings, base.notices, folder=folder), tree.note)
 
 

@@ -29,7 +29,7 @@ def command(**flags: Any) -> int:
         ports = build_ports(root, os.environ, settings, scratch=scratch)
         found, plan = anyio.run(plan_suites, settings, ports)
     console = terminal()
-    console.print(Text(f"Python: {' '.join(ports.interpreter.argv)}  ({ports.interpreter.why})"))
+    console.print(Text(one_line(f"Python: {' '.join(plan.interpreter.argv)}  ({plan.interpreter.why})", 500)))
     for line in _lines(found, plan):
         console.print(Text(one_line(line, 500)))
     return 0 if plan.launches and not plan.broken else 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import re
 import sys
 
 import click
@@ -101,4 +102,6 @@ def _told(error: BaseException) -> int:
 
 
 def _tell(text: str) -> None:
-    click.echo("".join(char for char in text if char.isprintable() or char == "\n"), err=True)
+    plain = "".join(char for char in text if char.isprintable() or char == "\n")
+    # CI takes lines of these forms for commands.
+    click.echo(re.sub(r"(?m)^(\s*):(?=:)", "\\1:\u200b", plain).replace("##[", "##\u200b["), err=True)

@@ -16,7 +16,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import build_ports
 from scoregate.cli.closing import close
 from scoregate.cli.options import baseline_option, gate_options, project_root, selection_options, settings_of
-from scoregate.cli.progress import progress
+from scoregate.cli.progress import printed, progress
 from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.terminal import terminal
 
@@ -31,6 +31,12 @@ from scoregate.cli.terminal import terminal
 @click.option("--timeout", type=float, metavar="S", help="Seconds that a script may take.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
 @click.option("--python", metavar="PATH", help="The interpreter that runs the suites.")
+@click.option("--python-version", metavar="X.Y", help="Of the environment that --install makes.")
+@click.option(
+    "--install",
+    metavar="auto|uv-sync|requirements|none|COMMAND",
+    help="Make an environment for the suites; auto does so in the action only, from what the project has.",
+)
 @click.option(
     "--confirm",
     type=click.Choice(["off", "critical", "all"]),
@@ -62,9 +68,15 @@ async def _interruptible(settings: Settings, root: Path, console: Console) -> Ou
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_stop_on_signal, tasks.cancel_scope)
         with scratch_folder() as scratch, progress(console) as observer:
-            outcome = await gate(
-                settings, build_ports(root, os.environ, settings, scratch=scratch, observers=[observer])
+            ports = build_ports(
+                root,
+                os.environ,
+                settings,
+                scratch=scratch,
+                observers=[observer],
+                say=lambda line: console.print(printed(line)),
             )
+            outcome = await gate(settings, ports)
         tasks.cancel_scope.cancel()
     if outcome is None:
         raise KeyboardInterrupt

@@ -10,13 +10,15 @@ from typing import Any
 from scoregate.ci.settings.layers import Layer
 
 _OWN, _INPUT = "SCOREGATE_", "INPUT_"
-_FOR_SUITES = {
+_NO_SETTINGS = {
     "SCOREGATE_EVENTS",
     "SCOREGATE_ROOT",
     "SCOREGATE_FILTERS_TEST_SUITES",
     "SCOREGATE_OVERRIDES_TESTS_AND_HASHES",
     "SCOREGATE_TEST_RUN_MESSAGE",
     "SCOREGATE_BENCH_DIR",
+    "SCOREGATE_CONTAINER",
+    "SCOREGATE_ACTION",
 }
 
 
@@ -39,7 +41,7 @@ def _variable(name: str, environ: Mapping[str, str]) -> str | None:
 
 
 def _unknown(environ: Mapping[str, str], names: tuple[str, ...]) -> Iterable[str]:
-    known = {f"{_OWN}{name.upper()}" for name in names} | _FOR_SUITES
+    known = {f"{_OWN}{name.upper()}" for name in names} | _NO_SETTINGS
     for variable in sorted(set(environ) - known):
         if variable.startswith(_OWN):
             near = get_close_matches(variable, known, 1)
