@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,15 +56,16 @@ def find_identity(environ: Mapping[str, str]) -> Identity | None:
         return None
     owner = workspace(environ).stat()
     if owner.st_uid == 0:
-        return Identity(NOBODY, NOBODY, owns=False)
-    return Identity(owner.st_uid, owner.st_uid if owner.st_gid in (0, _docker_group()) else owner.st_gid)
+        return Identity(NOBODY, _harmless(NOBODY), owns=False)
+    return Identity(owner.st_uid, _harmless(owner.st_gid, owner.st_uid))
 
 
-def _docker_group() -> int | None:
-    try:
-        return _DOCKER.stat().st_gid
-    except OSError:
-        return None
+def _harmless(*groups: int) -> int:
+    """The first group that is neither root's nor that of Docker's socket."""
+    forbidden = {0}
+    with contextlib.suppress(OSError):
+        forbidden.add(_DOCKER.stat().st_gid)
+    return next(group for group in (*groups, NOBODY, NOBODY - 1) if group not in forbidden)
 
 
 def rights(identity: Identity | None) -> Rights:
@@ -90,3 +92,23 @@ def at_home(identity: Identity | None, environ: Mapping[str, str], scratch: Path
     identity.give(home)
     kept = {name: value for name, value in environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "HOME": str(home), "USER": "scoregate", "LOGNAME": "scoregate"}
+
+
+def give_folder(folder: Path, environ: Mapping[str, str]) -> None:
+    """Give a folder of the workspace, with all that is in it, to the workspace's owner.
+
+    No link is followed, on the way to it or in it: a suite could have put one there.
+    """
+    identity, top, folder = find_identity(environ), workspace(environ), Path(os.path.normpath(folder))
+    if identity is None or not identity.owns or not folder.is_relative_to(top):
+        return
+    with contextlib.suppress(OSError), contextlib.ExitStack() as handles:
+        handle = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+        for part in folder.relative_to(top).parts:
+            handles.callback(os.close, handle)
+            handle = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+        handles.callback(os.close, handle)
+        os.chown(handle, identity.uid, identity.gid)
+        for _, folders, files, inner in os.fwalk(".", dir_fd=handle):
+            for name in (*folders, *files):
+                os.chown(name, identity.uid, identity.gid, dir_fd=inner, follow_symlinks=False)

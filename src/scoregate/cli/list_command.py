@@ -23,7 +23,7 @@ from scoregate.cli.terminal import terminal
 @selection_options
 def command(**flags: Any) -> int:
     """Show which suites under PATHS would run, and why each was found. Nothing is run or imported."""
-    root = project_root()
+    root = project_root(flags)
     settings = settings_of(root, flags)
     with scratch_folder() as scratch:
         ports = build_ports(root, os.environ, settings, scratch=scratch)

@@ -21,6 +21,8 @@ COMMANDS = {
     "power": "show how many cases or repeats it takes to see a drop",
     "init": "write a starter suite, settings and a workflow",
 }
+# The entry point of the GitHub Action: for its files, not for people.
+HIDDEN = {"action"}
 INTERRUPTED = 130
 OUR_FAULT = 4
 
@@ -34,7 +36,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of this name."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS.keys() | HIDDEN:
             return None
         command: click.Command = importlib.import_module(f"scoregate.cli.{cmd_name}_command").command
         return command

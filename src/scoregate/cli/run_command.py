@@ -15,7 +15,7 @@ from scoregate.ci.flow import Outcome, gate
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import build_ports
 from scoregate.cli.closing import close
-from scoregate.cli.options import baseline_option, gate_options, project_root, selection_options, settings_of
+from scoregate.cli.options import baseline_options, gate_options, project_root, selection_options, settings_of
 from scoregate.cli.progress import printed, progress
 from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.terminal import terminal
@@ -23,7 +23,7 @@ from scoregate.cli.terminal import terminal
 
 @click.command("run")
 @selection_options
-@baseline_option
+@baseline_options
 @click.option("--out", type=click.Path(), metavar="DIR", help="Where the run and its reports go.")
 @click.option("--max-suites", type=int, metavar="N", help="How many scripts run at a time; default: cores.")
 @click.option("--max-cases", type=int, metavar="N", help="Run only the first N cases of each suite.")
@@ -50,7 +50,7 @@ def command(**flags: Any) -> int:
 
     Without PATHS: the folder evals/, and eval_*.py, *_eval.py and *.eval.py anywhere that git does not ignore.
     """
-    root = project_root()
+    root = project_root(flags)
     settings = settings_of(root, flags)
     console = terminal()
     outcome = anyio.run(_interruptible, settings, root, console)

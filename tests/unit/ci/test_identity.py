@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scoregate.ci import identity
-from scoregate.ci.identity import NOBODY, Identity, as_owner, at_home, find_identity, rights
+from scoregate.ci.identity import NOBODY, Identity, as_owner, at_home, find_identity, give_folder, rights
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
 
@@ -30,14 +30,20 @@ def test_outside_the_container_we_stay_who_we_are(tmp_path: Path, mark: str) -> 
     assert rights(None) == {}
 
 
-def test_the_group_of_the_docker_socket_is_nobodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [((4321, 998), Identity(4321, 4321)), ((998, 998), Identity(998, NOBODY)), ((4321, 4322), Identity(4321, 4322))],
+)
+def test_the_group_of_the_docker_socket_is_nobodys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: tuple[int, int], expected: Identity
+) -> None:
     workspace, socket = tmp_path / "workspace", tmp_path / "docker.sock"
     workspace.mkdir()
     socket.touch()
-    os.chown(workspace, 4321, 998)
+    os.chown(workspace, *owner)
     os.chown(socket, 0, 998)
     monkeypatch.setattr(identity, "_DOCKER", socket)
-    assert find_identity(environ(workspace)) == Identity(4321, 4321)
+    assert find_identity(environ(workspace)) == expected
 
 
 def test_the_group_of_root_is_nobodys(tmp_path: Path) -> None:
@@ -58,6 +64,38 @@ def test_they_get_a_home_of_their_own(tmp_path: Path) -> None:
     assert (home.st_uid, home.st_gid, home.st_mode & 0o777) == (4321, 4322, 0o700)
     assert theirs["KEPT"] == "yes"
     assert "PYTHONDONTWRITEBYTECODE" not in theirs
+
+
+def test_a_folder_is_given_with_all_that_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "app" / "out" / "run").mkdir(parents=True)
+    (tmp_path / "app" / "out" / "run" / "run.json").touch()
+    os.chown(tmp_path, 4321, 4322)
+    give_folder(tmp_path / "app" / "out", environ(tmp_path))
+    owned = [path for path in tmp_path.rglob("*") if (path.stat().st_uid, path.stat().st_gid) == (4321, 4322)]
+    assert {path.name for path in owned} == {"out", "run", "run.json"}
+
+
+@pytest.mark.parametrize("link", ["app", "app/out", "app/out/run"])
+def test_no_link_of_a_suites_leads_out_of_it(tmp_path: Path, link: str) -> None:
+    workspace, outside = tmp_path / "workspace", tmp_path / "outside"
+    (outside / "out" / "run").mkdir(parents=True)
+    (outside / "out" / "run" / "file").touch()
+    way = workspace / link
+    way.parent.mkdir(parents=True)
+    way.symlink_to(outside if link == "app" else outside / "out")
+    os.chown(workspace, 4321, 4322)
+    give_folder(workspace / "app" / "out", environ(workspace))
+    assert {path.stat().st_uid for path in (outside, *outside.rglob("*"))} == {0}
+
+
+def test_what_is_not_in_the_workspace_stays_whose_it_is(tmp_path: Path) -> None:
+    workspace, outside = tmp_path / "workspace", tmp_path / "outside"
+    workspace.mkdir()
+    outside.mkdir()
+    os.chown(workspace, 4321, 4322)
+    for way in (outside, workspace / ".." / "outside"):
+        give_folder(way, environ(workspace))
+    assert outside.stat().st_uid == 0
 
 
 def test_a_link_is_given_without_what_it_points_to(tmp_path: Path) -> None:

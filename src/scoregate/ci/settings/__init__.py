@@ -1,6 +1,6 @@
 """What the user wants: defaults < the project's file < the environment < the command line."""
 
-from scoregate.ci.settings.environment import read_table
+from scoregate.ci.settings.environment import environment_value, read_table
 from scoregate.ci.settings.fields import BaselineKind, Command, Confirm, PolicySource, SuiteSettings
 from scoregate.ci.settings.load import load_settings
 from scoregate.ci.settings.model import Settings
@@ -12,6 +12,7 @@ __all__ = [
     "PolicySource",
     "Settings",
     "SuiteSettings",
+    "environment_value",
     "load_settings",
     "read_table",
 ]

@@ -34,6 +34,12 @@ def environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> Layer
     return Layer(values, lambda keys: found[keys[0]], tuple(_unknown(environ, names)))
 
 
+def environment_value(name: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """What the environment sets one setting to, as text, and by which variable; None where it does not."""
+    variable = _variable(name, environ)
+    return (environ[variable].strip(), variable) if variable else None
+
+
 def _variable(name: str, environ: Mapping[str, str]) -> str | None:
     upper = name.upper()
     variables = (f"{_INPUT}{upper.replace('_', '-')}", f"{_INPUT}{upper}", f"{_OWN}{upper}")

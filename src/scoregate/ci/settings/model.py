@@ -38,6 +38,7 @@ _PROVENANCE = ("origins", "notices")
 class Settings(LimitFields, BaseSettings):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
+    `working_directory` names the root itself, so that no file in it can.
     `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
     command. `origins` tells by path of keys where a value was set, and
     `notices` what was found beside the way, such as a misspelt environment variable.
@@ -45,6 +46,7 @@ class Settings(LimitFields, BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
+    working_directory: Text | None = None
     paths: Texts = ()
     suite: Texts = ()
     baseline: Text = "none"
