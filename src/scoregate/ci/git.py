@@ -93,6 +93,11 @@ async def is_dirty(root: Path) -> bool:
     return await _answer(root, "status", "--porcelain", "--untracked-files=no") is not None
 
 
+async def keeps_token(root: Path) -> bool:
+    """Whether git's configuration holds what it signs in with, as actions/checkout leaves it where suites can read."""
+    return await _answer(root, "config", "--get-regexp", r"^http\..*\.extraheader$") is not None
+
+
 async def default_branch(root: Path, named: str | None = None) -> str | None:
     """The branch that changes are merged into, as a name that git knows, such as `origin/main`; None if there is none.
 

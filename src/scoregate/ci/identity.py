@@ -22,11 +22,6 @@ class Identity:
     gid: int
     owns: bool = True
 
-    @property
-    def notice(self) -> str:
-        """What a reader should know of it; empty where it is the workspace's owner."""
-        return "" if self.owns else "the workspace belongs to root, so suites run as nobody and cannot write into it"
-
     def give(self, path: Path) -> None:
         """Make it theirs, without what is in it; a link itself, not what it points to."""
         os.chown(path, self.uid, self.gid, follow_symlinks=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from scoregate.ci import git
 from scoregate.ci.archive import amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import read_baseline
@@ -15,7 +16,7 @@ from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
-from scoregate.ci.identity import Identity, at_home, find_identity, in_container
+from scoregate.ci.identity import at_home, find_identity, in_container
 from scoregate.ci.install import Site, prepare
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
@@ -73,7 +74,7 @@ def build_ports(
     recorder = Recorder(out, theirs, redact, identity, observers)
     return Ports(
         root=root,
-        discover=partial(_discover, root, identity),
+        discover=partial(_discover, root, environ),
         prepare=partial(prepare, site, dry=say is None),
         baselines=[partial(source, root) for source in BASELINES],
         record=recorder.record,
@@ -87,9 +88,18 @@ def _unheard(_line: str) -> None:
     return None
 
 
-async def _discover(root: Path, identity: Identity | None, settings: Settings) -> Found:
-    notices = (identity.notice,) if identity is not None and identity.notice else ()
-    return await find_scripts(root, settings) + find_commands(root, settings) + Found(notices=notices)
+async def _discover(root: Path, environ: Mapping[str, str], settings: Settings) -> Found:
+    notices = Found(notices=tuple([notice async for notice in _notices(root, environ)]))
+    return await find_scripts(root, settings) + find_commands(root, settings) + notices
+
+
+async def _notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]:
+    """What is to be told of the place that suites run in."""
+    identity = find_identity(environ)
+    if identity is not None and not identity.owns:
+        yield "the workspace belongs to root, so suites run as nobody and cannot write into it"
+    if environ.get("GITHUB_ACTIONS") == "true" and await git.keeps_token(root):
+        yield "actions/checkout left the job's token where suites can read it: give it `persist-credentials: false`"
 
 
 async def _rerun(

@@ -151,6 +151,15 @@ def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Pro
         assert value not in written + ran.output
 
 
+def test_a_token_that_the_checkout_left_to_suites_is_told(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    assert project.scoregate("run", GITHUB_ACTIONS="true").run["notices"] == []
+    project.git("config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic c2VjcmV0")
+    (notice,) = project.scoregate("run", GITHUB_ACTIONS="true").run["notices"]
+    assert "persist-credentials: false" in notice
+    assert project.scoregate("run").run["notices"] == []
+
+
 def test_output_of_a_suite_cannot_give_commands_to_ci(project: Project) -> None:
     noise = 'print("::error::boo\\n  ::set-output name=a::b\\nx ##[group]y\\x1b[31m")'
     project.write("evals/demo.py", suite(noise))
