@@ -27,9 +27,7 @@ Tell = Callable[[Happening], None]
 async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
     """From start to end, its event logs read to their last line whatever becomes of it."""
     with tempfile.TemporaryDirectory(prefix="scoregate-events-") as folder:
-        events = Path(folder)
-        if host.identity is not None:
-            host.identity.give(events)
+        events = _events_folder(Path(folder), host)
         follower = Follower(launch.name, events, host.redact)
         tell(Began(launch.name))
         started = perf_counter()
@@ -42,6 +40,16 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
             for happening in (*follower.read(), *follower.close()):
                 tell(happening)
         tell(Ended(replace(script, duration_s=round(perf_counter() - started, 3))))
+
+
+def _events_folder(above: Path, host: Host) -> Path:
+    """In a folder that stays ours, so that nobody can put another one in its place while we read it."""
+    events = above / "events"
+    events.mkdir(mode=0o700)
+    if host.identity is not None:
+        above.chmod(0o711)
+        host.identity.give(events)
+    return events
 
 
 async def _follow(follower: Follower, tell: Tell) -> None:
