@@ -36,9 +36,10 @@ class Outcome:
 async def gate(settings: Settings, ports: Ports) -> Outcome:
     """Run the suites and judge them."""
     found = await ports.discover(settings)
-    plan = make_plan(found, settings, interpreter=ports.interpreter, root=ports.root)
     async with ports.reporting.announced():
         baseline = await first_baseline(settings, ports.reporting)
+        interpreter = await ports.prepare(settings)
+        plan = make_plan(found, settings, interpreter=interpreter, root=ports.root)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)

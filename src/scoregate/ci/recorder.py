@@ -14,6 +14,7 @@ import anyio
 from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RunWriter
+from scoregate.ci.identity import Identity
 from scoregate.ci.launch import Happening, Host, launch_all
 from scoregate.ci.parts import RUN_FOLDER
 from scoregate.ci.plan import Plan
@@ -28,19 +29,19 @@ class Recorder:
     """Keeps runs in folders below `out`.
 
     Args:
-        environ: of which scripts get a part. redact: takes secrets out of what is kept.
+        environ: the host's, of which scripts get a part. redact: takes secrets out of what is kept.
+        identity: who scripts run as; None for ourselves.
         observers: are shown everything that happens meanwhile.
         stop: once it is set, scripts are ended and what they have reported is the run.
-        tokens: values that no script may see.
         branch, attempt: where a job tells them; else git's branch, and the first.
     """
 
     out: Path
     environ: Mapping[str, str]
     redact: Redactor
+    identity: Identity | None
     observers: Sequence[Observer]
     stop: anyio.Event
-    tokens: tuple[str, ...] = ()
     branch: str | None = None
     attempt: int = 1
 
@@ -50,7 +51,7 @@ class Recorder:
             plan.root,
             self.environ,
             self.redact,
-            tokens=self.tokens,
+            identity=self.identity,
             timeout_s=settings.timeout,
             max_scripts=settings.max_suites,
         )

@@ -23,6 +23,7 @@ from scoregate.cli.options import (
     project_root,
     publish_options,
     settings_of,
+    working_directory_option,
 )
 from scoregate.cli.terminal import terminal
 
@@ -31,6 +32,7 @@ from scoregate.cli.terminal import terminal
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--expect", type=click.IntRange(min=1), metavar="N", help="How many runs there should be.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
+@working_directory_option
 @baseline_options
 @out_option
 @gate_options
@@ -40,7 +42,7 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
 
     Their suites are told apart by the names of the folders.
     """
-    root = project_root()
+    root = project_root(flags)
     settings = settings_of(root, flags)
     legs = read_legs(_expanded(runs))
     run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)

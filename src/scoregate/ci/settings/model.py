@@ -42,12 +42,15 @@ _PROVENANCE = ("origins", "notices")
 class Settings(LimitFields, BaseSettings):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
-    `timeout` is in seconds, for each suite process. `origins` tells by path of keys where a value was set, and
+    `working_directory` names the root itself, so that no file in it can.
+    `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
+    command. `origins` tells by path of keys where a value was set, and
     `notices` what was found beside the way, such as a misspelt environment variable.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
+    working_directory: Text | None = None
     paths: Texts = ()
     suite: Texts = ()
     baseline: Text = "auto"
@@ -60,6 +63,8 @@ class Settings(LimitFields, BaseSettings):
     timeout: Seconds = 3600.0
     message: Text | None = None
     python: Text | None = None
+    python_version: Text | None = None
+    install: Text = "auto"
     commands: Commands = ()
     min_pass_rate: Rate = 1.0
     max_error_rate: Rate = 0.05
