@@ -15,6 +15,7 @@ from scoregate.ci import git
 from scoregate.ci.github.base import Base, base_of
 from scoregate.ci.github.connection import Connection, connect, token_of
 from scoregate.ci.github.event import default_branch
+from scoregate.ci.github.guard import refuse_foreign_code
 from scoregate.ci.github.subject import Subject, subject_of
 from scoregate.ci.publish.outlet import Outlet, Render
 from scoregate.ci.report.context import Context
@@ -53,7 +54,11 @@ class Scene:
 
 @asynccontextmanager
 async def open_scene(root: Path, environ: Mapping[str, str], settings: Settings) -> AsyncIterator[Scene]:
-    """The scene, until the block ends; within a job it holds an open connection."""
+    """The scene, until the block ends; within a job it holds an open connection.
+
+    Raises:
+        UsageError: a fork's code is checked out in a job that has this repository's rights.
+    """
     tokens = tuple(filter(None, (token_of(settings, environ),)))
     redact = Redactor({*secret_values(environ), *tokens})
     scene = Scene(
@@ -63,6 +68,7 @@ async def open_scene(root: Path, environ: Mapping[str, str], settings: Settings)
         if connection is None:
             yield scene
             return
+        refuse_foreign_code(connection.github, await git.head_commit(root))
         base = None
         if settings.baseline_kind in _LOOKED_UP:
             base = await base_of(connection.github, root, connection.api, branch=settings.base_branch)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci import git
 from scoregate.ci.archive import amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
@@ -18,7 +17,6 @@ from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.github.base import Base
-from scoregate.ci.github.guard import refuse_foreign_code
 from scoregate.ci.interpreter import find_interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.needs import with_needs
@@ -43,8 +41,6 @@ async def open_ports(
         observers: are shown everything that happens while scripts run. stop: ends what runs, once it is set.
     """
     async with open_scene(root, environ, settings) as scene:
-        if scene.connection is not None:
-            refuse_foreign_code(scene.connection.github, await git.head_commit(root))
         yield _ports(scene, observers, stop)
 
 

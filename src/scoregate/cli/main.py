@@ -105,7 +105,7 @@ def _told(error: BaseException) -> int:
 
 def _complain(text: str) -> None:
     """In a job, as an annotation that the run's page shows."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
+    if not _in_job():
         _tell(f"error: {text}")
         return
     from scoregate.ci.github.commands import command
@@ -114,4 +114,14 @@ def _complain(text: str) -> None:
 
 
 def _tell(text: str) -> None:
-    click.echo("".join(char for char in text if char.isprintable() or char == "\n"), err=True)
+    """In a job, so that the runner finds no command in it."""
+    shown = "".join(char for char in text if char.isprintable() or char == "\n")
+    if _in_job():
+        from scoregate.ci.github.commands import harmless
+
+        shown = harmless(shown)
+    click.echo(shown, err=True)
+
+
+def _in_job() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
