@@ -20,6 +20,7 @@ PLAIN = {
     "ci.needs",
     "ci.plan",
     "ci.settings",
+    "ci.unless",
     "ci.secrets",
     "ci.archive",
     "ci.policies",

@@ -11,11 +11,13 @@ from scoregate.ci.parts import Ports, Reporting
 from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.policies import chosen_policy
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.unless import unless
 from scoregate.core.compare import Comparison, compare
 from scoregate.core.gate import Verdict, judge
 from scoregate.core.record import Run
 
 INTERRUPTED = 130
+_NOT_SOUGHT = Baseline(None, "the run was interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
     found = await ports.discover(settings)
     plan = make_plan(found, settings, interpreter=ports.interpreter, root=ports.root)
     async with ports.reporting.announced():
-        baseline = await first_baseline(settings, ports.reporting)
+        baseline = await unless(ports.stop, first_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 
 from scoregate.ci import git
@@ -53,8 +54,10 @@ class Scene:
 
 
 @asynccontextmanager
-async def open_scene(root: Path, environ: Mapping[str, str], settings: Settings) -> AsyncIterator[Scene]:
-    """The scene, until the block ends; within a job it holds an open connection.
+async def open_scene(
+    root: Path, environ: Mapping[str, str], settings: Settings, *, stop: anyio.Event | None = None
+) -> AsyncIterator[Scene]:
+    """The scene, until the block ends; within a job it holds an open connection, hurried once `stop` is set.
 
     Raises:
         UsageError: a fork's code is checked out in a job that has this repository's rights.
@@ -64,7 +67,7 @@ async def open_scene(root: Path, environ: Mapping[str, str], settings: Settings)
     scene = Scene(
         root, environ, settings, redact, tokens, await anyio.to_thread.run_sync(_folder, root, await _top(root))
     )
-    async with connect(settings, environ) as connection:
+    async with connect(settings, environ, stop) as connection:
         if connection is None:
             yield scene
             return

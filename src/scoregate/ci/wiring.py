@@ -40,7 +40,7 @@ async def open_ports(
         root: the project. environ: the host's environment. settings: the project's.
         observers: are shown everything that happens while scripts run. stop: ends what runs, once it is set.
     """
-    async with open_scene(root, environ, settings) as scene:
+    async with open_scene(root, environ, settings, stop=stop) as scene:
         yield _ports(scene, observers, stop)
 
 

@@ -170,11 +170,12 @@ def _content(path: str, answer: httpx.Response) -> Json:
 
 
 @asynccontextmanager
-async def open_api(api_url: str, repository: str, token: str) -> AsyncIterator[Api]:
+async def open_api(api_url: str, repository: str, token: str, *, stop: anyio.Event | None = None) -> AsyncIterator[Api]:
     """A client for one repository.
 
     Args:
         api_url: such as `https://api.github.com`. repository: `owner/name`.
+        stop: once it is set, nothing is tried a second time.
     """
     headers = {
         "Authorization": f"Bearer {token}",
@@ -182,4 +183,4 @@ async def open_api(api_url: str, repository: str, token: str) -> AsyncIterator[A
         "User-Agent": f"scoregate/{__version__}",
     }
     async with httpx.AsyncClient(base_url=api_url, headers=headers, timeout=_TIMEOUT) as client:
-        yield Api(client, repository)
+        yield Api(client, repository, patience=Patience(stop=stop))
