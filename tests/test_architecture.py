@@ -25,6 +25,7 @@ PLAIN = {
     "ci.policies",
     "ci.secrets",
     "ci.settings",
+    "ci.unless",
 }
 STAGES = {"ci.discover", "ci.baseline", "ci.install", "ci.launch", "ci.report"}
 GLUE = {

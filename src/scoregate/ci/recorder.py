@@ -21,6 +21,7 @@ from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Observer, Recording
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
+from scoregate.ci.unless import unless
 from scoregate.core.record import Run
 
 
@@ -65,11 +66,11 @@ class Recorder:
                 for observe in self.observers:
                     observe(happening, recording)
 
-            interrupted = True
+            done = False
             try:
-                interrupted = not await _unless(self.stop, launch_all(plan.launches, host, tell))
+                done = await unless(self.stop, _done(launch_all(plan.launches, host, tell)), stopped=False)
             finally:
-                run = recording.finish(replace(about, finished=time.time()), interrupted=interrupted)
+                run = recording.finish(replace(about, finished=time.time()), interrupted=not done)
         return run
 
     async def _about(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
@@ -91,17 +92,6 @@ class Recorder:
         )
 
 
-async def _unless(stop: anyio.Event, work: Coroutine[Any, Any, None]) -> bool:
-    """Do the work; False where it was stopped before its end."""
-    done = False
-
-    async def end(scope: anyio.CancelScope) -> None:
-        await stop.wait()
-        scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(end, tasks.cancel_scope)
-        await work
-        done = True
-        tasks.cancel_scope.cancel()
-    return done
+async def _done(work: Coroutine[Any, Any, None]) -> bool:
+    await work
+    return True

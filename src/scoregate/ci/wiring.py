@@ -19,7 +19,6 @@ from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.github.base import Base
-from scoregate.ci.github.guard import refuse_foreign_code
 from scoregate.ci.identity import at_home, find_identity, in_container
 from scoregate.ci.install import Site, prepare
 from scoregate.ci.interpreter import Interpreter
@@ -65,9 +64,7 @@ async def open_ports(
         observers: are shown everything that happens while scripts run.
         say: is told what happens while the suites' environment is made. stop: ends what runs, once it is set.
     """
-    async with open_scene(root, environ, settings) as scene:
-        if scene.connection is not None:
-            refuse_foreign_code(scene.connection.github, await git.head_commit(root))
+    async with open_scene(root, environ, settings, stop=stop) as scene:
         yield _ports(scene, scratch, observers=observers, say=say, stop=stop)
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.fakes.fixtures import github
 from tests.fakes.github import GitHub
+from tests.integration.host.conftest import project
 from tests.integration.jobs.world import World
 
-__all__ = ["github"]
+__all__ = ["github", "project"]
 
 
 @pytest.fixture
