@@ -11,6 +11,7 @@ from zlib import crc32
 
 from scoregate.core.suite import Case, Description
 from scoregate.core.wire import dump, ordered, plain
+from scoregate.errors import NotRecordable
 from scoregate.testing.environment import Selection
 from scoregate.testing.models import TestCaseConfig
 from scoregate.testing.util import md5
@@ -108,10 +109,17 @@ def _repeats(value: Any, selection: Selection) -> int:
 
 
 def describe(case: Case) -> Description:
-    """The case as the record tells it. What has no JSON form stands as its type, in angle brackets."""
+    """The case as the record tells it. What has no JSON form stands as its type, in angle brackets.
+
+    Raises:
+        NotRecordable: it holds itself, or is too deep.
+    """
     config = _config(case.value)
     raw = _body(case.value)
-    body = plain(ordered(raw))
+    try:
+        body = plain(ordered(raw))
+    except ValueError as error:
+        raise NotRecordable("the test case", error) from None
     return Description(_name(case.hash, raw), body, f"{crc32(dump(body)):08x}", tuple(config.tags), config.cluster)
 
 

@@ -50,7 +50,7 @@ def _details(result: SuiteResult) -> Iterator[str]:
 
 
 def _why(case: CaseResult) -> str:
-    errors = [f"{error.evaluator or 'fn'} raised {error.error.type}: {error.error.message}" for error in case.errors]
+    errors = [f"{error.evaluator or 'fn'}: {error.error.type}: {error.error.message}" for error in case.errors]
     missed = [
         f"{name} {evaluation.score:.3g}, not {evaluation.threshold}{_because(evaluation)}"
         for name, evaluation in sorted(case.evaluations.items())
