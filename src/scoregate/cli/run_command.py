@@ -69,7 +69,9 @@ async def _interruptible(settings: Settings, root: Path, console: Console) -> Ou
 
 
 async def _stop_on_signal(scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    ends = (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with anyio.open_signal_receiver(*ends) as signals:
         async for _ in signals:
             scope.cancel()
             return

@@ -83,7 +83,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_keeps_its_record_and_leaves_nobody_behind(project: Project, number: int) -> None:
     body = (
         "import os, time\n"
