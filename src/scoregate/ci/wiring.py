@@ -12,7 +12,7 @@ from scoregate.ci.archive import amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import read_baseline
 from scoregate.ci.baseline.imports import import_folders
-from scoregate.ci.baseline.rerun import base_tree, rerooted
+from scoregate.ci.baseline.rerun import base_tree, findable, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.interpreter import find_interpreter
@@ -33,7 +33,7 @@ from scoregate.core.gate import Verdict
 
 Render: TypeAlias = Callable[[ReportView], Iterable[str]]
 
-BASELINES = (read_baseline,)
+BASELINES = (read_baseline, findable)
 REPORTS: Mapping[str, tuple[str, Render]] = {
     "junit": ("junit.xml", junit.render),
     "markdown": ("comment.md", markdown.render),

@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from scoregate.ci import git
 from scoregate.ci.plan import Kind, Launch, Plan
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.errors import GitError
 
 _FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`."
@@ -36,16 +36,30 @@ async def base_tree(root: Path, settings: Settings) -> AsyncIterator[BaseTree]:
     Raises:
         GitError: there is no repository, or no such commit in it.
     """
+    top, commit, note = await _located(root, settings)
+    prefix = await anyio.to_thread.run_sync(_below, root, top)
+    async with git.worktree(top, commit) as tree:
+        yield BaseTree(tree / prefix, commit, note)
+
+
+async def findable(root: Path, settings: Settings) -> None:
+    """Look for the commit of `rerun` before anything is run; that base itself is made later.
+
+    Raises:
+        GitError: there is no repository, or no such commit in it.
+    """
+    if settings.baseline_kind is BaselineKind.RERUN:
+        await _located(root, settings)
+
+
+async def _located(root: Path, settings: Settings) -> tuple[Path, str, str]:
     top = await git.top_level(root)
     if top is None:
         raise GitError(
             f"the base cannot be run (--baseline {settings.baseline}): {root} is in no git repository",
             advice="Name a run as the baseline, or none.",
         )
-    prefix = await anyio.to_thread.run_sync(_below, root, top)
-    commit, note = await _base(root, settings)
-    async with git.worktree(top, commit) as tree:
-        yield BaseTree(tree / prefix, commit, note)
+    return top, *await _base(root, settings)
 
 
 def _below(root: Path, top: Path) -> Path:
