@@ -120,7 +120,9 @@ def describe(case: Case) -> Description:
         body = plain(ordered(raw))
     except ValueError as error:
         raise NotRecordable("the test case", error) from None
-    return Description(_name(case.hash, raw), body, f"{crc32(dump(body)):08x}", tuple(config.tags), config.cluster)
+    written = dump(body)
+    name = _name(case.hash, raw) or written.decode()[:_LONGEST_NAME]
+    return Description(name, body, f"{crc32(written):08x}", tuple(config.tags), config.cluster)
 
 
 def _body(value: Any) -> Any:
@@ -142,10 +144,11 @@ def _fields(cls: type) -> tuple[str, ...]:
 
 
 def _name(case_hash: str, body: Any) -> str:
+    """The hash, or in the place of a digest the first text in the case; empty where there is none."""
     if not _DIGEST.fullmatch(case_hash):
         return case_hash[:_LONGEST_NAME]
     texts = (item for item in body.values() if isinstance(item, str)) if isinstance(body, Mapping) else iter(())
-    return " ".join(next(texts, case_hash)[: 4 * _LONGEST_NAME].split())[:_LONGEST_NAME] or case_hash
+    return " ".join(next(texts, "")[: 4 * _LONGEST_NAME].split())[:_LONGEST_NAME]
 
 
 def output_form(output: Any) -> Any:
