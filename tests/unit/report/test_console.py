@@ -62,6 +62,11 @@ def test_it_fits_any_width(scene: str, width: int) -> None:
     assert len(lines) < 4000 / width + 60
 
 
+def test_a_message_titles_the_run() -> None:
+    run = make_run(Told("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly")
+    assert "scoregate: nightly · " in printed(view_of(run))
+
+
 def test_colours_are_only_for_terminals() -> None:
     assert "\x1b[" in printed(SCENES["failing"](), color=True)
     assert "\x1b" not in printed(SCENES["failing"]())
@@ -75,7 +80,7 @@ def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> Non
         Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text),
         Trial("h2", [Score("e", error=error)], name=text),
     ]
-    shown = printed(view_of(make_run(Told(text or "demo", trials, errors=(error,)))), width)
+    shown = printed(view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text)), width)
     assert "\x1b" not in shown
     assert "##[" not in shown
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
