@@ -90,6 +90,15 @@ NOT_GREEN: dict[str, Any] = {
     "a huge count": record(cases=[{**CASE, "attempts": 10**300}]),
     "a negative usage": record(cases=[{**CASE, "usage": {"input_tokens": -5}}]),
     "a failing case made unreadable": record(cases=[CASE, {**FAILED, "hash": 3}]),
+    "absurd amounts": record(
+        cases=b"".join(
+            b'{"suite":0,"hash":"c%d","duration_ms":%b,"usage":{"cost":%b,"input_tokens":9007199254740991},'
+            b'"evaluations":{"e":{"score":0.0,"threshold":{"gte":0.5}}}}\n' % (at, much, much)
+            for at, much in enumerate([b"1e308", b"1e308", b"1e999", b"-1e999", b"-1e308", b"0"])
+        ),
+        suites=[{**SUITE, "cases": 6, "duration_s": 1e308, "planned": 10**30}],
+        scripts=[{"name": "a", "exit_code": 10**20, "duration_s": -1e308, "timed_out": True}],
+    ),
     "no suite at all": record(suites=[], cases=[]),
     "a suite without cases": record(cases=[]),
     "a failing case": record(cases=[FAILED]),
