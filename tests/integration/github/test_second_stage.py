@@ -192,6 +192,21 @@ async def test_each_of_several_artifacts_gets_its_own_comment_and_a_bad_one_stop
     assert sorted(comment.body.split()[2] for comment in stage.pull.comments) == ["key=evals-1", "key=evals-2"]
 
 
+async def test_a_base_that_would_have_to_be_run_is_a_sentence(stage: Stage) -> None:
+    await stage.publish(record(), settings={"baseline": "rerun"})
+    assert "suites are not run here" in stage.pull.comments[0].body
+
+
+async def test_a_summary_that_is_full_stays_below_what_github_takes(stage: Stage) -> None:
+    summary = stage.place.folder / "root" / "summary"
+    summary.parent.mkdir()
+    summary.write_text("x" * 1_048_400)
+    (published,) = await stage.publish(record())
+    assert published.outcome is not None
+    assert published.outcome.warnings == ("the job's summary is full: this report is not in it",)
+    assert summary.stat().st_size == 1_048_400
+
+
 async def test_many_artifacts_are_not_all_commented(stage: Stage) -> None:
     assert len(await stage.publish(*[b"no zip"] * 30)) == 20
 
