@@ -21,6 +21,7 @@ from scoregate.ci.github.event import PullRequest, read_pull_request
 from scoregate.ci.github.subject import Subject
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene
+from scoregate.core.fold import labels
 from scoregate.core.record import Run
 from scoregate.errors import GitHubRefused, RecordError, UsageError
 
@@ -117,5 +118,10 @@ def _subject(first: Mapping[str, Any], request: PullRequest) -> Subject:
 
 
 def _claimed(run: Run) -> Run:
-    """The run without what it says of itself that is not its to say: its commit, and which suites may be missing."""
-    return replace(run, commit=None, branch=None, filters=(), skipped=())
+    """The run without what it says of itself that is not its to say.
+
+    Neither whose it is, nor which suites may be missing or pass for others, nor that what fails has been tried again.
+    """
+    named = zip(run.suites, labels(run.suites), strict=True)
+    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in named)
+    return replace(run, commit=None, branch=None, filters=(), skipped=(), confirmations=(), extras=(), suites=suites)

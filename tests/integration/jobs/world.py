@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.fakes import runner
 from tests.fakes.github import GitHub, Pull, Repository, Run, events
 from tests.fakes.github.adopt import adopt
+from tests.fakes.runner import Command
 from tests.integration.host.conftest import Project, Ran, clean_environment, suite
-from tests.integration.jobs import runner
-from tests.integration.jobs.runner import Command
 
 NAMES = itertools.count(1)
 READ = {"contents": "read", "actions": "read"}

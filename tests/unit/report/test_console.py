@@ -51,7 +51,7 @@ def test_without_a_base_nothing_is_called_new() -> None:
 def test_errors_are_counted_and_come_with_advice() -> None:
     text = " ".join(printed(SCENES["unmeasurable"]()).split())
     assert "! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials) Lower the concurrency." in text
-    assert "! scoregate: 4 of 5 gates could not be measured" in text
+    assert "! scoregate: 5 of 6 gates could not be measured" in text
 
 
 @pytest.mark.parametrize("scene", SCENES)
