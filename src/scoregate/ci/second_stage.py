@@ -41,7 +41,7 @@ class Published:
 
 
 async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
-    """Comment for every run that the first stage has left.
+    """Comment for every run that the first stage has left; where a key is set, for the run of that key alone.
 
     Raises:
         UsageError: this is no `workflow_run` job, or it has no token.
@@ -54,14 +54,19 @@ async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
         return
     number = 0
     async for artifact in api.pages(f"actions/runs/{int(first['id'])}/artifacts", "artifacts"):
-        if artifact["name"].startswith(ARTIFACT_PREFIX) and not artifact["expired"]:
-            key = slug(artifact["name"].removeprefix(ARTIFACT_PREFIX))
+        key = slug(artifact["name"].removeprefix(ARTIFACT_PREFIX))
+        if _is_wanted(artifact, key, scene.settings.key):
             yield await _published(_of_key(scene, connection, key), artifact, first, request=request)
             number += 1
         if number >= MOST_RUNS:
             return
     if not number:
         yield Published("", problem=f"the first stage left no artifact whose name starts with {ARTIFACT_PREFIX}")
+
+
+def _is_wanted(artifact: Mapping[str, Any], key: str, named: str | None) -> bool:
+    ours = artifact["name"].startswith(ARTIFACT_PREFIX) and not artifact["expired"]
+    return ours and (named is None or key == slug(named))
 
 
 def _asked(scene: Scene) -> tuple[Connection, Api, Mapping[str, Any]]:
