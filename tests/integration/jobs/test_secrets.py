@@ -20,8 +20,6 @@ print("::add-mask::masked-at-run-time", flush=True)
 print("::add-mask::masked 100%25 of the time", flush=True)
 LEAKED = [*(os.environ[name] for name in ("OPENAI_API_KEY", "DATABASE_PASSWORD", "SIGNING_KEY", "CLIENT_SECRET")),
           "masked-at-run-time", "masked 100% of the time"]
-import time
-time.sleep(0.2)
 for leak in LEAKED:
     print("here:", leak)
     print("there:", leak, file=sys.stderr)
