@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from scoregate.ci.archive import EXTRA
+from scoregate.ci.archive import EXTRA, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
+from scoregate.ci.parts import BASE_FOLDER, Ports
 from scoregate.ci.plan import Plan, restricted
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.compare import compare

@@ -25,11 +25,12 @@ _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where the story ends; `warnings` tell what could not be delivered."""
+    """Where the story ends; `warnings` tell what could not be delivered, `pending` that the comment is among it."""
 
     comparison: Comparison
     verdict: Verdict
     warnings: tuple[str, ...] = ()
+    pending: bool = False
     interrupted: bool = False
 
     @property
@@ -48,6 +49,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)
+        run = _cut_short(run, ports) if ports.stop.is_set() else run
         outcome = await _told(judged(run, baseline, settings), ports.reporting)
     return replace(outcome, interrupted=ports.stop.is_set())
 
@@ -55,9 +57,8 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
 async def gate_merged(run: Run, settings: Settings, reporting: Reporting) -> Outcome:
     """Judge a run that was put together from several."""
     async with reporting.announced():
-        baseline = await first_baseline(settings, reporting)
-        if settings.baseline_kind is BaselineKind.RERUN:
-            baseline = _NOT_RUN
+        rerun = settings.baseline_kind is BaselineKind.RERUN
+        baseline = _NOT_RUN if rerun else await first_baseline(settings, reporting)
         return await _told(judged(run, baseline, settings), reporting)
 
 
@@ -70,6 +71,13 @@ async def _further(run: Run, baseline: Baseline, plan: Plan, settings: Settings,
     return await confirm(judged(run, baseline, settings).comparison, plan, settings, ports), baseline
 
 
+def _cut_short(run: Run, ports: Ports) -> Run:
+    """Not the whole of what was asked for, whatever part of it was stopped: a base, repeats, confirmations."""
+    run = replace(run, complete=False)
+    ports.amend(run)
+    return run
+
+
 def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
     """Compare a run with its base and apply the policy; nothing is run."""
     policy, changes = chosen_policy(settings, baseline.run)
@@ -78,8 +86,8 @@ def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
 
 
 async def _told(outcome: Outcome, reporting: Reporting) -> Outcome:
-    warnings = await reporting.publish(outcome.comparison, outcome.verdict)
-    return replace(outcome, warnings=warnings)
+    delivery = await reporting.publish(outcome.comparison, outcome.verdict)
+    return replace(outcome, warnings=delivery.warnings, pending=delivery.pending)
 
 
 async def first_baseline(settings: Settings, reporting: Reporting) -> Baseline:

@@ -11,12 +11,12 @@ from itertools import accumulate
 from pathlib import Path
 
 from scoregate import __version__
-from scoregate.ci.archive import RunWriter, read_run
+from scoregate.ci.archive import RUN_FOLDER, RunWriter, read_run
 from scoregate.ci.settings import Settings
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Run, Script, SuiteResult
-from scoregate.errors import UsageError
+from scoregate.errors import RecordError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Leg:
     run: Run
 
 
-def read_legs(paths: Iterable[Path]) -> tuple[Leg, ...]:
-    """The runs in folders.
+def read_legs(paths: Iterable[Path], *, expected: int | None) -> tuple[Leg, ...]:
+    """The runs in folders. Where a number is expected, one that cannot be read is as good as missing.
 
     Raises:
         RecordError: one holds no run. UsageError: there are none, two have one name, or they are of several commits.
     """
-    legs = tuple(Leg(_name(path), read_run(path)) for path in paths)
-    if not legs:
+    legs = tuple(_readable(paths, strictly=expected is None))
+    if not legs and expected is None:
         raise UsageError("there are no runs to merge", advice="Name their folders: scoregate merge legs/*")
     if twice := [name for name, number in Counter(leg.name for leg in legs).items() if number > 1]:
         raise UsageError(f"two runs are in folders called {twice[0]}", advice="Give each folder a name of its own.")
@@ -43,9 +43,18 @@ def read_legs(paths: Iterable[Path]) -> tuple[Leg, ...]:
     return legs
 
 
+def _readable(paths: Iterable[Path], *, strictly: bool) -> Iterator[Leg]:
+    for path in paths:
+        try:
+            yield Leg(_name(path), read_run(path))
+        except RecordError:
+            if strictly:
+                raise
+
+
 def _name(path: Path) -> str:
     path = path.resolve()
-    return path.parent.name if path.name == "run" else path.name
+    return path.parent.name if path.name == RUN_FOLDER else path.name
 
 
 def merge(legs: Sequence[Leg], folder: Path, settings: Settings, *, expected: int | None = None) -> Run:
@@ -70,18 +79,18 @@ def merge(legs: Sequence[Leg], folder: Path, settings: Settings, *, expected: in
 
 
 def _merged(legs: Sequence[Leg], settings: Settings, *, labels: Mapping[str, int], expected: int | None) -> Run:
-    runs = [leg.run for leg in legs]
+    runs, now = [leg.run for leg in legs], time.time()
     missing = max(0, (expected or 0) - len(legs))
     return Run(
         id=uuid.uuid4().hex,
-        started=min(run.started for run in runs),
-        finished=max((run.finished for run in runs), default=time.time()),
+        started=min((run.started for run in runs), default=now),
+        finished=max((run.finished for run in runs), default=now),
         version=__version__,
         message=settings.message or next((run.message for run in runs if run.message), None),
-        commit=runs[0].commit,
-        branch=runs[0].branch,
+        commit=runs[0].commit if runs else None,
+        branch=runs[0].branch if runs else None,
         dirty=any(run.dirty for run in runs),
-        attempt=max(run.attempt for run in runs),
+        attempt=max((run.attempt for run in runs), default=1),
         complete=all(run.complete for run in runs),
         suites=tuple(_suite(suite, leg, labels) for leg in legs for suite in leg.run.suites),
         scripts=(*(_script(script, leg) for leg in legs for script in leg.run.scripts), *_missing(missing)),

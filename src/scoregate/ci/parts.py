@@ -10,9 +10,11 @@ from typing import Protocol, TypeAlias
 
 import anyio
 
+from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Found, Plan
+from scoregate.ci.publish.outlet import Delivery
 from scoregate.ci.settings import Settings
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
@@ -21,7 +23,6 @@ from scoregate.core.record import Run
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 
 
-RUN_FOLDER = "run"
 BASE_FOLDER = "base"
 
 
@@ -44,12 +45,12 @@ class Reporting:
     """Where a base comes from and reports go to.
 
     `baselines` are asked in turn. `announced` is open from the start to the end of the story. `publish` delivers the
-    reports and returns what it could not deliver.
+    reports and returns what came of it.
     """
 
     baselines: Sequence[BaselineSource]
     announced: Callable[[], AbstractAsyncContextManager[None]]
-    publish: Callable[[Comparison, Verdict], Awaitable[tuple[str, ...]]]
+    publish: Callable[[Comparison, Verdict], Awaitable[Delivery]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,9 @@ import anyio
 
 from scoregate import __version__
 from scoregate.ci import git
-from scoregate.ci.archive import RunWriter
+from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.identity import Identity
 from scoregate.ci.launch import Happening, Host, launch_all
-from scoregate.ci.parts import RUN_FOLDER
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Observer, Recording
 from scoregate.ci.secrets import Redactor

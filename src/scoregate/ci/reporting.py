@@ -18,7 +18,7 @@ from scoregate.ci.publish.data_branch import publish_to_branch
 from scoregate.ci.publish.deliver import Publisher, deliver
 from scoregate.ci.publish.files import publish_files
 from scoregate.ci.publish.job_summary import publish_summary
-from scoregate.ci.publish.outlet import Render
+from scoregate.ci.publish.outlet import Delivery, Render
 from scoregate.ci.report import json, junit, markdown
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.scene import Scene, context_of, outlet_of
@@ -66,8 +66,6 @@ def _unannounced() -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
 
-async def _publish(
-    scene: Scene, publishers: Sequence[Publisher], comparison: Comparison, verdict: Verdict
-) -> tuple[str, ...]:
+async def _publish(scene: Scene, publishers: Sequence[Publisher], comparison: Comparison, verdict: Verdict) -> Delivery:
     view = make_view(comparison, verdict, context_of(scene))
     return await deliver(view, outlet_of(scene, dict(REPORTS.values())), publishers)

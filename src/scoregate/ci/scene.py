@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +33,7 @@ class Scene:
 
     Args:
         root: the project. folder: the project's folder within the repository; empty at its top.
-        tokens: values that no script may see.
+        environ: the host's, without variables that hold our token.
         connection, subject: None outside of jobs. base: what the job's changes are tested on top of.
     """
 
@@ -41,7 +41,6 @@ class Scene:
     environ: Mapping[str, str]
     settings: Settings
     redact: Redactor
-    tokens: tuple[str, ...] = ()
     folder: str = ""
     connection: Connection | None = None
     subject: Subject | None = None
@@ -62,20 +61,30 @@ async def open_scene(
     Raises:
         UsageError: a fork's code is checked out in a job that has this repository's rights.
     """
-    tokens = tuple(filter(None, (token_of(settings, environ),)))
-    redact = Redactor({*secret_values(environ), *tokens})
-    scene = Scene(
-        root, environ, settings, redact, tokens, await anyio.to_thread.run_sync(_folder, root, await _top(root))
-    )
+    token = token_of(settings, environ)
+    redact = Redactor({*secret_values(environ), *filter(None, (token,))})
+    spared = {name: value for name, value in environ.items() if not token or token not in value}
+    folder = await anyio.to_thread.run_sync(_folder, root, await _top(root))
+    scene = Scene(root, spared, settings, redact, folder)
     async with connect(settings, environ, stop) as connection:
         if connection is None:
             yield scene
             return
-        refuse_foreign_code(connection.github, await git.head_commit(root))
+        for place in _places(root, settings):
+            refuse_foreign_code(connection.github, await git.head_commit(place))
         base = None
         if settings.baseline_kind in _LOOKED_UP:
             base = await base_of(connection.github, root, connection.api, branch=settings.base_branch)
         yield replace(scene, connection=connection, subject=subject_of(connection.github), base=base)
+
+
+def _places(root: Path, settings: Settings) -> Iterator[Path]:
+    """The folders that hold what is run: the project, and what is named in it, which may be another repository."""
+    named = (*settings.paths, *(command.cwd for command in settings.commands))
+    for place in (root, *(root / name for name in named)):
+        folder = place if place.is_dir() else place.parent
+        if folder.is_dir():
+            yield folder
 
 
 async def _top(root: Path) -> Path:

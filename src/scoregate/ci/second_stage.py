@@ -48,6 +48,9 @@ async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
         GitHubRefused: what the first stage left cannot be looked up.
     """
     connection, api, first = _asked(scene)
+    if first.get("event") != _FIRST_EVENT:
+        yield Published("", problem=f"the first stage ran on {first.get('event')}, not on {_FIRST_EVENT}")
+        return
     request = await find_request(api, first)
     if request is None:
         yield Published("", problem=_NO_REQUEST)
@@ -84,7 +87,7 @@ def _asked(scene: Scene) -> tuple[Connection, Api, Mapping[str, Any]]:
 async def find_request(api: Api, first: Mapping[str, Any]) -> PullRequest | None:
     """The pull request of the first stage's run, from what GitHub says of it: its head is still that commit."""
     owner = ((first.get("head_repository") or {}).get("owner") or {}).get("login")
-    if not owner or first.get("event") != _FIRST_EVENT:
+    if not owner:
         return None
     async for found in api.pages("pulls", state="open", head=f"{owner}:{first['head_branch']}"):
         request = read_pull_request(found)

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypedDict
 import anyio
 
 from scoregate.ci import git
-from scoregate.ci.archive import amend_run
+from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
@@ -24,7 +24,7 @@ from scoregate.ci.install import Site, prepare
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.needs import with_needs
-from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
+from scoregate.ci.parts import BASE_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.policies import policy_at
 from scoregate.ci.recorder import Recorder

@@ -10,9 +10,9 @@ from typing import Any
 import anyio
 import click
 
+from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.flow import Outcome, gate_merged
 from scoregate.ci.merging import merge, read_legs
-from scoregate.ci.parts import RUN_FOLDER
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import open_scene
 from scoregate.cli.closing import close
@@ -44,7 +44,7 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
     """
     root = project_root(flags)
     settings = settings_of(root, flags)
-    legs = read_legs(_expanded(runs))
+    legs = read_legs(_expanded(runs), expected=expect)
     run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
 
     async def judged() -> Outcome:
@@ -59,5 +59,5 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
 def _expanded(paths: Iterable[Path]) -> Iterator[Path]:
     """The paths, with patterns as the folders that they match, since a job's inputs see no shell."""
     for path in paths:
-        found = sorted(Path().glob(str(path))) if "*" in str(path) and not path.is_absolute() else []
-        yield from found or [path]
+        pattern = "*" in str(path) and not path.is_absolute()
+        yield from sorted(Path().glob(str(path))) if pattern else [path]

@@ -56,6 +56,6 @@ async def _publish(root: Path, settings: Settings, console: Console) -> int:
 def _show(published: Published, console: Console) -> int:
     if published.outcome is not None:
         close(published.outcome, None, console)
-        return 0
+        return 3 if published.outcome.pending else 0
     console.print(Text(one_line(f"{published.key} {published.problem}".strip(), 1_000)))
     return 3 if published.key else 0

@@ -92,7 +92,7 @@ async def test_an_older_run_that_ends_later_changes_nothing(place: Place, pull: 
     told = comment.body
     delivery = await publish(place, pull, view("green", run=older))
     assert comment.body == told
-    assert "a newer one has commented already" in delivery.warnings[0]
+    assert "a newer run has commented already" in delivery.warnings[0]
     assert delivery.outputs["comment-url"].endswith(str(comment.id))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import zipfile
 from dataclasses import replace
 from typing import Any
 
@@ -161,3 +163,18 @@ async def test_a_branch_that_cannot_be_read_is_a_sentence(place: Place) -> None:
     baseline = await found(place, place.main[2])
     assert baseline.run is None
     assert "contents: read" in baseline.note
+
+
+async def test_only_the_files_of_the_run_are_kept(place: Place) -> None:
+    place.written(make_run(Told("demo", [Trial("c", [Score("is-equals")])])))
+    secret = place.folder / "secret"
+    secret.write_text("the runner's environment")
+    folder = next(place.folder.rglob("run.json")).parent
+    (folder / "leak").symlink_to(secret)
+    (folder / "more").write_text("more")
+    with zipfile.ZipFile(io.BytesIO(publisher.packed(folder))) as archive:
+        assert sorted(archive.namelist()) == ["cases.jsonl.gz", "run.json"]
+    (folder / "cases.jsonl.gz").unlink()
+    (folder / "cases.jsonl.gz").symlink_to(secret)
+    with pytest.raises(OSError, match="symbolic links"):
+        publisher.packed(folder)

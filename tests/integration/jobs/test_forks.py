@@ -184,3 +184,30 @@ def test_the_repositorys_own_code_may_run_there(world: World) -> None:
         events.pull_request(pull, name="pull_request_target"), run=world.workflow_run(events.pull_request(pull))
     )
     assert job.exit_code == 0, job.output
+
+
+def test_a_fork_beside_the_checkout_is_refused_as_well(world: World) -> None:
+    fork = world.fork()
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request(fork=fork)
+    world.project.git("worktree", "add", "-q", "pr", "change")
+    world.project.git("checkout", "-q", "main")
+    job = world.job(events.pull_request(pull, name="pull_request_target"), "run", "pr/evals")
+    assert job.exit_code == 2, job.output
+    assert "a fork's commit is checked out" in job.output
+
+
+def test_the_second_stage_is_red_where_it_may_not_comment(world: World) -> None:
+    world.push()
+    fork = world.fork()
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request(fork=fork)
+    first = world.job(events.pull_request(pull))
+    first.upload()
+    world.project.git("checkout", "-q", "main")
+    world.permissions = READ
+    second = world.job(events.workflow_run(first.ran), "publish")
+    assert second.exit_code == 3, second.output
+    assert "pull-requests: write" in second.output

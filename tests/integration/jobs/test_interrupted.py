@@ -98,3 +98,27 @@ def test_an_exception_between_start_and_end_completes_the_check(world: World) ->
     assert job.exit_code in (2, 3), job.output
     (check,) = world.repo.check_runs.values()
     assert (check.status, check.conclusion) == ("completed", "cancelled")
+
+
+def test_while_the_base_is_run(world: World) -> None:
+    """What the base has not told yet would be new, and nothing worse: that must not pass."""
+    flag = world.folder / "in-base"
+    world.commit_suite(f"import pathlib, time\npathlib.Path({str(flag)!r}).touch()\ntime.sleep(60)\n", good=3)
+    world.branch()
+    world.commit_suite(good=3, fn="lambda case: case.input")
+    world.open_pull_request()
+    job = cancelled_in_base(world)
+    assert job.exit_code == 130, job.output
+    assert job.run["complete"] is False
+    assert job.result["conclusion"] == "unmeasurable"
+    (check,) = world.repo.check_runs.values()
+    assert check.conclusion == "cancelled"
+
+
+def cancelled_in_base(world: World) -> Job:
+    (pull,) = world.repo.pulls.values()
+    ran = world.workflow_run(event := events.pull_request(pull))
+    process = world.start(event, ran, "run", "--check-run", "--baseline", "rerun", "--fail-on-regression")
+    until((world.folder / "in-base").exists)
+    process.send_signal(signal.SIGINT)
+    return world.finish(process, ran)

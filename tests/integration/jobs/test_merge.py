@@ -102,3 +102,20 @@ def test_a_suite_left_out_of_a_leg_for_want_of_a_key_stays_told(world: World) ->
     assert job.run["skipped"] == ["demo"]
     assert "MODEL_API_KEY is not set" in job.summary
     assert world.permissions != WRITE
+
+
+def test_a_pattern_without_a_run_and_a_damaged_leg_are_missing_legs(world: World) -> None:
+    folder = legs(world, event := events.push(world.repo))
+    (folder / LEGS[1] / "run.json").write_text("{")
+    damaged = world.job(event, "merge", "--expect", "2", *(str(folder / name) for name in LEGS))
+    assert damaged.exit_code == 3, damaged.output
+    assert "missing leg" in damaged.output
+    nothing = world.job(event, "merge", "--expect", "2", "--", "nowhere/*")
+    assert nothing.exit_code == 3, nothing.output
+    assert nothing.result["conclusion"] == "unmeasurable"
+
+
+def test_where_nothing_is_run_a_rerun_is_not_looked_for(world: World) -> None:
+    folder = legs(world, event := events.push(world.repo))
+    merged = world.job(event, "merge", "--baseline", "rerun:no-such-tag", str(folder / LEGS[0]))
+    assert merged.exit_code == 0, merged.output

@@ -71,7 +71,8 @@ class RunWriter:
             self._lines.raw.close()
             self._file.flush()
             os.fsync(self._file.fileno())
-            self._head.write_bytes(dump_head(head_of(run, self._crc32)))
+            with self._head.open("xb") as head:
+                head.write(dump_head(head_of(run, self._crc32)))
             cases = CasesFile(self._cases)
             self._cases.replace(self._folder / CASES_FILE)
             self._head.replace(self._folder / RUN_FILE)

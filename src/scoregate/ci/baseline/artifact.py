@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from scoregate.ci.archive import read_run
+from anyio import to_thread
+
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.download import download
 from scoregate.ci.baseline.file import describe
 from scoregate.ci.baseline.nearest import nearest
-from scoregate.ci.baseline.unpack import OWN, Bounds, unpack
+from scoregate.ci.baseline.unpack import OWN, Bounds, unpacked_run
 from scoregate.ci.github.api import Api
 from scoregate.ci.github.base import Base
 from scoregate.ci.github.connection import Connection
@@ -54,16 +53,22 @@ async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
     while len(problems) < MOST_TRIED and (chosen := await nearest(base, list(stored), api)) is not None:
         runs, found = await _runs(api, stored.pop(chosen.commit)[:MOST_POOLED], chosen.commit)
         if runs:
-            return pooled(runs, "; ".join((chosen.note, *problems)), base.branch)
+            return pooled(runs, "; ".join((chosen.note, *problems)), branch=base.branch)
         problems.append(f"the artifact of {chosen.commit[:7]} cannot be used: {found[0]}")
     return Baseline(None, "; ".join(problems) or f"{base.branch} has no artifact {connection.artifact}")
 
 
-def pooled(runs: list[Run], note: str, branch: str) -> Baseline:
-    """The newest run with the others of its commit, and in words what it is."""
+def pooled(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
+    """The newest run with the others of its commit, and in words what it is.
+
+    Args:
+        branch: that it is of; None where only it knows.
+    """
     newest, *others = sorted(runs, key=lambda run: run.finished, reverse=True)
     words = describe(newest).removeprefix("stored run").removeprefix(", ")
-    return Baseline(replace(newest, branch=branch), ", ".join(filter(None, (note, words))), tuple(others))
+    return Baseline(
+        replace(newest, branch=branch or newest.branch), ", ".join(filter(None, (note, words))), tuple(others)
+    )
 
 
 async def _artifacts(connection: Connection, api: Api, base: Base) -> AsyncIterator[Mapping[str, Any]]:
@@ -102,7 +107,7 @@ async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str) -> tu
 
 
 async def read_artifact(api: Api, artifact: Mapping[str, Any], bounds: Bounds = OWN) -> Run:
-    """The run in an artifact; its cases stay readable, though its files are gone from their folder.
+    """The run in an artifact.
 
     Args:
         bounds: how much it may hold.
@@ -110,12 +115,5 @@ async def read_artifact(api: Api, artifact: Mapping[str, Any], bounds: Bounds = 
     Raises:
         GitHubRefused: it cannot be had. RecordError: it holds no run that can be read.
     """
-    with (
-        await download(api, artifact, bounds.packed) as file,
-        tempfile.TemporaryDirectory(prefix="scoregate-artifact-") as folder,
-    ):
-        unpack(file, Path(folder), bounds)
-        try:
-            return read_run(Path(folder))
-        except RecordError as error:
-            raise RecordError(error.message.replace(f"{folder}/", "its "), advice=error.advice) from None
+    with await download(api, artifact, bounds.packed) as file:
+        return await to_thread.run_sync(unpacked_run, file, bounds)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-import tempfile
-from pathlib import Path
+from dataclasses import replace
 
-from scoregate.ci.archive import read_run
+from anyio import to_thread
+
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.artifact import MOST_POOLED, pooled
 from scoregate.ci.baseline.nearest import nearest
-from scoregate.ci.baseline.unpack import unpack
+from scoregate.ci.baseline.unpack import unpacked_run
 from scoregate.ci.github.api import Api
 from scoregate.ci.github.base import Base
 from scoregate.ci.github.connection import Connection
@@ -39,15 +39,13 @@ async def branch_baseline(settings: Settings, connection: Connection | None, bas
 async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
     tip = await tip_of(api, BRANCH)
     stored = list(stored_runs(tip, connection.key)) if tip else []
-    chosen = await nearest(base, [each.commit for each in stored], api)
+    chosen = await nearest(replace(base, branch=BRANCH), [each.commit for each in stored], api)
     if chosen is None:
         return Baseline(None, f"the branch {BRANCH} has no run of {connection.key}" if tip else f"no branch {BRANCH}")
     blobs = [each.blob for each in stored if each.commit == chosen.commit]
-    return pooled([await _read(api, blob) for blob in blobs[:MOST_POOLED]], chosen.note, base.branch)
+    return pooled([await _read(api, blob) for blob in blobs[:MOST_POOLED]], chosen.note, branch=None)
 
 
 async def _read(api: Api, blob: str) -> Run:
     content = await api.raw(f"git/blobs/{blob}")
-    with tempfile.TemporaryDirectory(prefix="scoregate-branch-") as folder:
-        unpack(io.BytesIO(content), Path(folder))
-        return read_run(Path(folder))
+    return await to_thread.run_sync(unpacked_run, io.BytesIO(content))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import gzip
 import re
+import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from scoregate.ci.archive import CASES_FILE, RUN_FILE
+from scoregate.ci.archive import CASES_FILE, RUN_FILE, read_run
+from scoregate.core.record import Run
 from scoregate.errors import RecordError
 
-_FILE = r"(?:extra-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
+_FILE = r"(?P<extra>extra-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
 _WANTED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
@@ -24,17 +26,21 @@ _BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSEr
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a stored run may be: bytes of the zip, of its files, of `run.json`, of the cases unpacked; cases."""
+    """How much a stored run may be: bytes of the zip, of its files, of `run.json`, of the cases unpacked; cases.
+
+    `extras`: whether more trials of some cases, kept beside it, are wanted at all.
+    """
 
     packed: int
     files: int
     head: int
     inflated: int
     cases: int
+    extras: bool = True
 
 
 OWN = Bounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
-HOSTILE = Bounds(packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=200_000)
+HOSTILE = Bounds(packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=100_000, extras=False)
 
 
 def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
@@ -50,7 +56,8 @@ def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
         with zipfile.ZipFile(archive) as found:
             left = bounds.files
             for member in found.infolist():
-                if (wanted := _WANTED.fullmatch(member.filename)) is not None:
+                wanted = _WANTED.fullmatch(member.filename)
+                if wanted is not None and (bounds.extras or not wanted["extra"]):
                     left -= _copy(found, member, folder / wanted["path"], left=left)
     except _BROKEN as error:
         raise _unusable(str(error) or type(error).__name__) from None
@@ -58,6 +65,20 @@ def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
         raise _unusable(f"it holds no {RUN_FILE}")
     for path in folder.rglob("*"):
         _check(path, bounds)
+
+
+def unpacked_run(archive: IO[bytes], bounds: Bounds = OWN) -> Run:
+    """The run that a zip holds; its cases stay readable, though its files are gone from their folder.
+
+    Raises:
+        RecordError: as for `unpack`, or the run cannot be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="scoregate-stored-") as folder:
+        unpack(archive, Path(folder), bounds)
+        try:
+            return read_run(Path(folder))
+        except RecordError as error:
+            raise RecordError(error.message.replace(f"{folder}/", "its "), advice=error.advice) from None
 
 
 def _check_directory(archive: IO[bytes]) -> None:

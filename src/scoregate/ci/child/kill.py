@@ -59,6 +59,11 @@ def _kill(processes: Iterable[psutil.Process]) -> None:
             each.kill()
 
 
+async def end_daemons(mark: str, identity: Identity) -> None:
+    """Kill what is left of a child that runs as somebody else, and has ended."""
+    await _kill_marked(mark, identity)
+
+
 async def _kill_marked(mark: str, identity: Identity | None) -> None:
     """Another user's environments can be read by that user alone: without SYS_PTRACE not even by root."""
     if identity is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from scoregate.ci.child.kill import signal_group, stop_tree
+from scoregate.ci.child.kill import end_daemons, signal_group, stop_tree
 from scoregate.ci.child.output import lines
 from scoregate.ci.identity import Identity, rights
 
@@ -78,6 +78,8 @@ async def _watch(process: Process, child: Child, hear: Hear) -> bool:
                 await stop_tree(process, child.mark, child.identity)
             # Whoever of its group outlives it would hold the pipes open.
             signal_group(process, signal.SIGKILL)
+            if child.identity is not None:
+                await end_daemons(child.mark, child.identity)
             readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_S
     except BaseException:
         await stop_tree(process, child.mark, child.identity)

@@ -44,7 +44,7 @@ async def _under(request: PullRequest, github: GitHub, root: Path, *, api: Api |
     """Of a pull request: the first parent of the merge commit that was checked out, else where it left its base."""
     head = await git.head_commit(root)
     parents = await git.parents(root, head) if head else ()
-    if head == github.sha and len(parents) == 2:
+    if head == github.sha and len(parents) == 2 and parents[1] == request.head_sha:
         return parents[0]
     if head is None and (merged := await _asked_parents(api, github.sha, request)):
         return merged

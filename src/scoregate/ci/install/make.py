@@ -37,7 +37,7 @@ async def make(recipe: Recipe, site: Site, settings: Settings) -> None:
         await _step(words, recipe, site, settings)
     if (await _run((python, "-I", "-c", _SDK), site, settings, hear=_nothing)).exit_code:
         await _step((uv, "pip", "install", "--python", python, sdk_requirement()), recipe, site, settings)
-    site.say(f"environment made from {recipe.why} in {perf_counter() - started:.1f} s")
+    site.say(site.redact.text(f"environment made from {recipe.why} in {perf_counter() - started:.1f} s"))
 
 
 def _filled(word: str, places: dict[str, str]) -> str:
@@ -53,11 +53,12 @@ async def _step(words: tuple[str, ...], recipe: Recipe, site: Site, settings: Se
     tail = Tail()
 
     def hear(line: str) -> None:
-        clean = site.redact(line.encode()).decode("utf-8", "replace")
+        site.redact.listen(line)
+        clean = site.redact.text(line)
         tail.add(clean)
         site.say(clean)
 
-    site.say(f"$ {command}")
+    site.say(site.redact.text(f"$ {command}"))
     try:
         end = await _run(words, site, settings, hear=hear)
     except OSError as error:
@@ -66,9 +67,8 @@ async def _step(words: tuple[str, ...], recipe: Recipe, site: Site, settings: Se
         how = f"took more than {settings.timeout:g} s" if end.timed_out else f"ended with exit code {end.exit_code}"
         whence = f"install = {settings.install!r} ({settings.origin('install')}), made from {recipe.why}"
         said = "\n".join(f"  | {line}" for line in str(tail).splitlines())
-        raise InstallError(
-            f"the suites' environment cannot be made: `{command}` {how}; {whence}\n{said}", advice=_ADVICE
-        )
+        told = f"the suites' environment cannot be made: `{command}` {how}; {whence}\n{said}"
+        raise InstallError(site.redact.text(told), advice=_ADVICE)
 
 
 async def _run(words: tuple[str, ...], site: Site, settings: Settings, *, hear: Callable[[str], None]) -> End:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from scoregate.ci.child import visible
 from scoregate.ci.identity import Identity
+from scoregate.ci.secrets import Redactor
 from scoregate.errors import InstallError
 
 # uv reads its own names only; who set pip's in a workflow means both.
@@ -26,13 +27,13 @@ class Site:
         root: the project. scratch: a folder outside of it, in which the environment is made.
         environ: the host's environment. identity: who does it; None for ourselves.
         automatic: whether `install = "auto"` means to make one. own: whether only ours can be relied on otherwise.
-        redact: takes known secrets out of bytes. say: is told every line that is printed meanwhile.
+        redact: takes known secrets out of what is told. say: is told every line that is printed meanwhile.
     """
 
     root: Path
     scratch: Path
     environ: Mapping[str, str]
-    redact: Callable[[bytes], bytes]
+    redact: Redactor
     say: Callable[[str], None]
     identity: Identity | None = None
     automatic: bool = False

@@ -37,7 +37,7 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
                 script = await _run(launch, host, events, tell=tell)
                 following.cancel_scope.cancel()
         finally:
-            for happening in (*follower.read(), *follower.close()):
+            for happening in (*follower.read(), *follower.read(), *follower.close()):
                 tell(happening)
         tell(Ended(replace(script, duration_s=round(perf_counter() - started, 3))))
 
@@ -54,7 +54,7 @@ def _events_folder(above: Path, host: Host) -> Path:
 
 async def _follow(follower: Follower, tell: Tell) -> None:
     while True:
-        for happening in follower.read(late=True):
+        for happening in follower.read():
             tell(happening)
         await anyio.sleep(_POLL_S)
 

@@ -8,7 +8,7 @@ from scoregate.ci.github.api import Api
 from scoregate.ci.github.connection import Connection
 from scoregate.ci.github.event import PullRequest
 from scoregate.ci.github.sticky import find_comment, put_comment
-from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.publish.outlet import PENDING, Delivery, Outlet
 from scoregate.ci.report.markdown import render
 from scoregate.ci.report.marker import marker_of, run_of
 from scoregate.ci.report.row_views import State
@@ -17,7 +17,7 @@ from scoregate.ci.settings import CommentMode
 from scoregate.core.rules import Conclusion
 from scoregate.errors import GitHubRefused
 
-_PENDING = {"comment-pending": "true"}
+_PENDING = {PENDING: "true"}
 _NO_TOKEN = "no comment was written, since no token was given: set github-token"
 _CHANGED = {State.FAILED, State.WORSE, State.BETTER, State.NEW, State.REMOVED, State.NOT_COMPARABLE}
 
@@ -51,19 +51,15 @@ async def _written(
     old = await find()
     if old is None and not is_wanted(view, outlet.comment):
         return Delivery()
-    if old is not None and _stays(old.body, mine, outlet):
-        return Delivery({"comment-url": old.url}, ("this run or a newer one has commented already; that stays",))
+    if old is not None and run_of(old.body) > mine:
+        return Delivery({"comment-url": old.url}, ("a newer run has commented already; its comment stays",))
+    if old is not None and run_of(old.body) == mine and not outlet.measured_here:
+        return Delivery({"comment-url": old.url})  # from where it was measured, this has been told
     # The marker must be found again, even where somebody's secret is a word in it.
     first, _, rest = "".join(render(view)).partition("\n")
     body = f"{first}\n{outlet.redact(rest)}"
     comment = await put_comment(api, request.number, body, old=old, find=find)
     return Delivery({"comment-url": comment.url})
-
-
-def _stays(body: str, mine: tuple[int, int], outlet: Outlet) -> bool:
-    """Whether a comment that is there tells of something newer, or of the same from where it was measured."""
-    theirs = run_of(body)
-    return theirs > mine or (theirs == mine and not outlet.measured_here)
 
 
 def is_wanted(view: ReportView, mode: CommentMode) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from scoregate.ci.archive import CASES_FILE, EXTRA, RUN_FILE, RUN_FOLDER
 from scoregate.ci.github.data_branch import BRANCH, KEPT, path_of
 from scoregate.ci.github.git_data import add_file
 from scoregate.ci.publish.outlet import Delivery, Outlet
@@ -26,7 +28,7 @@ async def publish_to_branch(view: ReportView, outlet: Outlet) -> Delivery:
         return Delivery()
     if not view.run.complete:
         return Delivery(warnings=("an interrupted run is not kept as a base",))
-    content = packed(outlet.out / "run")
+    content = packed(outlet.out / RUN_FOLDER)
     if len(content) > MOST_BYTES:
         told = f"the run has {len(content) >> 20} MB, too many for the branch {BRANCH}: keep it as an artifact"
         return Delivery(warnings=(told,))
@@ -38,10 +40,19 @@ async def publish_to_branch(view: ReportView, outlet: Outlet) -> Delivery:
 
 
 def packed(folder: Path) -> bytes:
-    """The files of a run as a zip; those that are compressed already are stored as they are."""
+    """The files of a run as a zip, and nothing else that lies beside them; links are not followed.
+
+    Those that are compressed already are stored as they are.
+    """
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(each for each in folder.rglob("*") if each.is_file() and not each.name.startswith(".")):
-            kind = zipfile.ZIP_STORED if path.suffix == ".gz" else zipfile.ZIP_DEFLATED
-            archive.write(path, path.relative_to(folder).as_posix(), kind)
+    with zipfile.ZipFile(file, "w") as archive:
+        for place in (folder, *sorted(folder.glob(f"{EXTRA}*"))):
+            for name, kind in ((RUN_FILE, zipfile.ZIP_DEFLATED), (CASES_FILE, zipfile.ZIP_STORED)):
+                path = place / name
+                archive.writestr(path.relative_to(folder).as_posix(), _content(path), kind)
     return file.getvalue()
+
+
+def _content(path: Path) -> bytes:
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:  # noqa: PTH123
+        return file.read()

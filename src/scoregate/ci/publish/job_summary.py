@@ -19,9 +19,6 @@ async def publish_summary(view: ReportView, outlet: Outlet) -> Delivery:
     text = outlet.redact("".join(render_summary(view, budget=LIMIT - _SPARE - used)))
     if used + len(text.encode()) >= LIMIT:
         return Delivery(warnings=("the job's summary is full: this report is not in it",))
-    try:
-        with file.open("a", encoding="utf-8", newline="\n") as stream:
-            stream.write(f"{text}\n")
-    except OSError as error:
-        return Delivery(warnings=(f"the job's summary could not be written: {error.strerror}",))
+    with file.open("a", encoding="utf-8", newline="\n") as stream:
+        stream.write(f"{text}\n")
     return Delivery()

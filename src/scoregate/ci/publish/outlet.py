@@ -12,6 +12,7 @@ from scoregate.ci.github.event import PullRequest
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode
 
+PENDING = "comment-pending"
 Render: TypeAlias = Callable[[ReportView], Iterable[str]]
 
 
@@ -47,3 +48,12 @@ class Delivery:
 
     outputs: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def pending(self) -> bool:
+        """Whether a comment waits for somebody who may write it."""
+        return self.outputs.get(PENDING) == "true"
+
+    def __add__(self, other: Delivery) -> Delivery:
+        """What came of both."""
+        return Delivery({**self.outputs, **other.outputs}, self.warnings + other.warnings)

@@ -6,33 +6,35 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import outputs_text
-from scoregate.ci.publish.outlet import Outlet
+from scoregate.ci.publish.outlet import PENDING, Delivery, Outlet
 from scoregate.ci.report.view import ReportView
 
 
-def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, str]) -> None:
+async def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, str]) -> Delivery:
     """Set them all; nothing happens where no step's outputs are asked for.
 
     Paths are relative to the workspace, since they hold inside a container and outside. Nothing in them is a suite's
     text; a secret that is a common word must not make the artifact's name another.
     """
     if outlet.connection is None or (file := outlet.connection.github.output) is None:
-        return
+        return Delivery()
     rate = view.totals.pass_rate
     values = {
         "conclusion": str(view.conclusion),
         "pass-rate": "" if rate is None else f"{rate:.4f}",
         "failed-gates": str(len(view.failed)),
         "comment-url": "",
-        "comment-pending": "false",
-        "run-path": _below_workspace(outlet.out / "run", outlet),
+        PENDING: "false",
+        "run-path": _below_workspace(outlet.out / RUN_FOLDER, outlet),
         "junit-path": _below_workspace(outlet.out / "junit.xml", outlet),
         "artifact-name": outlet.connection.artifact,
         **outputs,
     }
     with file.open("a", encoding="utf-8", newline="\n") as stream:
         stream.write(outputs_text(values))
+    return Delivery()
 
 
 def _below_workspace(path: Path, outlet: Outlet) -> str:
