@@ -6,13 +6,18 @@ from array import array
 from dataclasses import dataclass, field
 
 from scoregate.core.case import STATUSES, CaseKey, CaseResult, Status
+from scoregate.core.evaluation import Usage
 
 MISSING = float("nan")
 
 
 @dataclass(slots=True)
 class Columns:
-    """Rows in the order in which the trials finished; NaN where there is no number."""
+    """Rows in the order in which the trials finished; NaN where there is no number.
+
+    `answers` names, by evaluator and row, the stored answers that a score was made from, where all are known; `cached`
+    rows were not run but read.
+    """
 
     hashes: list[str] = field(default_factory=list)
     repeats: array[int] = field(default_factory=lambda: array("l"))
@@ -27,6 +32,8 @@ class Columns:
     failed: dict[str, set[int]] = field(default_factory=dict)
     judged: dict[str, int] = field(default_factory=dict)
     errored: dict[str, set[int]] = field(default_factory=dict)
+    answers: dict[str, dict[int, str]] = field(default_factory=dict)
+    cached: set[int] = field(default_factory=set)
     unscored: int = 0
     pending: int = 0
 
@@ -55,6 +62,8 @@ class Columns:
             self.clusters[row] = case.cluster
         self.unscored += len(case.unscored)
         self.pending += len(case.pending)
+        if case.usage is not None and case.usage.cached:
+            self.cached.add(row)
         self._add_usage(case)
         self._add_scores(row, case)
 
@@ -68,6 +77,8 @@ class Columns:
     def _add_scores(self, row: int, case: CaseResult) -> None:
         for name, evaluation in case.evaluations.items():
             self._column(name, row).append(evaluation.score)
+            if (answer := _answer(case.usage, evaluation.usage)) is not None:
+                self.answers.setdefault(name, {})[row] = answer
             passed = evaluation.passed
             if passed is not None:
                 self.judged[name] = self.judged.get(name, 0) + 1
@@ -89,6 +100,21 @@ class Columns:
         column = self.scores.get(evaluator)
         return column[row] if column is not None and row < len(column) else MISSING
 
+    def erring(self) -> set[int]:
+        """The rows in which anything raised."""
+        errored = STATUSES.index(Status.ERRORED)
+        whole = (row for row, status in enumerate(self.statuses) if status == errored)
+        return set().union(whole, *self.errored.values())
+
     def count(self, status: Status) -> int:
         """How many trials are in this state."""
         return self.statuses.count(STATUSES.index(status))
+
+
+def _answer(output: Usage | None, judgement: Usage | None) -> str | None:
+    """What a score was made from; None where any of it may be new. Who used no model to judge judges alike again."""
+    if output is None or output.answer is None:
+        return None
+    if judgement is None:
+        return output.answer
+    return None if judgement.answer is None else f"{output.answer} {judgement.answer}"

@@ -95,6 +95,9 @@ class Assertion:
 class Usage:
     """What model calls used. Tokens are counts; `cost` is in US dollars, None where no price is known.
 
+    `answer` names what was answered, where answers are stored: one name, one answer, however often it is used.
+    `cached` says that nothing was asked, since the answer was there.
+
     Raises:
         TypeError: a field is of another type. ValueError: the cost is not finite.
     """
@@ -104,12 +107,16 @@ class Usage:
     cached_tokens: int = 0
     cost: float | None = None
     model: str | None = None
+    answer: str | None = None
+    cached: bool = False
 
     def __post_init__(self) -> None:
         for name in ("input_tokens", "output_tokens", "cached_tokens"):
             _require(getattr(self, name), Integral, f"Usage.{name}")
             object.__setattr__(self, name, int(getattr(self, name)))
         _require(self.model, (str, type(None)), "Usage.model")
+        _require(self.answer, (str, type(None)), "Usage.answer")
+        _require(self.cached, bool, "Usage.cached")
         if self.cost is not None:
             object.__setattr__(self, "cost", checked_number(self.cost, "Usage.cost"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import isfinite, log
 
@@ -20,7 +20,8 @@ class Pairs:
     """The differences of n pairs, run − base in the scores' own direction.
 
     `clusters` holds sum and size for each cluster, a case alone being one of size 1. `dropped` pairs have an error on
-    one side. `binary`: every score is 0 or 1 and stands alone, so that the pairs are a fourfold table.
+    one side. `binary`: every score is 0 or 1 and stands alone, so that the pairs are a fourfold table. `mean` and
+    `base` are over all cases of either side, however often each was repeated.
     """
 
     n: int = 0
@@ -30,6 +31,8 @@ class Pairs:
     dropped: int = 0
     binary: bool = False
     clustered: bool = False
+    mean: float | None = None
+    base: float | None = None
 
     @property
     def sums(self) -> list[float]:
@@ -42,14 +45,36 @@ def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str, *, more: 
     here, there = _Side.of([new, *more], evaluator), _Side.of(olds, evaluator)
     differences = {case: mean - there.means[case] for case, mean in here.means.items() if case in there.means}
     lost = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
-    return _pairs(differences, new, dropped=lost, binary=here.binary and there.binary)
+    pairs = _pairs(differences, new, dropped=lost, binary=here.binary and there.binary)
+    return replace(pairs, mean=here.mean, base=there.mean)
 
 
 def pair_ratios(new: Columns, olds: Sequence[Columns], values: Values) -> Pairs:
     """The pairs of a quantity such as milliseconds or dollars, as differences of its logarithm."""
-    here, there = _positive_means([new], values), _positive_means(olds, values)
-    ratios = {case: log(mean) - log(there[case]) for case, mean in here.items() if case in there}
-    return _pairs(ratios, new, dropped=0, binary=False)
+    here, there = _Measured.of([new], values), _Measured.of(olds, values)
+    ratios = {case: log(mean) - log(there.means[case]) for case, mean in here.means.items() if case in there.means}
+    lost = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
+    return _pairs(ratios, new, dropped=lost, binary=False)
+
+
+def trials(runs: Iterable[Columns], evaluator: str) -> Iterator[tuple[str, float]]:
+    """Every score with its case. What was made from the same stored answers is no new evidence and comes once."""
+    seen = set[tuple[str, str]]()
+    for columns in runs:
+        found = zip(columns.hashes, columns.scores.get(evaluator, ()), strict=False)
+        answers = columns.answers.get(evaluator)
+        yield from found if answers is None else _fresh(found, answers, seen)
+
+
+def _fresh(
+    found: Iterable[tuple[str, float]], answers: Mapping[int, str], seen: set[tuple[str, str]]
+) -> Iterator[tuple[str, float]]:
+    for row, (case, score) in enumerate(found):
+        if (answer := answers.get(row)) is not None:
+            if (case, answer) in seen:
+                continue
+            seen.add((case, answer))
+        yield case, score
 
 
 def _pairs(found: Mapping[str, float], new: Columns, *, dropped: int, binary: bool) -> Pairs:
@@ -85,13 +110,16 @@ class _Side:
     errored: set[str]
     binary: bool
 
+    @property
+    def mean(self) -> float | None:
+        return sum(self.means.values()) / len(self.means) if self.means else None
+
     def tried(self, case: str) -> bool:
         return case in self.means or case in self.errored
 
     @classmethod
     def of(cls, runs: Sequence[Columns], evaluator: str) -> _Side:
-        scores = [(columns, columns.scores.get(evaluator, ())) for columns in runs]
-        valid, means = _means(chain.from_iterable(zip(c.hashes, s, strict=False) for c, s in scores))
+        valid, means = _means(trials(runs, evaluator))
         alone = valid == len(means)
         binary = alone and all(mean in (0.0, 1.0) for mean in means.values())
         return cls(means, set(chain.from_iterable(_errored(c, evaluator) for c in runs)) - means.keys(), binary)
@@ -105,9 +133,28 @@ def _errored(columns: Columns, evaluator: str) -> Iterator[str]:
         yield from (columns.hashes[row] for row in rows if row not in of_evaluators)
 
 
-def _positive_means(runs: Sequence[Columns], values: Values) -> dict[str, float]:
-    found = chain.from_iterable(zip(columns.hashes, values(columns), strict=False) for columns in runs)
-    return _means((case, value) for case, value in found if value > 0)[1]
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What was used up for a case: an error cuts it short, and a stored answer takes nothing."""
+
+    means: dict[str, float]
+    errored: set[str]
+
+    def tried(self, case: str) -> bool:
+        return case in self.means or case in self.errored
+
+    @classmethod
+    def of(cls, runs: Sequence[Columns], values: Values) -> _Measured:
+        errored = [columns.erring() for columns in runs]
+        found = (
+            (case, value)
+            for columns, bad in zip(runs, errored, strict=True)
+            for row, (case, value) in enumerate(zip(columns.hashes, values(columns), strict=False))
+            if value > 0 and row not in bad and row not in columns.cached
+        )
+        means = _means(found)[1]
+        lost = {columns.hashes[row] for columns, bad in zip(runs, errored, strict=True) for row in bad}
+        return cls(means, lost - means.keys())
 
 
 def _means(scores: Iterable[tuple[str, float]]) -> tuple[int, dict[str, float]]:

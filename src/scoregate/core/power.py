@@ -10,7 +10,7 @@ from statistics import fmean, variance
 from scoregate.core.columns import Columns
 from scoregate.core.compare import Comparison
 from scoregate.core.distributions import normal_quantile, t_quantile
-from scoregate.core.pairs import pair_scores
+from scoregate.core.pairs import pair_scores, trials
 from scoregate.core.record import SuiteResult
 
 MOST_REPEATS = 1_000
@@ -77,7 +77,7 @@ def _need(suite: SuiteResult, old: SuiteResult | None, name: str, *, drop: float
 
 def _trials(columns: Columns, evaluator: str) -> Iterable[list[float]]:
     found: dict[str, list[float]] = {}
-    for case, score in zip(columns.hashes, columns.scores.get(evaluator, ()), strict=False):
+    for case, score in trials([columns], evaluator):
         if not isnan(score):
             found.setdefault(case, []).append(score)
     return found.values()

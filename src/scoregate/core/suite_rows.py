@@ -64,12 +64,13 @@ def _score_row(
     cases: _Cases,
     more: Sequence[SuiteResult],
 ) -> Row:
-    mean, base, info = suite.mean(name), _pooled_mean(olds, name), suite.evaluators[name]
+    info = suite.evaluators[name]
+    pairs = pair_scores(suite.columns, [old.columns for old in olds], name, more=[each.columns for each in more])
+    mean, base = pairs.mean, pairs.base
     if mean is None:
         reason = "no case has a score" if len(suite.columns) else "no case was run"
         return Row(suite.label, name, Label.UNMEASURABLE, None, base, reason=reason)
     known = olds[0].evaluators.get(name)
-    pairs = pair_scores(suite.columns, [old.columns for old in olds], name, more=[each.columns for each in more])
     if known is None or (base is None and not pairs.dropped):
         return Row(suite.label, name, Label.NEW, mean, reason="no base score of this evaluator yet")
     change = what_changed(info, known)
@@ -144,10 +145,6 @@ def _estimated(row: Row, pairs: Pairs, bound: float) -> Row:
         high=found.high,
         detectable=found.detectable,
     )
-
-
-def _pooled_mean(olds: Sequence[SuiteResult], name: str) -> float | None:
-    return _mean(score for old in olds for score in old.columns.scores.get(name, ()))
 
 
 def _mean(values: Iterable[float]) -> float | None:

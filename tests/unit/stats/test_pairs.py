@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from array import array
+from dataclasses import replace
 from math import log
 
 import pytest
-from tests.unit.stats.builders import cases, columns_of, compared, row_of, suite_of
+from tests.unit.stats.builders import cases, columns_of, compared, row_of, run_of, suite_of
 from tests.unit.stats.oracles import clustered_error
 
 from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.columns import Columns
+from scoregate.core.compare import compare
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.events import ErrorInfo
 from scoregate.core.intervals import spread
@@ -190,3 +193,62 @@ def test_what_is_zero_or_unknown_has_no_ratio() -> None:
     for row, pair in enumerate([(1.0, 2.0), (0.0, 2.0), (float("nan"), 2.0), (1.0, float("inf"))]):
         new.durations_ms[row], old.durations_ms[row] = pair
     assert pair_ratios(new, [old], values).sums == pytest.approx([-log(2)])
+
+
+ASKED = Usage(10, 5, answer="first")
+READ = Usage(answer="first", cached=True)
+
+
+def stored(*trials: tuple[float, Usage | None, Usage | None]) -> Columns:
+    """The trials of every one of twelve cases: the score, what the output took, what the judgement took."""
+    columns = Columns()
+    for case in range(12):
+        for repeat, (score, output, judgement) in enumerate(trials):
+            evaluations = {"s": Evaluation(score, usage=judgement)}
+            columns.add(CaseResult(0, f"case-{case}", repeat, duration_ms=5.0, usage=output, evaluations=evaluations))
+    return columns
+
+
+@pytest.mark.parametrize(
+    ("trials", "mean"),
+    [
+        ([(1.0, ASKED, None), (1.0, READ, None), (0.0, Usage(10, 5, answer="second"), None)], 0.5),
+        ([(1.0, READ, None), (1.0, READ, None), (0.0, None, None)], 0.5),
+        ([(1.0, READ, READ), (1.0, READ, READ), (0.0, READ, Usage(3, 1))], 0.5),
+        ([(1.0, None, READ), (1.0, None, READ), (0.0, None, READ)], 2 / 3),
+        ([(1.0, ASKED, None), (1.0, READ, None), (1.0, READ, None)], 1.0),
+    ],
+    ids=["copies of one", "copies alone", "a judge asked anew", "outputs asked anew", "nothing else"],
+)
+def test_what_was_made_from_the_same_stored_answers_counts_once(
+    trials: list[tuple[float, Usage | None, Usage | None]], mean: float
+) -> None:
+    base = columns_of({"s": cases([0.0] * 12)})
+    repeated = pair_scores(stored(*trials), [base], "s")
+    pooled = pair_scores(base, [stored(trial) for trial in trials], "s")
+    assert (repeated.mean, pooled.base) == (pytest.approx(mean), pytest.approx(mean))
+    assert repeated.sums == pytest.approx([mean] * 12)
+    assert repeated.binary is (mean == 1.0)
+
+
+def test_what_was_read_takes_no_time() -> None:
+    fresh, read = stored((1.0, ASKED, None)), stored((1.0, READ, None))
+    assert pair_ratios(read, [fresh], lambda columns: columns.durations_ms).n == 0
+
+
+def test_what_an_error_cut_short_is_no_saving() -> None:
+    broken = columns_of({"s": cases([1.0] * 10 + [None, None])})
+    whole = columns_of({"s": cases([1.0] * 12)})
+    for columns in (broken, whole):
+        columns.costs[:] = array("d", [1.0] * 12)
+    pairs = pair_ratios(broken, [whole], lambda columns: columns.costs)
+    assert (pairs.n, pairs.dropped) == (10, 2)
+
+
+def test_the_means_shown_are_of_cases_however_often_each_was_tried() -> None:
+    """More trials of the cases in which two runs differ must not move the mean towards those."""
+    new = suite_of({"score": cases([1.0] * 10 + [0.0] * 10)})
+    more = suite_of({"score": {f"case-{at}": [0.0] * 4 for at in range(10, 20)}})
+    run = replace(run_of(new), extras=(run_of(more),))
+    row = compare(run, run_of(new)).rows[0]
+    assert (row.mean, row.base, row.delta) == (0.5, 0.5, 0.0)

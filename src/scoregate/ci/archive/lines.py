@@ -116,6 +116,8 @@ def _usage(data: Mapping[str, Any] | None) -> Usage | None:
         _count(data.get("cached_tokens", 0)),
         _number(data.get("cost")),
         _optional_text(data.get("model")),
+        _optional_text(data.get("answer")),
+        data.get("cached") is True,
     )
 
 

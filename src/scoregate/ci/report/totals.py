@@ -58,7 +58,7 @@ def totals(comparison: Comparison) -> Totals:
         errored=_count(suites, Status.ERRORED),
         scored=_count(suites, Status.SCORED),
         unscored=_count(suites, Status.UNSCORED),
-        with_errors=sum(len(erring(columns)) for columns in suites),
+        with_errors=sum(len(columns.erring()) for columns in suites),
         pending=sum(columns.pending for columns in suites),
         newly_failing=len(comparison.newly_failing),
         newly_passing=len(comparison.newly_passing),
@@ -77,13 +77,6 @@ def paired_suites(comparison: Comparison) -> Iterator[tuple[SuiteResult, SuiteRe
     if comparison.base is not None:
         for new, old in comparison.pairs:
             yield comparison.run.suites[new], comparison.base.suites[old]
-
-
-def erring(columns: Columns) -> set[int]:
-    """The rows in which anything raised."""
-    errored = STATUSES.index(Status.ERRORED)
-    whole = (row for row, status in enumerate(columns.statuses) if status == errored)
-    return set().union(whole, *columns.errored.values())
 
 
 def _count(suites: Iterable[Columns], status: Status) -> int:

@@ -34,8 +34,7 @@ def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
     columns, limit = judged.suite.columns, judged.limits.max_error_rate
     if limit is None or not len(columns):
         return
-    bad = set[int]().union(*columns.errored.values())
-    bad.update(row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
+    bad = columns.erring()
     rate = len(bad) / len(columns)
     yield Finding(
         "error rate",
