@@ -43,8 +43,9 @@ DOORS = {"testing"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "core": {"errors"},
+    "models": GROUND,
     "engine": GROUND,
-    "testing": GROUND | {"engine"},
+    "testing": GROUND | {"engine", "models"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.publish": GROUND | PLAIN | {"ci.report"},
