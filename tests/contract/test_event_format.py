@@ -68,6 +68,7 @@ EVENTS: list[Event] = [
         case="a",
         evaluator="other",
         error=ErrorInfo("E", "m", "t", "a"),
+        usage=Usage(6, 7, cost=0.25, model="m"),
     ),
     ReviewRequested(
         suite="bot", seq=5, time=4.0, name="look", case="a", evaluator="human", assignees=("x@y",), rubric="r"

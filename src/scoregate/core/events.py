@@ -125,7 +125,7 @@ class Scored(_Event):
 
 @_event
 class Errored(_Event):
-    """Something raised. Without a case it concerns the whole suite."""
+    """Something raised, after it had used this much. Without a case it concerns the whole suite."""
 
     type: Literal["errored"] = "errored"
     stage: Literal["task", "evaluator", "suite"]
@@ -133,6 +133,7 @@ class Errored(_Event):
     case: str | None = None
     repeat: int = 0
     evaluator: str | None = None
+    usage: Usage | None = None
 
 
 @_event

@@ -52,6 +52,15 @@ class Meter:
         with self._counted().span(waiting=1):
             yield
 
+    def stop(self) -> None:
+        """Say that a model was not asked, because the run may spend no more."""
+        self._counted().stopped = True
+
+    @property
+    def stopped(self) -> bool:
+        """Whether anything is missing for want of budget, whatever the user's code made of that."""
+        return self._counts is not None and self._counts.stopped
+
     @property
     def usages(self) -> tuple[Usage, ...]:
         """What was counted, in the order of the answers."""
@@ -82,6 +91,7 @@ class _Counts:
         self.usages: list[Usage] = []
         self.asked: Counter[str] = Counter()
         self.waited_s = 0.0
+        self.stopped = False
         self._running = self._waiting = 0
         self._since = 0.0
 

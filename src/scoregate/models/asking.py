@@ -15,7 +15,8 @@ from pydantic_core import from_json
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.metering import METER, Meter
-from scoregate.models.budget import purse
+from scoregate.errors import BudgetSpent
+from scoregate.models.budget import Purse, purse
 from scoregate.models.cache import Stored, cache_in
 from scoregate.models.failures import Failure, Kind, diagnose
 from scoregate.models.flights import landed, take_off
@@ -145,7 +146,7 @@ def _sent(call: Call, mode: Mode, meter: Meter) -> Steps[Sent]:
     while True:
         turn = yield from _turn(limiter, mode, meter, again=patience.refusals > 0)
         try:
-            with _within_budget():
+            with _within_budget(meter):
                 sent: Sent = yield call.send
         except Exception as error:
             failure = diagnose(error)
@@ -164,14 +165,18 @@ def _sent(call: Call, mode: Mode, meter: Meter) -> Steps[Sent]:
             return sent
 
 
-def _within_budget() -> AbstractContextManager[None]:
+def _within_budget(meter: Meter) -> AbstractContextManager[None]:
     spending = purse()
-    return nullcontext() if spending is None else _reserved(spending)
+    return nullcontext() if spending is None else _reserved(spending, meter)
 
 
 @contextmanager
-def _reserved(spending: Any) -> Generator[None]:
-    spending.check(surroundings())
+def _reserved(spending: Purse, meter: Meter) -> Generator[None]:
+    try:
+        spending.check(surroundings())
+    except BudgetSpent:
+        meter.stop()
+        raise
     try:
         yield
     finally:

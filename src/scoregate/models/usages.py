@@ -22,8 +22,7 @@ def usage_of(body: Mapping[str, Any], model: str) -> Usage | None:
 
 
 def _part(told: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    found = next((told[name] for name in names if isinstance(told.get(name), Mapping)), {})
-    return dict(found)
+    return next((part for name in names if isinstance(part := told.get(name), Mapping)), {})
 
 
 def _count(told: Mapping[str, Any], *names: str) -> int:
