@@ -14,17 +14,20 @@ LONGEST_FUNCTION = 40
 
 GROUND = {"errors", "core"}
 PLAIN = {
+    "ci.archive",
+    "ci.child",
     "ci.git",
     "ci.github",
+    "ci.identity",
     "ci.interpreter",
     "ci.needs",
     "ci.plan",
-    "ci.settings",
-    "ci.secrets",
-    "ci.archive",
     "ci.policies",
+    "ci.secrets",
+    "ci.settings",
+    "ci.unless",
 }
-STAGES = {"ci.discover", "ci.baseline", "ci.launch", "ci.report"}
+STAGES = {"ci.discover", "ci.baseline", "ci.install", "ci.launch", "ci.report"}
 GLUE = {
     "ci.adapt",
     "ci.confirm",

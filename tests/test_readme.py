@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from scoregate.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-TRY, INIT, SUITE, LANGUAGES, EVENTS, BASELINE, SETTINGS, DEVELOP = range(len(BLOCKS))
+TRY, INIT, SUITE, LANGUAGES, EVENTS, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, SETTINGS, DEVELOP = range(len(BLOCKS))
 
 
 def run(number: int, folder: Path, *, venv: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -128,3 +129,19 @@ def test_every_setting_and_command_is_named() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [name for name in setting_names() if f"`{name}`" not in text and f'`{name}."GLOB"`' not in text] == []
     assert [name for name in COMMANDS if f"`scoregate {name}" not in text] == []
+
+
+def test_the_first_workflow_is_the_one_that_init_writes() -> None:
+    written = (ROOT / "src/scoregate/cli/starter/workflow.yml.txt").read_text(encoding="utf-8")
+    assert BLOCKS[WORKFLOW][1].partition("\n")[2] == written
+
+
+@pytest.mark.parametrize("number", [WORKFLOW, MATRIX, SECOND_STAGE])
+def test_the_workflows_are_valid(number: int, tmp_path: Path) -> None:
+    text = BLOCKS[number][1]
+    whole = text if "\non:" in text else f"name: evals\non: pull_request\n{text}"
+    path = tmp_path / "workflow.yml"
+    path.write_text(whole, encoding="utf-8")
+    check = [Path(sys.executable).with_name("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", path]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

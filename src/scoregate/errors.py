@@ -70,6 +70,12 @@ class InvalidEvent(ScoregateError):
     exit_code = 3
 
 
+class InstallError(ScoregateError):
+    """The environment that the suites need cannot be made."""
+
+    exit_code = 3
+
+
 class InvalidSuite(ScoregateError):
     """A test suite whose definition cannot be run as it stands."""
 

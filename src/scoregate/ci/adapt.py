@@ -26,13 +26,11 @@ class _Budget:
     """Trials, of both sides together."""
 
     left: int
-    spent: int = 0
 
     def take(self, cases: list[str]) -> list[str]:
         """As many of the cases as it allows, in their order."""
         taken = cases[: self.left // (2 * REPEATS)]
         self.left -= 2 * REPEATS * len(taken)
-        self.spent += 2 * REPEATS * len(taken)
         return taken
 
 
@@ -44,7 +42,7 @@ async def adapt(run: Run, baseline: Baseline, plan: Plan, settings: Settings, po
     """
     if settings.baseline_kind is not BaselineKind.RERUN or baseline.run is None:
         return _noted(run, _NO_BASE, ports), baseline
-    trials = sum(len(suite.columns) for suite in run.suites)
+    trials = _trials(run)
     budget = _Budget(int(settings.repeats_budget * trials))
     base = baseline.run
     for number in range(1, ROUNDS + 1):
@@ -57,8 +55,14 @@ async def adapt(run: Run, baseline: Baseline, plan: Plan, settings: Settings, po
         run = replace(run, extras=(*run.extras, more))
         base = replace(base, extras=(*base.extras, *([more_base.run] if more_base.run else [])))
     whole = 2 * trials * ROUNDS * REPEATS
-    told = f"--repeats auto: {budget.spent} extra trials; as many of every case would have been {whole}"
+    spent = sum(map(_trials, (*run.extras, *base.extras)))
+    saved = f"{whole - spent:,} of {whole:,} saved that as many of every case would have taken"
+    told = f"--repeats auto: {spent:,} extra trials, {saved}"
     return _noted(run, told, ports), replace(baseline, run=base)
+
+
+def _trials(run: Run) -> int:
+    return sum(len(suite.columns) for suite in run.suites)
 
 
 def _chosen(run: Run, base: Run, budget: _Budget) -> dict[str, dict[str, list[str]]]:

@@ -67,13 +67,16 @@ def _named(suite: SuiteResult) -> str:
 
 
 async def _tried(suspects: Sequence[Suspect], plan: Plan, settings: Settings, ports: Ports, *, in_base: bool) -> Tries:
-    """As many tries as it takes, at most four: three at once, then one more where that left it open."""
+    """As many tries as it takes, at most four: three at once, then one by one where that left it open.
+
+    More than one by one takes a case that says itself how often it is run, or that met errors.
+    """
     tries: Tries = dict.fromkeys(suspects, ())
-    for number, repeats in enumerate((FAILURES, MOST_TRIES - FAILURES), start=1):
+    for number in range(1, MOST_TRIES + 1):
         open_ones = [suspect for suspect in suspects if not is_decided(tries[suspect])]
         if not open_ones:
             break
-        part = restricted(plan, _by_launch(open_ones), repeats=repeats)
+        part = restricted(plan, _by_launch(open_ones), repeats=FAILURES if number == 1 else 1)
         folder = f"confirm{'-base' if in_base else ''}-{number}"
         if in_base:
             run = (await ports.rerun(part, settings, folder=folder)).run

@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 from scoregate.ci.adapt import adapt
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.confirm import confirm
+from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.parts import Ports, Reporting
 from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.policies import chosen_policy
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.unless import unless
 from scoregate.core.compare import Comparison, compare
 from scoregate.core.gate import Verdict, judge
 from scoregate.core.record import Run
 
 INTERRUPTED = 130
+_NOT_SOUGHT = Baseline(None, "the run was interrupted")
+_NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +40,10 @@ class Outcome:
 async def gate(settings: Settings, ports: Ports) -> Outcome:
     """Run the suites and judge them."""
     found = await ports.discover(settings)
-    plan = make_plan(found, settings, interpreter=ports.interpreter, root=ports.root)
     async with ports.reporting.announced():
-        baseline = await first_baseline(settings, ports.reporting)
+        baseline = await unless(ports.stop, first_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
+        interpreter = await unless(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
+        plan = make_plan(found, settings, interpreter=interpreter, root=ports.root)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)
@@ -64,8 +69,8 @@ async def _further(run: Run, baseline: Baseline, plan: Plan, settings: Settings,
 
 def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
     """Compare a run with its base and apply the policy; nothing is run."""
-    comparison = compare(run, baseline.run, baseline.note, pool=baseline.pool, criteria=settings.criteria())
     policy, changes = chosen_policy(settings, baseline.run)
+    comparison = compare(run, baseline.run, baseline.note, pool=baseline.pool, criteria=policy.criteria)
     return Outcome(comparison, judge(comparison, policy, policy_changes=changes))
 
 

@@ -1,4 +1,8 @@
-"""Git, as far as we need it: questions, and a second work tree. The user's tree, index and hooks are never touched."""
+"""Git, as far as we need it: questions, and a second work tree. The user's tree, index and hooks are never touched.
+
+It runs as the owner of the repository and without our secrets: its configuration, which suites can write to, names
+programs that it starts.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from scoregate.ci.child import visible
+from scoregate.ci.identity import as_owner, find_identity
 from scoregate.errors import GitError
 
 _SAFELY = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
@@ -25,7 +31,9 @@ async def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     """Run it with the configuration of the repository, but without what the environment would point it to."""
     command = ["git", *_SAFELY, *words]
     try:
-        done = await anyio.run_process(command, cwd=folder, env=_environment(), input=b"", check=False)
+        done = await anyio.run_process(
+            command, cwd=folder, env=_environment(), input=b"", check=False, **as_owner(os.environ)
+        )
     except FileNotFoundError:
         raise GitError("git is not installed, or not on PATH", advice="Install git.") from None
     if done.returncode and _UNOWNED in _told(done):
@@ -37,9 +45,10 @@ async def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without what points git to another repository; configuration given by variables stays."""
-    names = (name for name in os.environ if not name.startswith("GIT_") or name.startswith("GIT_CONFIG_"))
-    return {name: os.environ[name] for name in names} | _QUIETLY
+    """The visible one, without what points git to another repository; configuration given by variables stays."""
+    seen = visible(os.environ)
+    names = (name for name in seen if not name.startswith("GIT_") or name.startswith("GIT_CONFIG_"))
+    return {name: seen[name] for name in names} | _QUIETLY
 
 
 def _told(done: subprocess.CompletedProcess[bytes]) -> str:
@@ -82,6 +91,11 @@ async def branch(root: Path) -> str | None:
 async def is_dirty(root: Path) -> bool:
     """Whether files that git follows differ from HEAD."""
     return await _answer(root, "status", "--porcelain", "--untracked-files=no") is not None
+
+
+async def keeps_token(root: Path) -> bool:
+    """Whether git's configuration holds what it signs in with, as actions/checkout leaves it where suites can read."""
+    return await _answer(root, "config", "--get-regexp", r"^http\..*\.extraheader$") is not None
 
 
 async def default_branch(root: Path, named: str | None = None) -> str | None:
@@ -146,12 +160,18 @@ async def worktree(root: Path, commit: str) -> AsyncIterator[Path]:
 
 
 def _temporary() -> Path:
-    return Path(tempfile.mkdtemp(prefix="scoregate-base-")).resolve()
+    home = Path(tempfile.mkdtemp(prefix="scoregate-base-")).resolve()
+    if (identity := find_identity(os.environ)) is not None:
+        if identity.owns:
+            identity.give(home)
+        else:
+            home.chmod(0o755)
+    return home
 
 
 def _remove(folder: Path) -> None:
-    """Delete it, also what a suite made read-only."""
-    for path, names, _ in os.walk(folder):
+    """Delete it, also what a suite made read-only; that stops nobody but root, who must not follow a suite's links."""
+    for path, names, _ in os.walk(folder) if os.geteuid() else ():
         for inner in (Path(path, name) for name in names):
             if not inner.is_symlink():
                 inner.chmod(0o700)

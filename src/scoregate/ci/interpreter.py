@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from scoregate.errors import SettingsError
@@ -13,10 +13,11 @@ from scoregate.errors import SettingsError
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """The words that start Python, and why these."""
+    """The words that start Python, and why these; `environment` is what the suites' processes get with it."""
 
     argv: tuple[str, ...]
     why: str
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_interpreter(

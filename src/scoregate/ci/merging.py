@@ -88,6 +88,7 @@ def _merged(legs: Sequence[Leg], settings: Settings, *, labels: Mapping[str, int
         notices=tuple(notice for leg in legs for notice in _notices(leg)),
         policy=asdict(settings.policy()),
         filters=tuple(dict.fromkeys(glob for run in runs for glob in run.filters)),
+        skipped=tuple(dict.fromkeys(suite for run in runs for suite in run.skipped)),
         confirmations=tuple(_confirmation(each, leg, labels) for leg in legs for each in leg.run.confirmations),
     )
 

@@ -90,6 +90,7 @@ class Plan:
     """
 
     root: Path
+    interpreter: Interpreter
     launches: tuple[Launch, ...] = ()
     broken: tuple[Source, ...] = ()
     notices: tuple[str, ...] = ()
@@ -106,12 +107,13 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
             root / source.cwd,
             source.kind,
             source,
-            {"SCOREGATE_ROOT": str(root), **settings.environment(source.suite_ids)},
+            {**interpreter.environment, "SCOREGATE_ROOT": str(root), **settings.environment(source.suite_ids)},
         )
         for name, source in zip(_names(good), good, strict=True)
     )
     return Plan(
         root,
+        interpreter,
         tuple(launches),
         broken=tuple(source for source in found.sources if source.error is not None),
         skipped=tuple(suite for each in found.skipped for suite in each.suite_ids),
@@ -137,7 +139,7 @@ def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, 
         for launch in plan.launches
         if launch.name in cases
     )
-    return Plan(plan.root, tuple(launches))
+    return Plan(plan.root, plan.interpreter, tuple(launches))
 
 
 def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from scoregate.ci.settings import PolicySource, Settings
-from scoregate.core.policy import Policy, differences
+from scoregate.ci.settings import Settings, load_settings
+from scoregate.core.policy import Limits, Policy, differences
 from scoregate.core.record import Run
+from scoregate.errors import SettingsError
+
+_UNKNOWN = "unknown, since the base carries no policy; judged by the present one"
 
 
 def chosen_policy(settings: Settings, base: Run | None) -> tuple[Policy, Sequence[str]]:
     """The policy that judges, and what the present settings change about the base's, in words.
 
-    A base that carries no policy that can be read leaves the present one.
+    The base's judges where either of them says so: a change cannot take that back for itself. A base that carries no
+    policy that can be read leaves the present one.
     """
     ours, theirs = settings.policy(), stored_policy(base)
     if theirs is None:
-        return ours, ()
+        return ours, (_UNKNOWN,) if base is not None and ours.of_base else ()
     changes = tuple(differences(theirs, ours))
-    if settings.policy_from is PolicySource.BASE:
-        return theirs, tuple(f"{change} (not applied: policy_from = base)" for change in changes)
+    if ours.of_base or theirs.of_base:
+        return _named(theirs), tuple(f"{change} (not applied: policy_from = base)" for change in changes)
     return ours, changes
+
+
+def _named(policy: Policy) -> Policy:
+    """The base's policy, its limits said to be set there."""
+    suites = {glob: _there(limits) for glob, limits in policy.suites.items()}
+    return replace(policy, default=_there(policy.default), suites=suites)
+
+
+def _there(limits: Limits) -> Limits:
+    return replace(limits, origin={name: f"{place} of the base" for name, place in limits.origin.items()})
 
 
 def stored_policy(run: Run | None) -> Policy | None:
@@ -33,3 +50,24 @@ def stored_policy(run: Run | None) -> Policy | None:
         return TypeAdapter(Policy).validate_python(run.policy)
     except ValidationError:
         return None
+
+
+def policy_at(tree: Path, settings: Settings, environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """The policy that the file in another tree sets, under the same environment and flags, as a record keeps it.
+
+    Empty where its settings cannot be read.
+    """
+    try:
+        return asdict(load_settings(tree, environ, flags=_flags(settings)).policy())
+    except SettingsError:
+        return {}
+
+
+def _flags(settings: Settings) -> dict[str, Any]:
+    """What the command line set, of tables only its own entries."""
+    flags: dict[str, Any] = {}
+    for (name, *keys), place in settings.origins.items():
+        value = getattr(settings, name)
+        if place.startswith("--"):
+            flags[name] = {**flags.get(name, {}), keys[0]: value[keys[0]]} if keys else value
+    return flags

@@ -14,12 +14,14 @@ import anyio
 from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RunWriter
+from scoregate.ci.identity import Identity
 from scoregate.ci.launch import Happening, Host, launch_all
 from scoregate.ci.parts import RUN_FOLDER
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Observer, Recording
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
+from scoregate.ci.unless import unless
 from scoregate.core.record import Run
 
 
@@ -28,19 +30,19 @@ class Recorder:
     """Keeps runs in folders below `out`.
 
     Args:
-        environ: of which scripts get a part. redact: takes secrets out of what is kept.
+        environ: the host's, of which scripts get a part. redact: takes secrets out of what is kept.
+        identity: who scripts run as; None for ourselves.
         observers: are shown everything that happens meanwhile.
         stop: once it is set, scripts are ended and what they have reported is the run.
-        tokens: values that no script may see.
         branch, attempt: where a job tells them; else git's branch, and the first.
     """
 
     out: Path
     environ: Mapping[str, str]
     redact: Redactor
+    identity: Identity | None
     observers: Sequence[Observer]
     stop: anyio.Event
-    tokens: tuple[str, ...] = ()
     branch: str | None = None
     attempt: int = 1
 
@@ -50,7 +52,7 @@ class Recorder:
             plan.root,
             self.environ,
             self.redact,
-            tokens=self.tokens,
+            identity=self.identity,
             timeout_s=settings.timeout,
             max_scripts=settings.max_suites,
         )
@@ -64,11 +66,11 @@ class Recorder:
                 for observe in self.observers:
                     observe(happening, recording)
 
-            interrupted = True
+            done = False
             try:
-                interrupted = not await _unless(self.stop, launch_all(plan.launches, host, tell))
+                done = await unless(self.stop, _done(launch_all(plan.launches, host, tell)), stopped=False)
             finally:
-                run = recording.finish(replace(about, finished=time.time()), interrupted=interrupted)
+                run = recording.finish(replace(about, finished=time.time()), interrupted=not done)
         return run
 
     async def _about(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
@@ -90,17 +92,6 @@ class Recorder:
         )
 
 
-async def _unless(stop: anyio.Event, work: Coroutine[Any, Any, None]) -> bool:
-    """Do the work; False where it was stopped before its end."""
-    done = False
-
-    async def end(scope: anyio.CancelScope) -> None:
-        await stop.wait()
-        scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(end, tasks.cancel_scope)
-        await work
-        done = True
-        tasks.cancel_scope.cancel()
-    return done
+async def _done(work: Coroutine[Any, Any, None]) -> bool:
+    await work
+    return True

@@ -9,12 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 
 from scoregate.ci import git
 from scoregate.ci.github.base import Base, base_of
 from scoregate.ci.github.connection import Connection, connect, token_of
 from scoregate.ci.github.event import default_branch
+from scoregate.ci.github.guard import refuse_foreign_code
 from scoregate.ci.github.subject import Subject, subject_of
 from scoregate.ci.publish.outlet import Outlet, Render
 from scoregate.ci.report.context import Context
@@ -52,17 +54,24 @@ class Scene:
 
 
 @asynccontextmanager
-async def open_scene(root: Path, environ: Mapping[str, str], settings: Settings) -> AsyncIterator[Scene]:
-    """The scene, until the block ends; within a job it holds an open connection."""
+async def open_scene(
+    root: Path, environ: Mapping[str, str], settings: Settings, *, stop: anyio.Event | None = None
+) -> AsyncIterator[Scene]:
+    """The scene, until the block ends; within a job it holds an open connection, hurried once `stop` is set.
+
+    Raises:
+        UsageError: a fork's code is checked out in a job that has this repository's rights.
+    """
     tokens = tuple(filter(None, (token_of(settings, environ),)))
     redact = Redactor({*secret_values(environ), *tokens})
     scene = Scene(
         root, environ, settings, redact, tokens, await anyio.to_thread.run_sync(_folder, root, await _top(root))
     )
-    async with connect(settings, environ) as connection:
+    async with connect(settings, environ, stop) as connection:
         if connection is None:
             yield scene
             return
+        refuse_foreign_code(connection.github, await git.head_commit(root))
         base = None
         if settings.baseline_kind in _LOOKED_UP:
             base = await base_of(connection.github, root, connection.api, branch=settings.base_branch)

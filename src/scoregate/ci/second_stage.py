@@ -26,6 +26,8 @@ from scoregate.errors import GitHubRefused, RecordError, UsageError
 
 MOST_RUNS = 20
 _EVENT = "workflow_run"
+_FIRST_EVENT = "pull_request"
+_NO_REQUEST = "no open pull request has this commit as its head any more; nothing is published"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
     connection, api, first = _asked(scene)
     request = await find_request(api, first)
     if request is None:
-        yield Published("", problem="no open pull request has this commit as its head any more; nothing is published")
+        yield Published("", problem=_NO_REQUEST)
         return
     number = 0
     async for artifact in api.pages(f"actions/runs/{int(first['id'])}/artifacts", "artifacts"):
@@ -76,7 +78,7 @@ def _asked(scene: Scene) -> tuple[Connection, Api, Mapping[str, Any]]:
 async def find_request(api: Api, first: Mapping[str, Any]) -> PullRequest | None:
     """The pull request of the first stage's run, from what GitHub says of it: its head is still that commit."""
     owner = ((first.get("head_repository") or {}).get("owner") or {}).get("login")
-    if not owner:
+    if not owner or first.get("event") != _FIRST_EVENT:
         return None
     async for found in api.pages("pulls", state="open", head=f"{owner}:{first['head_branch']}"):
         request = read_pull_request(found)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias, TypedDict
 
 import anyio
 
@@ -18,58 +19,97 @@ from scoregate.ci.baseline.rerun import base_tree, rerooted
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.github.base import Base
-from scoregate.ci.github.guard import refuse_foreign_code
-from scoregate.ci.interpreter import find_interpreter
+from scoregate.ci.identity import at_home, find_identity, in_container
+from scoregate.ci.install import Site, prepare
+from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.needs import with_needs
 from scoregate.ci.parts import BASE_FOLDER, RUN_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
+from scoregate.ci.policies import policy_at
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene, open_scene
+from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitError
+
+Say: TypeAlias = Callable[[str], None]
+
+
+class Told(TypedDict, total=False):
+    """What a job tells of its run."""
+
+    branch: str
+    attempt: int
 
 
 @asynccontextmanager
 async def open_ports(
-    root: Path, environ: Mapping[str, str], settings: Settings, *, observers: Sequence[Observer], stop: anyio.Event
+    root: Path,
+    environ: Mapping[str, str],
+    settings: Settings,
+    *,
+    scratch: Path,
+    observers: Sequence[Observer],
+    say: Say,
+    stop: anyio.Event,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
 
     Args:
         root: the project. environ: the host's environment. settings: the project's.
-        observers: are shown everything that happens while scripts run. stop: ends what runs, once it is set.
+        scratch: an empty folder outside the project, for what is of no use afterwards.
+        observers: are shown everything that happens while scripts run.
+        say: is told what happens while the suites' environment is made. stop: ends what runs, once it is set.
     """
-    async with open_scene(root, environ, settings) as scene:
-        if scene.connection is not None:
-            refuse_foreign_code(scene.connection.github, await git.head_commit(root))
-        yield _ports(scene, observers, stop)
+    async with open_scene(root, environ, settings, stop=stop) as scene:
+        yield _ports(scene, scratch, observers=observers, say=say, stop=stop)
 
 
-def _ports(scene: Scene, observers: Sequence[Observer], stop: anyio.Event) -> Ports:
-    root, environ, settings = scene.root, scene.environ, scene.settings
-    interpreter = find_interpreter(root, environ, named=settings.python, origin=settings.origin("python"))
-    environment = child_environment(environ, {}, events=scene.out, root=root, tokens=scene.tokens)
-    recorder = _recorder(scene, observers, stop)
+def _ports(scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: Say, stop: anyio.Event) -> Ports:
+    root, identity = scene.root, find_identity(scene.environ)
+    theirs = at_home(identity, scene.environ, scratch)
+    recorder = Recorder(scene.out, theirs, scene.redact, identity, observers, stop, **_told(scene))
+    environment = child_environment(theirs, {}, events=scene.out, root=root)
+    imports = partial(import_folders, root=root, environ=environment, identity=identity)
+    spared = scene.subject is not None and scene.subject.read_only
     return Ports(
         root=root,
-        interpreter=interpreter,
-        discover=partial(discover, root, environ=environ, spared=scene.subject is not None and scene.subject.read_only),
+        discover=partial(discover, root, environ=scene.environ, spared=spared),
+        prepare=partial(prepare, site_of(root, scene.environ, scratch, redact=scene.redact, say=say, theirs=theirs)),
         record=recorder.record,
-        rerun=partial(_rerun, recorder, partial(import_folders, interpreter, root, environ=environment), scene.base),
+        rerun=partial(_rerun, recorder, imports, scene.base),
         amend=partial(amend_run, scene.out / RUN_FOLDER),
         reporting=reporting(scene),
         stop=stop,
     )
 
 
-def _recorder(scene: Scene, observers: Sequence[Observer], stop: anyio.Event) -> Recorder:
-    recorder = Recorder(scene.out, scene.environ, scene.redact, observers, stop, tokens=scene.tokens)
+def _told(scene: Scene) -> Told:
     if scene.connection is None or scene.subject is None:
-        return recorder
-    return replace(recorder, branch=scene.subject.branch, attempt=scene.connection.github.run_attempt)
+        return Told()
+    return Told(branch=scene.subject.branch, attempt=scene.connection.github.run_attempt)
+
+
+def site_of(
+    root: Path,
+    environ: Mapping[str, str],
+    scratch: Path,
+    *,
+    redact: Redactor,
+    say: Say,
+    theirs: Mapping[str, str] | None = None,
+) -> Site:
+    """Where an environment for the suites is made, and by whom.
+
+    Args:
+        theirs: the environment of those who make it; the host's own where not given.
+    """
+    ours = in_container(environ)
+    automatic = ours or environ.get("SCOREGATE_ACTION") == "1"
+    return Site(root, scratch, theirs or environ, redact, say, find_identity(environ), automatic=automatic, own=ours)
 
 
 async def discover(root: Path, settings: Settings, *, environ: Mapping[str, str], spared: bool = False) -> Found:
@@ -79,12 +119,22 @@ async def discover(root: Path, settings: Settings, *, environ: Mapping[str, str]
         environ: the environment, which has what some need. spared: suites that lack something are left out.
     """
     found = await find_scripts(root, settings) + find_commands(root, settings)
-    return with_needs(found, settings, environ, spared=spared)
+    told = Found(notices=tuple([notice async for notice in _notices(root, environ)]))
+    return with_needs(found, settings, environ, spared=spared) + told
+
+
+async def _notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]:
+    """What is to be told of the place that suites run in."""
+    identity = find_identity(environ)
+    if identity is not None and not identity.owns:
+        yield "the workspace belongs to root, so suites run as nobody and cannot write into it"
+    if environ.get("GITHUB_ACTIONS") == "true" and await git.keeps_token(root):
+        yield "actions/checkout left the job's token where suites can read it: give it `persist-credentials: false`"
 
 
 async def _rerun(
     recorder: Recorder,
-    imports: Callable[[], Awaitable[Sequence[Path]]],
+    imports: Callable[[Interpreter], Awaitable[Sequence[Path]]],
     job_base: Base | None,
     plan: Plan,
     settings: Settings,
@@ -93,9 +143,12 @@ async def _rerun(
 ) -> Baseline:
     try:
         async with base_tree(plan.root, settings, job_base) as tree:
-            base = rerooted(plan, tree.path, imports=await imports())
-            return Baseline(await recorder.record(base, settings, base.notices, folder=folder), tree.note)
+            base = rerooted(plan, tree.path, imports=await imports(plan.interpreter))
+            run = await recorder.record(base, settings, base.notices, folder=folder)
+            run = replace(run, policy=policy_at(tree.path, settings, recorder.environ))
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise
         return Baseline(None, str(error))
+    amend_run(recorder.out / folder, run)
+    return Baseline(run, tree.note)

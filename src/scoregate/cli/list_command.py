@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
 import click
 from rich.text import Text
 
-from scoregate.ci.interpreter import find_interpreter
+from scoregate.ci.install import prepare
 from scoregate.ci.plan import Found, Plan, Source, make_plan
 from scoregate.ci.report.text import one_line
-from scoregate.ci.wiring import discover
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.settings import Settings
+from scoregate.ci.wiring import discover, site_of
 from scoregate.cli.options import project_root, selection_options, settings_of
+from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.terminal import terminal
 
 
@@ -23,16 +26,22 @@ from scoregate.cli.terminal import terminal
 @selection_options
 def command(**flags: Any) -> int:
     """Show which suites under PATHS would run, and why each was found. Nothing is run or imported."""
-    root = project_root()
+    root = project_root(flags)
     settings = settings_of(root, flags)
-    interpreter = find_interpreter(root, os.environ, named=settings.python, origin=settings.origin("python"))
-    found = anyio.run(partial(discover, root, settings, environ=os.environ))
-    plan = make_plan(found, settings, interpreter=interpreter, root=root)
+    found, plan = anyio.run(_planned, root, settings)
     console = terminal()
-    console.print(Text(f"Python: {' '.join(interpreter.argv)}  ({interpreter.why})"))
+    console.print(Text(one_line(f"Python: {' '.join(plan.interpreter.argv)}  ({plan.interpreter.why})", 500)))
     for line in _lines(found, plan):
         console.print(Text(one_line(line, 500)))
     return 0 if plan.launches and not plan.broken else 3
+
+
+async def _planned(root: Path, settings: Settings) -> tuple[Found, Plan]:
+    found = await discover(root, settings, environ=os.environ)
+    with scratch_folder() as scratch:
+        site = site_of(root, os.environ, scratch, redact=Redactor(), say=lambda _: None)
+        interpreter = await prepare(site, settings, dry=True)
+    return found, make_plan(found, settings, interpreter=interpreter, root=root)
 
 
 def _lines(found: Found, plan: Plan) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from scoregate.cli.options import (
     project_root,
     publish_options,
     settings_of,
+    working_directory_option,
 )
 from scoregate.cli.terminal import terminal
 
@@ -30,6 +32,7 @@ from scoregate.cli.terminal import terminal
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--expect", type=click.IntRange(min=1), metavar="N", help="How many runs there should be.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
+@working_directory_option
 @baseline_options
 @out_option
 @gate_options
@@ -39,9 +42,9 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
 
     Their suites are told apart by the names of the folders.
     """
-    root = project_root()
+    root = project_root(flags)
     settings = settings_of(root, flags)
-    legs = read_legs(runs)
+    legs = read_legs(_expanded(runs))
     run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
 
     async def judged() -> Outcome:
@@ -51,3 +54,10 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
     outcome = anyio.run(judged)
     close(outcome, root / settings.out, terminal())
     return outcome.exit_code
+
+
+def _expanded(paths: Iterable[Path]) -> Iterator[Path]:
+    """The paths, with patterns as the folders that they match, since a job's inputs see no shell."""
+    for path in paths:
+        found = sorted(Path().glob(str(path))) if "*" in str(path) and not path.is_absolute() else []
+        yield from found or [path]

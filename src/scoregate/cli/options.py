@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import anyio
 import click
 
 from scoregate.ci import git
-from scoregate.ci.settings import CommentMode, Settings, ShowOutputs, load_settings, read_table
+from scoregate.ci.settings import CommentMode, Settings, ShowOutputs, environment_value, load_settings, read_table
+from scoregate.errors import SettingsError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -27,8 +29,12 @@ def options(*decorators: Callable[[_F], _F]) -> Callable[[_F], _F]:
     return decorate
 
 
+working_directory_option = click.option(
+    "--working-directory", metavar="DIR", help="The project, where it is not the whole repository."
+)
 selection_options: Callable[[Any], Any] = options(
     click.argument("paths", nargs=-1, type=click.Path()),
+    working_directory_option,
     click.option("--suite", multiple=True, metavar="GLOB", help="Run only suites whose id matches; repeatable."),
 )
 baseline_options: Callable[[Any], Any] = options(
@@ -77,15 +83,35 @@ publish_options: Callable[[Any], Any] = options(
 )
 
 
-def project_root() -> Path:
-    """The top level of the repository around the working directory; outside a repository, that directory."""
-    return anyio.run(git.top_level, Path.cwd()) or Path.cwd().resolve()
+def project_root(flags: Mapping[str, Any] = MappingProxyType({})) -> Path:
+    """The folder that `working_directory` names, else the top level of the repository around us, else where we are.
+
+    Args:
+        flags: what the command line gave.
+
+    Raises:
+        SettingsError: there is no folder of that name.
+    """
+    if (named := _named_root(flags)) is None:
+        return anyio.run(git.top_level, Path.cwd()) or Path.cwd().resolve()
+    name, origin = named
+    if not (root := Path(name).resolve()).is_dir():
+        raise SettingsError(f"{origin}: {name!r:.200} is no folder of {Path.cwd()}")
+    return root
+
+
+def _named_root(flags: Mapping[str, Any]) -> tuple[str, str] | None:
+    if flag := flags.get("working_directory"):
+        return flag, "--working-directory"
+    return environment_value("working_directory", os.environ)
 
 
 def settings_of(root: Path, flags: Mapping[str, Any]) -> Settings:
     """The project's settings, with what the command line gave.
 
+    Paths in flags and in the environment are relative to the root where it was named, else to where we are.
+
     Raises:
         SettingsError: one of them cannot be used.
     """
-    return load_settings(root, os.environ, flags=flags, cwd=Path.cwd())
+    return load_settings(root, os.environ, flags=flags, cwd=root if _named_root(flags) else Path.cwd())

@@ -23,11 +23,13 @@ from scoregate.cli.options import (
     project_root,
     publish_options,
     settings_of,
+    working_directory_option,
 )
 from scoregate.cli.terminal import terminal
 
 
 @click.command("publish")
+@working_directory_option
 @baseline_options
 @out_option
 @gate_options
@@ -39,7 +41,7 @@ def command(**flags: Any) -> int:
     by the settings that are checked out here. The gate is the first workflow's; this ends with 0 unless it cannot
     publish.
     """
-    root = project_root()
+    root = project_root(flags)
     return anyio.run(_publish, root, settings_of(root, flags), terminal())
 
 

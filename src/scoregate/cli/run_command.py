@@ -23,7 +23,8 @@ from scoregate.cli.options import (
     selection_options,
     settings_of,
 )
-from scoregate.cli.progress import progress
+from scoregate.cli.progress import printed, progress
+from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.stopping import stoppable
 from scoregate.cli.terminal import terminal
 
@@ -38,6 +39,12 @@ from scoregate.cli.terminal import terminal
 @click.option("--timeout", type=float, metavar="S", help="Seconds that a script may take.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
 @click.option("--python", metavar="PATH", help="The interpreter that runs the suites.")
+@click.option("--python-version", metavar="X.Y", help="Of the environment that --install makes.")
+@click.option(
+    "--install",
+    metavar="auto|uv-sync|requirements|none|COMMAND",
+    help="Make an environment for the suites; auto does so in the action only, from what the project has.",
+)
 @click.option(
     "--confirm",
     type=click.Choice(["off", "critical", "all"]),
@@ -52,7 +59,7 @@ def command(**flags: Any) -> int:
 
     Without PATHS: the folder evals/, and eval_*.py, *_eval.py and *.eval.py anywhere that git does not ignore.
     """
-    root = project_root()
+    root = project_root(flags)
     settings = settings_of(root, flags)
     console = terminal()
     outcome = anyio.run(_gate, settings, root, console)
@@ -61,9 +68,17 @@ def command(**flags: Any) -> int:
 
 
 async def _gate(settings: Settings, root: Path, console: Console) -> Outcome:
-    with progress(console) as observer:
+    with scratch_folder() as scratch, progress(console) as observer:
         async with (
             stoppable() as stop,
-            open_ports(root, os.environ, settings, observers=[observer], stop=stop) as ports,
+            open_ports(
+                root,
+                os.environ,
+                settings,
+                scratch=scratch,
+                observers=[observer],
+                say=lambda line: console.print(printed(line)),
+                stop=stop,
+            ) as ports,
         ):
             return await gate(settings, ports)

@@ -84,11 +84,11 @@ def _suites(comparison: Comparison, policy: Policy) -> list[JudgedSuite]:
             comparison,
             comparison.rows_of(suite.label),
             tuple(row for row in comparison.quantities if row.suite == suite.label),
-            alpha=policy.alpha,
+            criteria=policy.criteria,
         )
         for at, suite in enumerate(comparison.run.suites)
     ]
-    adjusted = _adjusted(plain, policy.alpha)
+    adjusted = _adjusted(plain, policy.criteria.alpha)
     return [replace(suite, adjusted=adjusted) for suite in plain]
 
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
+from scoregate.core.criteria import Criteria, EvaluatorCriteria
 from scoregate.core.record import SuiteResult
+
+_Parts: TypeAlias = "Limits | Criteria | EvaluatorCriteria"
 
 
 class Severity(StrEnum):
@@ -63,14 +66,15 @@ DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable"
 class Policy:
     """The limits for all suites, and those of suites by glob, later ones winning.
 
-    `require_baseline`: without a base nothing is measured. `alpha` bounds the chance that a relative gate fails on
-    noise.
+    `require_baseline`: without a base nothing is measured. `criteria`: by what measure differences count.
+    `of_base`: a run is to be judged by its base's policy, not by its own.
     """
 
     default: Limits = DEFAULTS
     suites: Mapping[str, Limits] = field(default_factory=dict)
     require_baseline: bool = False
-    alpha: float = 0.05
+    criteria: Criteria = field(default_factory=Criteria)
+    of_base: bool = False
 
     def of(self, suite: SuiteResult) -> Limits:
         """The limits that hold for one suite."""
@@ -83,24 +87,31 @@ class Policy:
 
 def differences(old: Policy, new: Policy) -> Iterator[str]:
     """What a change of policy changes, limit by limit, in words."""
-    yield from _differ("all suites", old.default, new.default)
+    yield from _differ(" for all suites", old.default, new.default)
     for glob in dict.fromkeys([*old.suites, *new.suites]):
-        yield from _differ(f"suites {glob!r}", old.suites.get(glob, Limits()), new.suites.get(glob, Limits()))
+        yield from _differ(f" for suites {glob!r}", old.suites.get(glob, Limits()), new.suites.get(glob, Limits()))
     if old.require_baseline != new.require_baseline:
         yield f"require_baseline: {_said(old.require_baseline)} → {_said(new.require_baseline)}"
+    if old.of_base != new.of_base:
+        yield f"policy_from: {'base → head' if old.of_base else 'head → base'}"
+    yield from _differ("", old.criteria, new.criteria)
+    mine, theirs = old.criteria.evaluators, new.criteria.evaluators
+    for glob in dict.fromkeys([*mine, *theirs]):
+        unset = EvaluatorCriteria()
+        yield from _differ(f" for evaluators {glob!r}", mine.get(glob, unset), theirs.get(glob, unset))
 
 
-def _differ(what: str, old: Limits, new: Limits) -> Iterator[str]:
-    for each in fields(Limits):
+def _differ(what: str, old: _Parts, new: _Parts) -> Iterator[str]:
+    for each in fields(old):
         mine, theirs = getattr(old, each.name), getattr(new, each.name)
-        if each.name == "origin" or mine == theirs:
+        if each.name in ("origin", "evaluators") or mine == theirs:
             continue
         if not isinstance(mine, Mapping):
-            yield f"{each.name} for {what}: {_said(mine)} → {_said(theirs)}"
+            yield f"{each.name}{what}: {_said(mine)} → {_said(theirs)}"
             continue
         for key in dict.fromkeys([*mine, *theirs]):
             if mine.get(key) != theirs.get(key):
-                yield f"{each.name}.{key} for {what}: {_said(mine.get(key))} → {_said(theirs.get(key))}"
+                yield f"{each.name}.{key}{what}: {_said(mine.get(key))} → {_said(theirs.get(key))}"
 
 
 def _said(value: object) -> str:

@@ -71,11 +71,11 @@ def _score_row(
         reason = "no case has a score" if len(suite.columns) else "no case was run"
         return Row(suite.label, name, Label.UNMEASURABLE, None, base, reason=reason)
     known = olds[0].evaluators.get(name)
-    if known is None or (base is None and not pairs.dropped):
-        return Row(suite.label, name, Label.NEW, mean, reason="no base score of this evaluator yet")
-    change = what_changed(info, known)
+    change = "" if known is None else what_changed(info, known)
     if change and not _too_many_errors(pairs, criteria):
         return Row(suite.label, name, Label.NOT_COMPARABLE, mean, base, reason=change)
+    if known is None or (base is None and not pairs.dropped):
+        return Row(suite.label, name, Label.NEW, mean, reason="no base score of this evaluator yet")
     direction = criteria.of(name).higher_is_better
     upwards = info.higher_is_better if direction is None else direction
     checked = info.fingerprint is not None and known.fingerprint is not None
@@ -125,8 +125,9 @@ def _row(row: Row, pairs: Pairs, criteria: Criteria, *, bound: float, estimate: 
 
 def _too_many_errors(pairs: Pairs, criteria: Criteria) -> str:
     """In words; empty where the share of pairs that were dropped is bearable."""
-    share = pairs.dropped / max(1, pairs.n + pairs.dropped)
-    return f"{pairs.dropped} pairs have an error ({share:.0%})" if share > criteria.max_dropped else ""
+    tried = pairs.n + pairs.dropped
+    bearable = pairs.dropped <= criteria.max_dropped * tried
+    return "" if bearable else f"{pairs.dropped:,} of {tried:,} pairs have an error"
 
 
 def _estimated(row: Row, pairs: Pairs, bound: float) -> Row:

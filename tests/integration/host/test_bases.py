@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import shutil
 from pathlib import Path
 
+import pytest
 from tests.integration.host.conftest import Project, suite
 
 
@@ -70,3 +73,57 @@ def test_a_base_that_is_not_there_is_refused(project: Project) -> None:
     ran = project.scoregate("run", "--baseline", "nowhere")
     assert ran.exit_code == 2
     assert "nowhere" in ran.output
+
+
+def spoiled(name: str, run: Path, lines: list[bytes]) -> None:
+    """Spoil a stored run of thirty cases in the way that is named."""
+    head, cases = run / "run.json", run / "cases.jsonl.gz"
+    text = head.read_text()
+    changed = {
+        "newer schema": text.replace('"schema_version": 1', '"schema_version": 9'),
+        "half a head": text[: len(text) // 2],
+        "empty head": "",
+        "other suites": text.replace('"demo"', '"another"'),
+    }
+    packed = {
+        "empty cases": b"",
+        "no archive": b"hello",
+        "half the cases": gzip.compress(b"\n".join(lines))[:-100],
+        "no cases": gzip.compress(b""),
+        "twice": gzip.compress(b"\n".join([*lines, *lines])),
+        "NaN": gzip.compress(b"\n".join(line.replace(b'"score":1.0', b'"score":NaN') for line in lines)),
+        "garbage": gzip.compress(b"\n".join([*lines, b"\xff{", b"[]", b'{"suite":7,"hash":"x"}'])),
+    }
+    head.write_text(changed.get(name, text))
+    cases.write_bytes(packed.get(name, cases.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "label"),
+    [
+        ("newer schema", "is of schema 9; this scoregate reads up to 1: Update scoregate.", "new"),
+        ("half a head", "run.json is damaged", "new"),
+        ("empty head", "run.json is damaged", "new"),
+        ("other suites", "another is gone", "new"),
+        ("empty cases", "30 of 30 cases are missing", "new"),
+        ("no archive", "cut off or damaged", "new"),
+        ("half the cases", "cut off or damaged", "unchanged"),
+        ("no cases", "30 of 30 cases are missing", "new"),
+        ("twice", "30 cases are there twice; the first of each counts", "unchanged"),
+        ("NaN", "30 of 30 pairs have an error", "unmeasurable"),
+        ("garbage", "3 of its lines hold no case", "unchanged"),
+    ],
+)
+def test_a_base_that_is_not_as_it_should_be_is_told_and_used_as_far_as_it_goes(
+    project: Project, name: str, told: str, label: str
+) -> None:
+    project.write("evals/demo.py", suite(good=30))
+    ran = project.scoregate("run")
+    base = keep_run(project, "base")
+    spoiled(name, base, gzip.decompress((base / "cases.jsonl.gz").read_bytes()).splitlines())
+    judged = project.scoregate("gate", str(ran.out), "--baseline", str(base))
+    assert judged.exit_code == (3 if name == "other suites" else 0)
+    assert "Traceback" not in judged.output
+    assert told in " ".join(judged.output.split())
+    again = project.scoregate("report", str(ran.out), "--baseline", str(base), "--format", "json")
+    assert json.loads(again.output)["rows"][-1]["label"] == label

@@ -32,14 +32,18 @@ run_test_suite(id="demo", test_cases=cases, fn=fn, evaluators=[IsEquals()], max_
 """
 
 
-def confirmed(project: Project, passes: str, *flags: str) -> Ran:
-    """A run whose case `good 3` passed in the base; now its nth call, from 0, passes where `passes` says so of n."""
+def confirmed(project: Project, passes: str, *flags: str, config: str = "") -> Ran:
+    """A run whose case `good 3` passed in the base; now its nth call, from 0, passes where `passes` says so of n.
+
+    `config` is more of each case's TestCaseConfig.
+    """
+    script = CRITICAL.replace('tags=["critical"]', f'tags=["critical"]{config}')
     project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_critical = true\n")
-    project.write("evals/demo.py", CRITICAL.replace("PASSES(len(seen))", "True"))
+    project.write("evals/demo.py", script.replace("PASSES(len(seen))", "True"))
     project.scoregate("run")
     base = keep_run(project, "base")
     (project.root / "evals" / "calls.txt").unlink()
-    project.write("evals/demo.py", CRITICAL.replace("PASSES(len(seen))", f"(lambda n: {passes})(len(seen))"))
+    project.write("evals/demo.py", script.replace("PASSES(len(seen))", f"(lambda n: {passes})(len(seen))"))
     return project.scoregate("run", "--baseline", str(base), *flags)
 
 
@@ -63,6 +67,19 @@ def test_a_fourth_try_decides_what_three_left_open(project: Project) -> None:
     ran = confirmed(project, "n in (2, 4)", "--confirm", "all")
     assert ran.run["confirmations"][0]["tries"] == [False, True, False, True]
     assert ran.exit_code == 0
+
+
+def test_a_case_that_says_how_often_it_runs_is_tried_until_it_is_decided(project: Project) -> None:
+    ran = confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
+    assert ran.run["confirmations"][0]["tries"] == [False, True, False, False]
+    assert ran.exit_code == 1
+    assert "confirmed, 1 of 4 tries passed" in " ".join(ran.output.split())
+
+
+def test_a_case_that_meets_nothing_but_errors_is_not_decided(project: Project) -> None:
+    ran = confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
+    assert ran.run["confirmations"][0]["tries"] == []
+    assert ran.exit_code == 3, ran.output
 
 
 def test_without_confirmation_the_gate_goes_by_the_first_failure(project: Project) -> None:

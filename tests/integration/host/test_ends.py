@@ -151,6 +151,15 @@ def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Pro
         assert value not in written + ran.output
 
 
+def test_a_token_that_the_checkout_left_to_suites_is_told(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    assert project.scoregate("run", GITHUB_ACTIONS="true").run["notices"] == []
+    project.git("config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic c2VjcmV0")
+    (notice,) = project.scoregate("run", GITHUB_ACTIONS="true").run["notices"]
+    assert "persist-credentials: false" in notice
+    assert project.scoregate("run").run["notices"] == []
+
+
 def test_output_of_a_suite_cannot_give_commands_to_ci(project: Project) -> None:
     noise = 'print("::error::boo\\n  ::set-output name=a::b\\nx ##[group]y\\x1b[31m")'
     project.write("evals/demo.py", suite(noise))
@@ -158,3 +167,22 @@ def test_output_of_a_suite_cannot_give_commands_to_ci(project: Project) -> None:
     assert not [line for line in ran.output.splitlines() if line.lstrip().startswith("::")]
     assert "##[" not in ran.output
     assert "\x1b" not in ran.output
+
+
+def test_only_files_are_read_as_event_logs(project: Project) -> None:
+    project.write("secret.txt", "what only the host may read\n")
+    body = (
+        "import os\n"
+        "folder = os.environ['SCOREGATE_EVENTS']\n"
+        "os.symlink(os.path.abspath('secret.txt'), folder + '/a-link.jsonl')\n"
+        "os.symlink('/proc/self/environ', folder + '/a-way-out.jsonl')\n"
+        "os.mkfifo(folder + '/b-pipe.jsonl')\n"
+        "os.mkdir(folder + '/c-folder.jsonl')\n"
+    )
+    project.write("evals/demo.py", suite(body))
+    ran = project.scoregate("run", SOME_VARIABLE="of the host")
+    assert ran.exit_code == 0, ran.output
+    told = " ".join(ran.run["notices"])
+    assert [name for name in ("a-link", "a-way-out", "b-pipe", "c-folder") if f"{name}.jsonl" not in told] == []
+    assert "only the host" not in told
+    assert "SOME_VARIABLE" not in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.test_bases import keep_run
 
@@ -67,6 +68,33 @@ def test_a_loosened_policy_is_told_and_can_be_refused(project: Project) -> None:
     project.write("scoregate.toml", f"min_pass_rate = 0\npolicy_from = 'base'\n{loose}")
     refused = project.scoregate("gate", str(ran.out), "--baseline", str(keep_base(project)))
     assert refused.exit_code == 1
+    assert "set in scoregate.toml of the base" in " ".join(refused.output.split())
+
+
+@pytest.mark.parametrize("loose", ["min_effect = 0.9", "alpha = 0.000001", "[evaluators.is-equals]\nmin_effect = 0.9"])
+def test_a_change_cannot_loosen_what_counts_as_a_difference(project: Project, loose: str) -> None:
+    strict = "fail_on_regression = true\npolicy_from = 'base'\n"
+    ran = against_base(project, base_settings=strict, settings=f"fail_on_regression = true\n{loose}\n")
+    assert ran.exit_code == 1, ran.output
+    told = " ".join(ran.result["policy_changes"])
+    assert ("alpha" if "alpha" in loose else "min_effect") in told
+    assert "policy_from: base → head (not applied: policy_from = base)" in told
+
+
+def test_a_base_that_is_run_has_the_policy_of_its_own_tree(project: Project) -> None:
+    project.write("scoregate.toml", "min_pass_rate = 0.9\npolicy_from = 'base'\n")
+    project.write("evals/demo.py", suite(good=30))
+    project.commit("base")
+    project.git("checkout", "-qb", "change")
+    project.write("scoregate.toml", "min_pass_rate = 0\n")
+    project.write("evals/demo.py", suite(good=30, fn=WORSE))
+    project.commit("loosen")
+    ran = project.scoregate("run", "--baseline", "rerun", "--max-drop", "is-equals=0.5")
+    assert ran.exit_code == 1, ran.output
+    assert ran.result["policy_changes"] == [
+        f"{change} (not applied: policy_from = base)"
+        for change in ("min_pass_rate for all suites: 0.9 → 0", "policy_from: base → head")
+    ]
 
 
 def keep_base(project: Project) -> str:

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from tests.fakes.fixtures import github
 from tests.fakes.github import GitHub
+from tests.integration.host.conftest import project
 from tests.integration.jobs.world import World
 
-__all__ = ["github"]
+__all__ = ["github", "project"]
 
 
 @pytest.fixture
-def world(github: GitHub, tmp_path: Path) -> World:  # noqa: F811
+def world(github: GitHub, tmp_path: Path) -> World:
     return World.new(github, tmp_path)

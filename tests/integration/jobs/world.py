@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ from typing import Any
 from tests.fakes.github import GitHub, Pull, Repository, Run, events
 from tests.fakes.github.adopt import adopt
 from tests.integration.host.conftest import Project, Ran, clean_environment, suite
+from tests.integration.jobs import runner
+from tests.integration.jobs.runner import Command
 
 NAMES = itertools.count(1)
 READ = {"contents": "read", "actions": "read"}
@@ -29,9 +32,22 @@ class Job(Ran):
     ran: Run
 
     @property
-    def commands(self) -> list[str]:
-        """The lines of the log that the runner obeys."""
-        return [line for line in self.output.splitlines() if line.lstrip().startswith("::") or "##[" in line]
+    def commands(self) -> list[Command]:
+        """What the runner obeys of the log."""
+        return runner.commands(self.output)
+
+    @property
+    def warnings(self) -> list[str]:
+        return [command.message for command in self.commands if command.name == "warning"]
+
+    @property
+    def written(self) -> dict[str, bytes]:
+        """Every file that is left, unpacked."""
+        paths = [path for path in self.out.rglob("*") if path.is_file()]
+        return {
+            path.name: gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            for path in paths
+        }
 
     def upload(self) -> None:
         """As the step after ours does."""
@@ -72,9 +88,13 @@ class World:
         self.project.git("checkout", "-q", "-b", name, "main")
 
     def open_pull_request(self, head: str = "change", *, fork: Repository | None = None) -> Pull:
-        """Its merge commit is what is checked out afterwards, as actions/checkout leaves it."""
+        """Its merge commit is what is checked out afterwards, as actions/checkout leaves it.
+
+        Of a fork's, the token may only read from now on.
+        """
         if fork is not None:
             adopt(fork, self.project.root)
+            self.permissions = READ
         pull = self.repo.pull_request(head, head_repository=fork)
         self.check_out_merge(pull)
         return pull
@@ -86,6 +106,15 @@ class World:
         git("branch", "-f", "merged")
         adopt(self.repo, self.project.root)
         self.repo.refs[f"refs/pull/{pull.number}/merge"] = git("rev-parse", "HEAD").strip()
+
+    def check_out_shallow(self, branch: str) -> None:
+        """As actions/checkout does by default: one commit, and no names but its own."""
+        shallow = self.folder / f"shallow-{next(NAMES)}"
+        shallow.mkdir()
+        source = self.project.root
+        self.project = Project(shallow)
+        self.project.git("fetch", "-q", "--depth=1", f"file://{source}", branch)
+        self.project.git("checkout", "-q", "--detach", "FETCH_HEAD")
 
     def start(self, event: events.Event, ran: Run, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         for name in ("output", "summary"):
@@ -118,7 +147,7 @@ class World:
 
     def finish(self, process: subprocess.Popen[str], ran: Run) -> Job:
         output, _ = process.communicate(timeout=90)
-        outputs = read_outputs((self.folder / "output").read_text())
+        outputs = runner.outputs((self.folder / "output").read_text())
         summary = (self.folder / "summary").read_text()
         kept = self.folder / f"out-{next(NAMES)}"
         if (self.project.root / "scoregate-out").exists():
@@ -135,18 +164,18 @@ class World:
             head_repository=source,
         )
 
+    def fork(self, name: str = "mallory/bot") -> Repository:
+        return self.github.repository(name, fork_of=self.repo)
+
+    def second_stage(self, first: Run, *arguments: str, **environment: str) -> Job:
+        """The workflow that waits for the first; it runs on the default branch, with every right."""
+        self.project.git("checkout", "-q", "main")
+        self.permissions = WRITE
+        return self.job(events.workflow_run(first), "publish", *arguments, **environment)
+
     def push(self, **environment: str) -> Job:
         """The job on a push to main of what is there, its run uploaded."""
         self.project.git("checkout", "-q", "main")
         done = self.job(events.push(self.repo), **environment)
         done.upload()
         return done
-
-
-def read_outputs(text: str) -> dict[str, str]:
-    """The file of outputs as the runner reads it."""
-    lines, found = iter(text.splitlines()), {}
-    for line in lines:
-        name, _, end = line.partition("<<")
-        found[name] = "\n".join(itertools.takewhile(lambda each, end=end: each != end, lines))
-    return found

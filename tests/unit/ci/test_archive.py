@@ -7,6 +7,7 @@ import json
 import random
 import resource
 from dataclasses import fields, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,26 @@ CASES = st.builds(
 )
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        b'"score":NaN',
+        b'"score":null',
+        b'"score":1e999',
+        b'"score":1.5',
+        b'"score":"0.5"',
+        b'"score":true',
+        b'"score":1,"threshold":{"above":1}',
+        b'"score":1,"assertions":[{"criterion":1}]',
+    ],
+)
+def test_a_score_that_is_none_is_an_error_of_its_evaluator_alone(tmp_path: Path, given: bytes) -> None:
+    line = b'{"suite":0,"hash":"x","duration_ms":NaN,"evaluations":{"good":{"score":1},"bad":{' + given + b"}}}"
+    columns = damage(tmp_path, line).suites[0].columns
+    assert (columns.score("good", 3), columns.errored) == (1.0, {"bad": {3}})
+    assert isnan(columns.durations_ms[3])
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(st.lists(CASES, max_size=6, unique_by=lambda case: (case.suite, case.key)))
 def test_whatever_suites_say_survives_the_disk(tmp_path: Path, cases: list[CaseResult]) -> None:
@@ -270,16 +291,9 @@ def damage(folder: Path, *lines: bytes) -> Run:
         b'{"suite":0,"hash":3}',
         b'{"suite":0,"hash":"x","repeat":99999999999999999999}',
         b'{"suite":0,"hash":"x","duration_ms":1' + b"0" * 400 + b"}",
-        b'{"suite":0,"hash":"x","duration_ms":NaN}',
         b'{"suite":0,"hash":"x","tags":"abc"}',
-        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":NaN}}}',
-        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":1.5}}}',
-        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":"0.5"}}}',
-        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":true}}}',
         b'{"suite":0,"hash":"x","evaluations":{"e":3}}',
         b'{"suite":0,"hash":"x","evaluations":[1]}',
-        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":1,"threshold":{"above":1}}}}',
-        b'{"suite":0,"hash":"x","evaluations":{"e":{"score":1,"assertions":[{"criterion":1}]}}}',
         b'{"suite":0,"hash":"x","errors":[{"error":{"type":1,"message":"m"}}]}',
         b'{"suite":0,"hash":"x","usage":{"input_tokens":-1}}',
     ],
@@ -308,6 +322,7 @@ def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch:
 def test_a_case_that_is_there_twice_counts_once(tmp_path: Path) -> None:
     run = damage(tmp_path, b'{"suite":0,"hash":"h1"}')
     assert any("1 cases are there twice" in notice for notice in run.notices)
+    assert run.complete
     assert len(run.suites[0].columns) == len(list(run.cases)) == 3
 
 
@@ -329,6 +344,15 @@ def test_of_a_file_that_is_cut_off_the_rest_is_kept(tmp_path: Path, kept: float)
     assert (run.complete, run.suites[0].complete) == (False, False)
     assert any("are missing" in notice for notice in run.notices)
     assert len(list(run.cases)) == len(run.suites[0].columns) == pytest.approx(20_000 * kept, rel=0.2, abs=300)
+
+
+def test_of_a_small_file_that_is_cut_off_the_rest_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, [replace(case, input=str(hash(case.hash))) for case in some(40)])
+    path = tmp_path / "cases.jsonl.gz"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 3 // 4])
+    run = read_run(tmp_path)
+    assert 20 < len(run.suites[0].columns) < 40
+    assert len(list(run.cases)) == len(run.suites[0].columns)
 
 
 def test_a_file_that_was_never_packed_is_told(tmp_path: Path) -> None:

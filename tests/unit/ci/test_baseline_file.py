@@ -39,6 +39,31 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
     assert found.note == "2 stored runs pooled"
 
 
+async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) -> None:
+    for name, run in {"a": RUN, "b": replace(RUN, id="dirty", finished=900.0, dirty=True)}.items():
+        with RunWriter(tmp_path / "bases" / name / "run") as writer:
+            writer.finish(run)
+    found = await file_baseline(tmp_path, Settings(baseline="bases"))
+    assert found is not None
+    assert (found.note, found.pool) == ("stored run", ())
+
+
+async def test_a_run_that_cannot_be_read_is_no_base_and_spoils_no_other(tmp_path: Path) -> None:
+    for name in "ab":
+        with RunWriter(tmp_path / "bases" / name / "run") as writer:
+            writer.finish(RUN)
+    head = tmp_path / "bases" / "b" / "run" / "run.json"
+    head.write_text(head.read_text().replace('"schema_version": 1', '"schema_version": 2'))
+    pooled = await file_baseline(tmp_path, Settings(baseline="bases"))
+    alone = await file_baseline(tmp_path, Settings(baseline="bases/b"))
+    assert pooled is not None
+    assert alone is not None
+    assert pooled.run is not None
+    assert (pooled.pool, alone.run) == ((), None)
+    for found in (pooled, alone):
+        assert "of schema 2; this scoregate reads up to 1: Update scoregate." in found.note
+
+
 async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:
     found = await file_baseline(tmp_path, Settings(baseline="none"))
     assert found is not None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import pytest
 from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
-from scoregate.core.compare import compare
+from scoregate.core.compare import Comparison, compare
+from scoregate.core.criteria import Criteria
 from scoregate.core.events import ErrorInfo
 from scoregate.core.gate import Verdict, judge
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.record import Run, Script
+from scoregate.core.rows import Label
 from scoregate.core.rules import Conclusion, Finding
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
@@ -149,6 +152,75 @@ def test_a_suite_of_the_base_that_is_gone_cannot_be_measured() -> None:
 def test_a_suite_that_was_filtered_out_is_not_gone() -> None:
     base = run_of(GOOD, Told(scored(1.0), id="old"))
     assert verdict(GOOD, base=base, filters=("demo",)).conclusion is PASSED
+
+
+RELATIVE = Limits(max_drop={"*": 0.0}, fail_on_regression=True, max_error_rate=None)
+
+
+def against(
+    new: dict[str, Any], old: dict[str, Any], *, policy: Policy | None = None, **told: Any
+) -> tuple[Comparison, Verdict]:
+    policy = policy or Policy(RELATIVE)
+    comparison = compare(
+        run_of(Told(new, threshold=None, **told)), run_of(Told(old, threshold=None, **told)), criteria=policy.criteria
+    )
+    return comparison, judge(comparison, policy)
+
+
+def test_a_watched_row_with_too_many_errors_is_not_green() -> None:
+    _, found = against(scored(*[1.0] * 30), scored(*[1.0] * 24, *[ERROR] * 6))
+    for rule in ("drop", "regression"):
+        assert finding(found, rule).conclusion is UNMEASURABLE
+        assert finding(found, rule).value == "6 of 30 pairs have an error"
+    assert found.exit_code == 3
+
+
+def test_a_gated_row_is_worse_by_holm_over_the_gated_rows_alone() -> None:
+    """p = 1/32 of one gated evaluator is no discovery among eleven others, and yet no luck of its own."""
+    names = [f"e{at}" for at in range(11)]
+    told = {"id": "rest", "evaluators": [info(name) for name in names]}
+    rest = [Told({f"c{at}": dict.fromkeys(names, (at + side) % 2.0) for at in range(20)}, **told) for side in (0, 1)]
+    new = run_of(Told(scored(*[0.0] * 5, *[1.0] * 15), "gated"), rest[0])
+    comparison = compare(new, run_of(Told(scored(*[1.0] * 20), "gated"), rest[1]))
+    row = comparison.rows[0]
+    assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), Label.NOISE)
+    found = judge(comparison, Policy(Limits(), {"gated": Limits(fail_on_regression=True)}))
+    assert finding(found, "regression").conclusion is FAILED
+
+
+@pytest.mark.parametrize(("min_effect", "conclusion"), [(0.01, FAILED), (0.3, PASSED)])
+def test_a_gate_needs_an_effect_worth_a_word_and_goes_by_its_policy(min_effect: float, conclusion: Conclusion) -> None:
+    policy = Policy(RELATIVE, criteria=Criteria(min_effect=min_effect))
+    _, found = against(scored(*[0.0] * 5, *[1.0] * 15), scored(*[1.0] * 20), policy=policy)
+    assert {finding(found, rule).conclusion for rule in ("drop", "regression")} == {conclusion}
+
+
+def test_a_watched_evaluator_that_the_base_has_and_the_run_lost_is_told() -> None:
+    base = run_of(Told({"c0": {"e": 1.0, "f": 1.0}}, evaluators=[info("e"), info("f")]))
+    found = judge(compare(run_of(Told({"c1": {"e": 1.0}})), base), Policy(RELATIVE))
+    told = {one.evaluator: one.value for one in found.findings if one.rule == "comparable"}
+    assert told == {"e": "new: no case has a score in both runs", "f": "removed: this evaluator is gone"}
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "conclusion", "value"),
+    [
+        (0.03, 0.02, FAILED, "1.50 × the base's"),
+        (0.02, 0.02, PASSED, "1.00 × the base's"),
+        (None, 0.02, UNMEASURABLE, "unknown, though the base knows it"),
+        (0.02, None, PASSED, "unknown in the base"),
+        (0.02, 0.0, PASSED, "unknown in the base"),
+    ],
+)
+def test_a_cost_is_held_to_a_multiple_of_the_base(
+    new: float | None, old: float | None, conclusion: Conclusion, value: str
+) -> None:
+    run, base = run_of(GOOD), run_of(GOOD)
+    for each, cost in ((run, new), (base, old)):
+        columns = each.suites[0].columns
+        columns.costs[:] = array("d", [float("nan") if cost is None else cost] * len(columns))
+    one = finding(judge(compare(run, base), Policy(Limits(max_cost_ratio=1.2))), "cost ratio")
+    assert (one.conclusion, one.value) == (conclusion, value)
 
 
 def test_a_base_is_not_required() -> None:

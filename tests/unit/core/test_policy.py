@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.policy import Limits, Policy
+from scoregate.core.criteria import Criteria, EvaluatorCriteria
+from scoregate.core.policy import Limits, Policy, differences
 from scoregate.core.record import SuiteResult
 
 SUITE = SuiteResult("support-bot", "support-bot (evals/a.py)")
@@ -52,3 +53,19 @@ def test_later_ones_win_and_what_they_leave_open_stays() -> None:
 
 def test_a_limit_of_0_is_a_limit() -> None:
     assert Policy(suites={"*": Limits(min_pass_rate=0.0)}).of(SUITE).min_pass_rate == 0.0
+
+
+def test_every_change_of_the_policy_is_told() -> None:
+    old = Policy(Limits(max_drop={"*": 0.1}), of_base=True)
+    narrow = {"tone": EvaluatorCriteria(higher_is_better=False)}
+    new = Policy(
+        Limits(), {"rag": Limits(max_cost=1.0)}, criteria=Criteria(alpha=0.01, min_effect=0.5, evaluators=narrow)
+    )
+    assert list(differences(old, new)) == [
+        "max_drop.* for all suites: 0.1 → not set",
+        "max_cost for suites 'rag': not set → 1",
+        "policy_from: base → head",
+        "alpha: 0.05 → 0.01",
+        "min_effect: 0.01 → 0.5",
+        "higher_is_better for evaluators 'tone': not set → false",
+    ]

@@ -50,6 +50,23 @@ def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
     assert (second.state, second.counts) == (State.HELD, "0 / 1")
 
 
+def test_an_interval_without_zero_that_is_yet_noise_says_why() -> None:
+    base = make_base(told([1.0] * 20, suite="a"), told([0.0, 1.0] * 10, suite="b"))
+    run = make_run(told([0.0] * 5 + [1.0] * 15, suite="a"), told([1.0, 0.0] * 10, suite="b"))
+    one, other = view_of(run, base).rows
+    assert one.note.startswith("p = 0.03, q = 0.06 among all rows, could detect ±")
+    assert other.note.startswith("could detect ±")
+
+
+def test_what_could_not_be_measured_shows_no_difference() -> None:
+    broken = told([1.0] * 20)
+    for trial in broken.trials[:9]:
+        trial.scores[0] = Score("e", error=ErrorInfo("E", "no"))
+    [row] = view_of(make_run(broken), make_base(told([0.5] * 20))).rows
+    assert (row.delta, row.low, row.high, row.counts) == ("–", "", "", "–")
+    assert (row.label, row.note) == ("unmeasurable", "9 of 20 pairs have an error")
+
+
 def test_a_gate_marks_the_row_that_it_names() -> None:
     limits = Limits(min_pass_rate=0, min_score={"e": 0.9})
     [row] = view_of(make_run(told([0.5] * 20)), limits=limits).rows

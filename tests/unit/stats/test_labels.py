@@ -36,7 +36,7 @@ def test_unmeasurable_comes_before_all_else() -> None:
     shaky = {**new, **{f"case-{at}": [None] for at in range(6)}}
     assert row_of(shaky, old).label is Label.UNMEASURABLE
     row = against(shaky, old, OTHER)
-    assert (row.label, row.reason, row.dropped) == (Label.UNMEASURABLE, "6 pairs have an error (10%)", 6)
+    assert (row.label, row.reason, row.dropped) == (Label.UNMEASURABLE, "6 of 60 pairs have an error", 6)
     assert (row.delta, row.p) == (None, None), "another evaluator's scores are not to be subtracted"
     few = row_of(cases([None, 1.0, 1.0]), cases([1.0] * 3))
     assert few.label is Label.UNMEASURABLE
@@ -73,6 +73,11 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
 def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", fingerprint))
     assert (row.label, row.reason) == (Label.NOT_COMPARABLE, words)
+
+
+def test_not_comparable_comes_before_new() -> None:
+    row = against(cases([1.0] * 20), {}, OTHER)
+    assert (row.label, row.base) == (Label.NOT_COMPARABLE, None)
 
 
 def test_a_turned_direction_is_not_comparable() -> None:

@@ -35,7 +35,7 @@ class CasesFile:
             EOFError, BadGzipFile, zlib.error: here the file is cut off or damaged.
         """
         with io.BufferedReader(_FromStart(self._fd), 1 << 18) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
-            text = io.BufferedReader(unpacked, 1 << 18)
+            text = io.BufferedReader(_Unpacked(unpacked), 1 << 18)
             while line := text.readline(MAX_LINE_BYTES + 2):
                 yield line
                 while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
@@ -64,6 +64,21 @@ def with_cases(run: Run, cases: CasesFile) -> Run:
     """The run, reading its cases from a file."""
     suites = (replace(suite, read=cases.reader(at)) for at, suite in enumerate(run.suites))
     return replace(run, suites=tuple(suites), read=cases.reader())
+
+
+class _Unpacked(io.RawIOBase):
+    """What can be unpacked at once: where the file is cut off, all before that comes, then the error."""
+
+    def __init__(self, packed: gzip.GzipFile) -> None:
+        self._packed = packed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._packed.read1(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class _FromStart(io.RawIOBase):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
+from math import isfinite
 from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
@@ -53,14 +54,14 @@ def _cleaned(value: object) -> object:
 
 
 def case_of(line: bytes) -> CaseResult:
-    """The case in a line.
+    """The case in a line. A score that is none becomes an error of its evaluator; the others stay.
 
     Raises:
         ValueError: it is no JSON, too long, or not a case.
     """
     if len(line) > MAX_LINE_BYTES:
         raise ValueError(f"longer than {MAX_LINE_BYTES:,} bytes")
-    data = from_json(line, allow_inf_nan=False)
+    data = from_json(line)
     try:
         return _case(data)
     except KeyError as error:
@@ -71,6 +72,7 @@ def case_of(line: bytes) -> CaseResult:
 
 def _case(data: Mapping[str, Any]) -> CaseResult:
     get = data.get
+    evaluations, invalid = _scored(get("evaluations", _NOTHING))
     return CaseResult(
         _count(data["suite"]),
         _text(data["hash"]),
@@ -84,8 +86,8 @@ def _case(data: Mapping[str, Any]) -> CaseResult:
         _text(get("digest", "")),
         _texts(get("tags")),
         _optional_text(get("cluster")),
-        {name: _evaluation(value) for name, value in get("evaluations", _NOTHING).items()},
-        [_error(value) for value in get("errors", ())],
+        evaluations,
+        [*(_error(value) for value in get("errors", ())), *invalid],
         _texts(get("unscored")),
         _texts(get("pending")),
         _usage(get("usage")),
@@ -94,6 +96,19 @@ def _case(data: Mapping[str, Any]) -> CaseResult:
 
 _NOTHING: Mapping[str, Any] = {}
 _threshold = lru_cache(maxsize=1024, typed=True)(Threshold)
+
+
+def _scored(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
+    found: dict[str, Evaluation] = {}
+    invalid: list[CaseError] = []
+    for name, value in data.items():
+        try:
+            found[name] = _evaluation(value)
+        except (TypeError, ValueError) as error:
+            if not isinstance(value, Mapping):
+                raise
+            invalid.append(CaseError(ErrorInfo(type(error).__name__, str(error)), name))
+    return found, invalid
 
 
 def _evaluation(data: Mapping[str, Any]) -> Evaluation:
@@ -145,7 +160,8 @@ def _count(value: object) -> int:
 
 
 def _number(value: object) -> float | None:
-    return None if value is None else float(_checked(value, (int, float)))
+    number = None if value is None else float(_checked(value, (int, float)))
+    return number if number is not None and isfinite(number) else None
 
 
 def _checked(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:

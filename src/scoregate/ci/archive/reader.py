@@ -91,7 +91,7 @@ def _read(cases: CasesFile, suites: int) -> _Reading:
 def _run(head: RunHead, reading: _Reading) -> Run:
     suites = tuple(_suite(*pair) for pair in zip(head.suites, reading.suites, strict=True))
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _notices(head, reading))
-    whole = not reading.cut and not reading.invalid and not _lost(head, reading)
+    whole = not reading.cut and not reading.invalid and _lost(head, reading) <= 0
     run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=suites)
     return replace(run, complete=head.complete and whole, notices=(*head.notices, *notices))
 

@@ -22,6 +22,7 @@ from scoregate.core.record import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
 MOST_POOLED = 5
+MOST_TRIED = 3
 _LOOKED_AT = 1_000
 _KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
 
@@ -30,7 +31,8 @@ async def artifact_baseline(settings: Settings, connection: Connection | None, b
     """The run of the base's commit, else of its nearest ancestor, else the newest; None where it is not asked for.
 
     Runs of one commit are pooled. What a fork's run uploaded is no base, whatever it is called. A run that failed
-    its gate is one: its scores are valid.
+    its gate is one: its scores are valid. One that was interrupted is none, nor what cannot be read; then the next
+    nearest commit is tried.
     """
     if settings.baseline_kind not in _KINDS:
         return None
@@ -48,13 +50,13 @@ async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
     stored: dict[str, list[Mapping[str, Any]]] = {}
     async for artifact in _artifacts(connection, api, base):
         stored.setdefault(artifact["workflow_run"]["head_sha"], []).append(artifact)
-    chosen = await nearest(base, list(stored), api)
-    if chosen is None:
-        return Baseline(None, f"{base.branch} has no artifact {connection.artifact}")
-    runs, problems = await _runs(api, stored[chosen.commit][:MOST_POOLED], chosen.commit)
-    if not runs:
-        return Baseline(None, f"the artifact of {chosen.commit[:7]} cannot be used: {problems[0]}")
-    return pooled(runs, chosen.note, base.branch)
+    problems: list[str] = []
+    while len(problems) < MOST_TRIED and (chosen := await nearest(base, list(stored), api)) is not None:
+        runs, found = await _runs(api, stored.pop(chosen.commit)[:MOST_POOLED], chosen.commit)
+        if runs:
+            return pooled(runs, "; ".join((chosen.note, *problems)), base.branch)
+        problems.append(f"the artifact of {chosen.commit[:7]} cannot be used: {found[0]}")
+    return Baseline(None, "; ".join(problems) or f"{base.branch} has no artifact {connection.artifact}")
 
 
 def pooled(runs: list[Run], note: str, branch: str) -> Baseline:
@@ -90,10 +92,12 @@ async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str) -> tu
         except (GitHubRefused, RecordError) as error:
             problems.append(error.message)
             continue
-        if run.commit in (None, commit):
-            runs.append(run)
+        if run.commit is not None and run.commit != commit:
+            problems.append(f"it is a run of {run.commit[:7]}")
+        elif not run.complete:
+            problems.append("it was interrupted")
         else:
-            problems.append(f"it is a run of {run.commit and run.commit[:7]}")
+            runs.append(run)
     return runs, problems
 
 

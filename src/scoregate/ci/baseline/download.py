@@ -26,7 +26,7 @@ async def download(api: Api, artifact: Mapping[str, Any], most_bytes: int) -> IO
     digest, size = hashlib.sha256(), 0
     try:
         async with api.stream(f"actions/artifacts/{artifact['id']}/zip") as answer:
-            async for chunk in answer.aiter_bytes(1 << 16):
+            async for chunk in answer.aiter_raw(1 << 16):
                 if (size := size + len(chunk)) > most_bytes:
                     raise RecordError(f"the artifact is larger than {most_bytes >> 20} MB")
                 digest.update(chunk)

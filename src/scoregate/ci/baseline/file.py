@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio.to_thread
@@ -20,7 +21,7 @@ async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
         root: what the path in the settings is relative to.
 
     Raises:
-        RecordError: there is no run at that path, or one that cannot be read.
+        RecordError: there is no run at that path.
     """
     if settings.baseline_kind is BaselineKind.NONE:
         return Baseline(None, "no base was asked for")
@@ -32,17 +33,33 @@ async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
 def baseline_at(path: Path) -> Baseline:
     """The run at a path, or, where several folders in it hold runs, those of the newest one's commit together.
 
+    What is there and cannot be read is no base, and the note says why.
+
     Raises:
-        RecordError: there is no run, or one that cannot be read.
+        RecordError: there is no run.
     """
-    newest, *others = sorted(_runs(path), key=lambda run: run.finished, reverse=True)
-    pool = tuple(run for run in others if run.commit is not None and run.commit == newest.commit)
-    return Baseline(newest, describe(newest, len(pool) + 1), pool)
+    unreadable = list[str]()
+    found = sorted(_runs(path, unreadable), key=lambda run: run.finished, reverse=True)
+    if not found:
+        return Baseline(None, "; ".join(unreadable))
+    newest, *others = found
+    pool = tuple(run for run in others if _is_twin(run, newest))
+    return Baseline(newest, ", ".join([describe(newest, len(pool) + 1), *unreadable]), pool)
 
 
-def _runs(path: Path) -> list[Run]:
+def _is_twin(run: Run, newest: Run) -> bool:
+    """Whether both ran the same commit and nothing else."""
+    return run.commit is not None and run.commit == newest.commit and not run.dirty and not newest.dirty
+
+
+def _runs(path: Path, unreadable: list[str]) -> Iterator[Run]:
+    """Every run; what is wrong with those that cannot be read is appended."""
     below = sorted(child for child in path.glob("*/") if _holds_run(child)) if not _holds_run(path) else []
-    return [read_run(child) for child in below] or [read_run(path)]
+    for folder in below or [run_folder(path)]:
+        try:
+            yield read_run(folder)
+        except RecordError as error:
+            unreadable.append(f"{error.message}: {error.advice}")
 
 
 def _holds_run(path: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 
+from scoregate.ci.identity import Identity, rights
 from scoregate.ci.interpreter import Interpreter
 
 _TIMEOUT_S = 60.0
@@ -20,7 +21,9 @@ print(json.dumps({"prefix": sys.prefix, "path": [os.path.abspath(each) for each 
 """
 
 
-async def import_folders(interpreter: Interpreter, root: Path, *, environ: Mapping[str, str]) -> tuple[Path, ...]:
+async def import_folders(
+    interpreter: Interpreter, root: Path, *, environ: Mapping[str, str], identity: Identity | None = None
+) -> tuple[Path, ...]:
     """The folders that Python imports from beside its environment: all of PYTHONPATH, and those in the project.
 
     Without them the base's suites would import the project's own packages from the user's tree.
@@ -28,6 +31,7 @@ async def import_folders(interpreter: Interpreter, root: Path, *, environ: Mappi
     Args:
         root: absolute, without links.
         environ: the whole environment of the process that is asked; the user's code may run in it.
+        identity: who that process runs as; None for ourselves.
 
     Returns:
         Absolute folders, in the order in which they are searched; none where Python gives no answer.
@@ -35,7 +39,9 @@ async def import_folders(interpreter: Interpreter, root: Path, *, environ: Mappi
     command = [*interpreter.argv, "-c", _ASK]
     try:
         with anyio.fail_after(_TIMEOUT_S):
-            done = await anyio.run_process(command, cwd=root, env=environ, input=b"", stderr=subprocess.DEVNULL)
+            done = await anyio.run_process(
+                command, cwd=root, env=environ, input=b"", stderr=subprocess.DEVNULL, **rights(identity)
+            )
         answer = json.loads(done.stdout.splitlines()[-1])
         folders, prefix = map(Path, answer["path"]), Path(answer["prefix"])
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):

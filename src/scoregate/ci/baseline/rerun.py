@@ -111,7 +111,7 @@ def rerooted(plan: Plan, tree: Path, *, imports: Iterable[Path] = ()) -> Plan:
     notices = (
         f"{launch.name} is new here: the base does not have it" for launch in plan.launches if launch not in there
     )
-    return Plan(tree, tuple(launches), notices=tuple(notices))
+    return Plan(tree, plan.interpreter, tuple(launches), notices=tuple(notices))
 
 
 def _is_there(launch: Launch, tree: Path) -> bool:

@@ -16,6 +16,9 @@ from scoregate.errors import RecordError
 _FILE = r"(?:extra-\d+/)?(?:run\.json|cases\.jsonl\.gz)"
 _WANTED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _CHUNK = 1 << 20
+_LARGEST_DIRECTORY = 4 << 20
+_END, _END_SIZE, _FURTHEST_END = b"PK\5\6", 22, 22 + (1 << 16)
+_LARGE_LOCATOR, _LOCATOR_SIZE = b"PK\6\7", 20
 _BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
 
 
@@ -42,6 +45,7 @@ def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
     Raises:
         RecordError: it is no zip, holds no run, or too much.
     """
+    _check_directory(archive)
     try:
         with zipfile.ZipFile(archive) as found:
             left = bounds.files
@@ -54,6 +58,20 @@ def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
         raise _unusable(f"it holds no {RUN_FILE}")
     for path in folder.rglob("*"):
         _check(path, bounds)
+
+
+def _check_directory(archive: IO[bytes]) -> None:
+    """Refuse a directory of millions of entries before it is read: it comes into memory as a whole."""
+    size = archive.seek(0, 2)
+    archive.seek(max(0, size - _FURTHEST_END - _LOCATOR_SIZE))
+    tail = archive.read()
+    archive.seek(0)
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) - at < _END_SIZE:
+        raise _unusable(f"it is not a zip file ({size:,} bytes)")
+    is_large = tail[max(0, at - _LOCATOR_SIZE) : at].startswith(_LARGE_LOCATOR)
+    if is_large or int.from_bytes(tail[at + 12 : at + 16], "little") > _LARGEST_DIRECTORY:
+        raise _unusable("it holds too many files")
 
 
 def _unusable(why: str) -> RecordError:

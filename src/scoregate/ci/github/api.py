@@ -13,7 +13,7 @@ import httpx
 
 from scoregate import __version__
 from scoregate.ci.github.refusals import refusal
-from scoregate.ci.github.waiting import seconds_to_wait
+from scoregate.ci.github.waiting import Patience, seconds_to_wait
 from scoregate.errors import GitHubRefused
 
 VERSION = "2022-11-28"
@@ -26,11 +26,15 @@ Arrived: TypeAlias = Callable[[], Awaitable[Json | None]]
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """One repository, through an open client. Paths are below the repository unless they start with a slash."""
+    """One repository, through an open client. Paths are below the repository unless they start with a slash.
+
+    All requests together share one `patience`: a GitHub that is down costs its time once, not for each of them.
+    """
 
     client: httpx.AsyncClient = field(repr=False)
     repository: str
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+    patience: Patience = field(default_factory=Patience)
 
     async def get(self, path: str, **query: str | int) -> Json:
         """One answer.
@@ -38,7 +42,7 @@ class Api:
         Raises:
             GitHubRefused: there is none, after a few tries.
         """
-        return (await self._request("GET", path, query=query)).json()
+        return _content(path, await self._request("GET", path, query=query))
 
     async def pages(self, path: str, key: str = "", **query: str | int) -> AsyncIterator[Json]:
         """The items of every page, one by one.
@@ -52,8 +56,8 @@ class Api:
         url, given = self._url(path), {"per_page": 100, **query}
         for _ in range(MOST_PAGES):
             answer = await self._request("GET", url, query=given)
-            found = answer.json()
-            for item in found[key] if key else found:
+            found = _content(path, answer)
+            for item in found.get(key, ()) if isinstance(found, dict) else found:
                 yield item
             url, given = self._next(answer), {}
             if not url:
@@ -74,7 +78,7 @@ class Api:
         Raises:
             GitHubRefused: it was not changed.
         """
-        return (await self._request("PATCH", path, body=body)).json()
+        return _content(path, await self._request("PATCH", path, body=body))
 
     async def post(self, path: str, body: Mapping[str, Json], *, arrived: Arrived | None = None) -> Json:
         """Make something.
@@ -85,7 +89,7 @@ class Api:
         Raises:
             GitHubRefused: it was not made, or nobody knows.
         """
-        return (await self._request("POST", path, body=body, arrived=arrived)).json()
+        return _content(path, await self._request("POST", path, body=body, arrived=arrived))
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[httpx.Response]:
@@ -94,13 +98,14 @@ class Api:
         Raises:
             GitHubRefused: there is nothing to download.
         """
-        answer = await self._request("GET", path)
-        if (target := answer.headers.get("location")) is None:
-            raise GitHubRefused(f"GET {path}: no address to download from", status=answer.status_code)
+        answer = await self._request("GET", path, redirected=True)
         try:
             # A client of its own, since ours carries the token.
-            async with httpx.AsyncClient(timeout=_TIMEOUT) as client, client.stream("GET", target) as download:
-                if download.is_error:
+            async with (
+                httpx.AsyncClient(timeout=_TIMEOUT, headers={"Accept-Encoding": "identity"}) as client,
+                client.stream("GET", answer.headers.get("location", "")) as download,
+            ):
+                if not download.is_success:
                     raise GitHubRefused(f"the download answered {download.status_code}", status=download.status_code)
                 yield download
         except httpx.TransportError as error:
@@ -115,16 +120,19 @@ class Api:
         body: Mapping[str, Json] | None = None,
         accept: str = "application/vnd.github+json",
         arrived: Arrived | None = None,
+        redirected: bool = False,
     ) -> httpx.Response:
         request = self.client.build_request(
             method, self._url(path), params=query or None, json=body, headers={"Accept": accept}
         )
         for number in count(1):
+            started = anyio.current_time()
             answer = await self._sent(request)
-            if isinstance(answer, httpx.Response) and not answer.is_error:
+            if isinstance(answer, httpx.Response) and _is_answer(answer, redirected):
                 return answer
             pause = seconds_to_wait(answer, number)
-            if pause is None or number == TRIES:
+            lost = anyio.current_time() - started
+            if pause is None or number == TRIES or not self.patience.lasts(lost, pause):
                 break
             await self.sleep(pause)
             if arrived is not None and (made := await arrived()) is not None:
@@ -146,12 +154,28 @@ class Api:
         return url if url and httpx.URL(url).host == self.client.base_url.host else ""
 
 
+def _is_answer(answer: httpx.Response, redirected: bool) -> bool:
+    return answer.has_redirect_location if redirected else answer.is_success
+
+
+def _content(path: str, answer: httpx.Response) -> Json:
+    """The JSON of an answer; whatever stands between us and GitHub may have answered something else."""
+    try:
+        found = answer.json()
+    except ValueError:
+        found = None
+    if isinstance(found, dict | list):
+        return found
+    raise GitHubRefused(f"GitHub, {path}: the answer is no JSON", status=answer.status_code)
+
+
 @asynccontextmanager
-async def open_api(api_url: str, repository: str, token: str) -> AsyncIterator[Api]:
+async def open_api(api_url: str, repository: str, token: str, *, stop: anyio.Event | None = None) -> AsyncIterator[Api]:
     """A client for one repository.
 
     Args:
         api_url: such as `https://api.github.com`. repository: `owner/name`.
+        stop: once it is set, nothing is tried a second time.
     """
     headers = {
         "Authorization": f"Bearer {token}",
@@ -159,4 +183,4 @@ async def open_api(api_url: str, repository: str, token: str) -> AsyncIterator[A
         "User-Agent": f"scoregate/{__version__}",
     }
     async with httpx.AsyncClient(base_url=api_url, headers=headers, timeout=_TIMEOUT) as client:
-        yield Api(client, repository)
+        yield Api(client, repository, patience=Patience(stop=stop))

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
-_LEADING = re.compile(r"^(\s*)::", re.MULTILINE)
+# A lone carriage return ends a line for the runner, and it passes over any white space before a command.
+_LEADING = re.compile(r"(?<![^\r\n])([^\S\r\n]*):(?=:)")
 
 
 def command(name: str, message: str, **properties: object) -> str:
@@ -19,7 +20,7 @@ def command(name: str, message: str, **properties: object) -> str:
 
 def harmless(text: str) -> str:
     """Text for the log in which the runner finds no command; commands of both grammars are broken."""
-    return harmless_marks(_LEADING.sub("\\1:\u200b:", text))
+    return harmless_marks(_LEADING.sub("\\1:\u200b", text))
 
 
 def harmless_marks(text: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import anyio
+
 from scoregate.ci.github.api import Api, open_api
 from scoregate.ci.github.context import GitHub, read_context, slug
 from scoregate.ci.settings import Settings
@@ -40,8 +42,10 @@ def token_of(settings: Settings, environ: Mapping[str, str]) -> str:
 
 
 @asynccontextmanager
-async def connect(settings: Settings, environ: Mapping[str, str]) -> AsyncIterator[Connection | None]:
-    """The job's GitHub, until the block ends; None outside of jobs."""
+async def connect(
+    settings: Settings, environ: Mapping[str, str], stop: anyio.Event | None = None
+) -> AsyncIterator[Connection | None]:
+    """The job's GitHub, until the block ends; None outside of jobs. Once `stop` is set, it is asked everything once."""
     github = read_context(environ)
     if github is None:
         yield None
@@ -50,5 +54,5 @@ async def connect(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     if not (token := token_of(settings, environ)):
         yield Connection(github, None, key)
         return
-    async with open_api(github.api_url, github.repository, token) as api:
+    async with open_api(github.api_url, github.repository, token, stop=stop) as api:
         yield Connection(github, api, key)

@@ -63,8 +63,9 @@ def head_branch(github: GitHub) -> str:
 
 
 def default_branch(github: GitHub) -> str:
-    """The repository's default branch, as the event tells it."""
-    return str(_inner(github, "repository").get("default_branch") or "main")
+    """The repository's default branch, as the event tells it; what the clock starts runs there."""
+    assumed = github.ref_name if github.event_name == "schedule" else ""
+    return str(_inner(github, "repository").get("default_branch") or assumed or "main")
 
 
 def merge_group_base(github: GitHub) -> tuple[str, str] | None:

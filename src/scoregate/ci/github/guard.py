@@ -16,10 +16,12 @@ _ADVICE = (
 
 
 def refuse_foreign_code(github: GitHub, head: str | None) -> None:
-    """Check what is checked out.
+    """Check what is checked out: where a fork is about, nothing but the commit that the job itself is of.
+
+    The fork's branch may have moved since the event, so that its commits cannot be told by their hashes.
 
     Args:
-        head: the commit that is checked out.
+        head: the commit that is checked out; None where that is no repository.
 
     Raises:
         UsageError: it is a fork's, on an event that gives jobs the rights of this repository.
@@ -36,6 +38,5 @@ def _is_foreign(github: GitHub, head: str | None) -> bool:
         return request is not None and request.is_fork_of(github.repository)
     if github.event_name == "workflow_run":
         run: Mapping[str, Any] = github.event.get("workflow_run") or {}
-        repository = (run.get("head_repository") or {}).get("full_name")
-        return head == run.get("head_sha") and repository != github.repository
+        return (run.get("head_repository") or {}).get("full_name") != github.repository
     return False

@@ -10,6 +10,7 @@ from scoregate.ci.github.api import Api
 from scoregate.errors import GitHubRefused
 
 _OF_JOBS = "github-actions[bot]"
+_MISSING = 404
 _WHO = "query { viewer { login } }"
 
 
@@ -45,14 +46,24 @@ async def put_comment(api: Api, number: int, body: str, *, old: Comment | None, 
     Raises:
         GitHubRefused: it was not written.
     """
-    if old is not None:
-        return _comment(await api.patch(f"issues/comments/{old.id}", {"body": body}))
+    if old is not None and (changed := await _changed(api, old, body)) is not None:
+        return changed
 
     async def arrived() -> Mapping[str, Any] | None:
         found = await find()
         return None if found is None else {"id": found.id, "body": found.body, "html_url": found.url}
 
     return _comment(await api.post(f"issues/{number}/comments", {"body": body}, arrived=arrived))
+
+
+async def _changed(api: Api, old: Comment, body: str) -> Comment | None:
+    """The comment with its new body; None where somebody has deleted it meanwhile."""
+    try:
+        return _comment(await api.patch(f"issues/comments/{old.id}", {"body": body}))
+    except GitHubRefused as refused:
+        if refused.status != _MISSING:
+            raise
+        return None
 
 
 async def _own_logins(api: Api, graphql_url: str) -> set[str]:

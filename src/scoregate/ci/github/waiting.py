@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
+import anyio
 import httpx
 
 LONGEST_S = 60.0
+ALTOGETHER_S = 180.0
 _FAULTS = (500, 502, 503, 504)
 _LIMITED = (403, 429)
+
+
+@dataclass(slots=True)
+class Patience:
+    """Seconds that may be lost to refusals and silence; once they are used up, nothing is tried a second time.
+
+    Nor once `stop` is set: then there are seconds left for everything.
+    """
+
+    left_s: float = ALTOGETHER_S
+    stop: anyio.Event | None = None
+
+    def lasts(self, lost: float, pause: float) -> bool:
+        """Whether there is time for a pause, after a try that was lost."""
+        self.left_s -= lost
+        if pause > self.left_s or (self.stop is not None and self.stop.is_set()):
+            return False
+        self.left_s -= pause
+        return True
 
 
 def seconds_to_wait(answer: httpx.Response | httpx.TransportError, tries: int) -> float | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +24,20 @@ class _Log:
     offset: int = 0
     rest: bytes = b""
     skipping: bool = False
+    refused: bool = False
+
+
+def _plainly(path: str, flags: int) -> int:
+    """Open a regular file only: a link would have us read, as who we are, what the suite may not; a pipe would block.
+
+    Raises:
+        OSError: it is something else, or gone.
+    """
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return handle
 
 
 @dataclass(slots=True)
@@ -37,8 +54,13 @@ class Follower:
         """Everything that was written since the last call, in chunks."""
         for path in sorted(self.folder.glob("*.jsonl")):
             log = self._logs.setdefault(path.name, _Log(path))
-            while lines := self._next_lines(log):
-                yield from self._told(log, lines)
+            try:
+                while lines := self._next_lines(log):
+                    yield from self._told(log, lines)
+            except OSError:
+                if not log.refused:
+                    yield Noticed(self.script, f"{path.name!r:.80} in its folder of event logs is no file that is read")
+                log.refused = True
 
     def close(self) -> Iterator[Noticed]:
         """What was left half-written."""
@@ -50,7 +72,7 @@ class Follower:
 
     def _next_lines(self, log: _Log) -> list[bytes]:
         while True:
-            with log.path.open("rb") as file:
+            with open(log.path, "rb", opener=_plainly) as file:
                 file.seek(log.offset)
                 chunk = file.read(_CHUNK)
             if not chunk:

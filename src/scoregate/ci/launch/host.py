@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from scoregate.ci.identity import Identity
 from scoregate.ci.secrets import Redactor
 
 
@@ -15,13 +16,13 @@ class Host:
 
     Args:
         root: the repository. environ: our environment, of which a child gets a part.
-        redact: takes known secrets out of what we keep. tokens: values that no child may see.
+        redact: takes known secrets out of what we keep. identity: who children run as; None for ourselves.
         timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
     """
 
     root: Path
     environ: Mapping[str, str]
     redact: Redactor
-    tokens: tuple[str, ...] = ()
+    identity: Identity | None = None
     timeout_s: float | None = None
     max_scripts: int = 1

@@ -11,6 +11,7 @@ from scoregate.ci.publish.outputs import write_outputs
 from scoregate.ci.report.view import ReportView
 from scoregate.errors import GitHubRefused
 
+MOST_WARNINGS = 5
 Publisher: TypeAlias = Callable[[ReportView, Outlet], Awaitable[Delivery]]
 
 
@@ -28,9 +29,13 @@ async def deliver(view: ReportView, outlet: Outlet, publishers: Iterable[Publish
         warnings += delivery.warnings
     write_outputs(view, outlet, outputs)
     if outlet.connection is not None:
-        for warning in warnings:
+        for warning in (*warnings[: MOST_WARNINGS - 1], *_together(warnings[MOST_WARNINGS - 1 :])):
             outlet.log(command("warning", outlet.redact(warning), title="scoregate"))
     return tuple(warnings)
+
+
+def _together(warnings: list[str]) -> list[str]:
+    return ["\n".join(warnings)] if warnings else []
 
 
 async def _delivered(publisher: Publisher, view: ReportView, outlet: Outlet) -> Delivery:

@@ -31,7 +31,7 @@ def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, str]) 
         **outputs,
     }
     with file.open("a", encoding="utf-8", newline="\n") as stream:
-        stream.write(outlet.redact(outputs_text(values)))
+        stream.write(outputs_text({name: outlet.redact(value) for name, value in values.items()}))
 
 
 def _below_workspace(path: Path, outlet: Outlet) -> str:

@@ -12,8 +12,9 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.rules import Finding
 
-# A runner shows ten of a kind for a step and drops the rest; our own warnings need room as well.
-MOST_OF_A_KIND = 8
+# A runner shows ten of a kind for a step and drops the rest. One more says how many are left, and there must be room
+# for an error that ends us, and for warnings of what could not be delivered.
+MOST = {"error": 8, "warning": 4}
 _MESSAGE = 1_000
 
 
@@ -38,8 +39,8 @@ def annotate(view: ReportView) -> Iterator[Annotation]:
 def _of_kind(
     level: str, findings: Sequence[Finding], suites: Mapping[str, SuiteView], *, folder: str
 ) -> Iterator[Annotation]:
-    yield from islice(_each(level, findings, suites, folder=folder), MOST_OF_A_KIND)
-    if (left := len(findings) - MOST_OF_A_KIND) > 0:
+    yield from islice(_each(level, findings, suites, folder=folder), MOST[level])
+    if (left := len(findings) - MOST[level]) > 0:
         yield Annotation(level, "scoregate", f"{left} more in the job's summary")
 
 

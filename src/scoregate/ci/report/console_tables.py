@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report.console_text import MARKS, mark, place, shown
+from scoregate.ci.report.numbers import NONE
 from scoregate.ci.report.row_views import RowView, State
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.view import ReportView
@@ -96,7 +97,7 @@ def _spent(suite: SuiteView) -> str:
 
 
 def _delta(row: RowView) -> str:
-    if row.row.delta is None:
+    if row.delta == NONE:
         return ""
     if not row.significant:
         return "~"

@@ -30,6 +30,10 @@ _OF_QUANTITIES = (
     "worse",
     "p",
     "q",
+    "smallest_p",
+    "clusters",
+    "dropped",
+    "reason",
 )
 
 

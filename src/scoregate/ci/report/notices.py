@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.report import numbers
 from scoregate.ci.report.context import Context
 from scoregate.core.compare import Comparison
-from scoregate.core.record import SuiteResult
+from scoregate.core.record import Run, SuiteResult
 from scoregate.core.rows import Row
 
 _SHOWN = 5
@@ -17,8 +18,8 @@ def notices(comparison: Comparison, context: Context) -> Iterator[str]:
     """Sentences, the most important first. They hold untrusted names."""
     if comparison.base is None:
         yield _no_base(comparison.base_note, context)
-    elif not comparison.base.complete:
-        yield "The base run never finished: what it lacks is not compared."
+    else:
+        yield from _of_base(comparison.base)
     if comparison.run.dirty:
         yield "The run was made with uncommitted changes."
     if (left_out := len(comparison.gone) - len(comparison.missed)) and comparison.run.filters:
@@ -35,6 +36,13 @@ def _no_base(note: str, context: Context) -> str:
     why = f" ({note})" if note else ""
     told = f"There is nothing to compare with yet{why}: only limits that need no base were applied."
     return f"{told} The next run on {context.base_branch} makes one." if context.base_branch else told
+
+
+def _of_base(base: Run) -> Iterator[str]:
+    damage = [notice for notice in base.notices if notice.startswith(CASES_FILE)]
+    yield from (f"Of the base, {notice}." for notice in damage)
+    if not base.complete:
+        yield f"The base run {'is damaged' if damage else 'never finished'}: what it lacks is not compared."
 
 
 def _listed(names: list[str]) -> str:

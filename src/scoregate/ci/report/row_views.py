@@ -101,15 +101,16 @@ def _place(view: RowView) -> tuple[int, float, str, str]:
 
 def _view(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> RowView:
     below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
+    measured = row.label is not Label.UNMEASURABLE
     return RowView(
         row=row,
         state=_state(row, findings, below),
         base=numbers.score(row.base),
         mean=numbers.score(row.mean),
-        delta=numbers.NONE if row.delta is None else numbers.signed(row.delta),
-        low="" if row.low is None else numbers.signed(row.low),
-        high="" if row.high is None else numbers.signed(row.high),
-        counts=f"{row.better} / {row.worse}" if row.n else numbers.NONE,
+        delta=numbers.signed(row.delta) if measured and row.delta is not None else numbers.NONE,
+        low=numbers.signed(row.low) if measured and row.low is not None else "",
+        high=numbers.signed(row.high) if measured and row.high is not None else "",
+        counts=f"{row.better} / {row.worse}" if measured and row.n else numbers.NONE,
         label=str(row.label),
         note=_note(row),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
@@ -138,6 +139,14 @@ def _note(row: Row) -> str:
     return ", ".join(note for note in notes if note)
 
 
+def _among(row: Row) -> str:
+    """Why an interval that does not hold 0 is no more than noise: there are other rows, or too little moved."""
+    if row.p is None or row.low is None or row.high is None or row.low <= 0 <= row.high:
+        return ""
+    others = "" if row.q is None or row.q <= row.p else f", q = {row.q:.2f} among all rows"
+    return f"{numbers.p_value(row.p)}{others}, "
+
+
 def _because(row: Row) -> str:
     if row.reason:
         return row.reason
@@ -145,7 +154,7 @@ def _because(row: Row) -> str:
         case Label.WORSE | Label.BETTER if row.p is not None:
             return numbers.p_value(row.p)
         case Label.NOISE if row.detectable is not None:
-            return f"could detect ±{row.detectable:.2f}"
+            return f"{_among(row)}could detect ±{row.detectable:.2f}"
         case Label.TOO_FEW:
             return numbers.count(row.n, "pair")
     return ""

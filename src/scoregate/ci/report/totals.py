@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from statistics import fmean
 
 from scoregate.ci.report.spending import total
-from scoregate.core.case import STATUSES, Status
+from scoregate.core.case import Status
 from scoregate.core.columns import Columns
 from scoregate.core.compare import Comparison
+from scoregate.core.flips import passing
 from scoregate.core.record import SuiteResult
-
-_JUDGED = frozenset(STATUSES.index(status) for status in (Status.PASSED, Status.FAILED))
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Counts of trials over all suites; `cases` counts a case once, however often it was repeated.
 
-    `pass_rate` is of the trials that met or missed a threshold; `pass_rate_change` is over the `paired` trials
-    that did so in both runs. Costs are US dollars, `cost_change` over the suites of both runs.
+    `pass_rate` is of the trials that met or missed a threshold; `pass_rate_change` is over the `paired` cases
+    that did so in both runs, by the same evaluators. Costs are US dollars, `cost_change` over the suites of both runs.
     """
 
     suites: int
@@ -47,8 +47,7 @@ def totals(comparison: Comparison) -> Totals:
     """Everything counted once."""
     suites = [suite.columns for suite in comparison.run.suites]
     passed, failed = _count(suites, Status.PASSED), _count(suites, Status.FAILED)
-    paired = sum(_judged_pairs(new.columns, old.columns) for new, old in paired_suites(comparison))
-    gained = len(comparison.newly_passing) - len(comparison.newly_failing)
+    changes = _changes(comparison)
     return Totals(
         suites=len(suites),
         cases=sum(len(set(columns.hashes)) for columns in suites),
@@ -63,8 +62,8 @@ def totals(comparison: Comparison) -> Totals:
         newly_failing=len(comparison.newly_failing),
         newly_passing=len(comparison.newly_passing),
         pass_rate=passed / (passed + failed) if passed + failed else None,
-        pass_rate_change=gained / paired if paired else None,
-        paired=paired,
+        pass_rate_change=fmean(changes) if changes else None,
+        paired=len(changes),
         cost=total(cost for columns in suites for cost in columns.costs),
         cost_change=_cost_change(comparison),
         tokens=total(tokens for columns in suites for tokens in columns.tokens),
@@ -83,9 +82,11 @@ def _count(suites: Iterable[Columns], status: Status) -> int:
     return sum(columns.count(status) for columns in suites)
 
 
-def _judged_pairs(new: Columns, old: Columns) -> int:
-    before = {old.key(row) for row, status in enumerate(old.statuses) if status in _JUDGED}
-    return sum(status in _JUDGED and new.key(row) in before for row, status in enumerate(new.statuses))
+def _changes(comparison: Comparison) -> list[float]:
+    """How much more, or less, of its trials each case passes than in the base."""
+    if comparison.base is None:
+        return []
+    return [now - before for now, before in passing(comparison.run, comparison.base, comparison.pairs)]
 
 
 def _cost_change(comparison: Comparison) -> float | None:

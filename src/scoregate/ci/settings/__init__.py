@@ -1,6 +1,6 @@
 """What the user wants: defaults < the project's file < the environment < the command line."""
 
-from scoregate.ci.settings.environment import read_table
+from scoregate.ci.settings.environment import environment_value, read_table
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Command,
@@ -22,6 +22,7 @@ __all__ = [
     "Settings",
     "ShowOutputs",
     "SuiteSettings",
+    "environment_value",
     "load_settings",
     "read_table",
 ]

@@ -10,13 +10,15 @@ from typing import Any
 from scoregate.ci.settings.layers import Layer
 
 _OWN, _INPUT = "SCOREGATE_", "INPUT_"
-_FOR_SUITES = {
+_NO_SETTINGS = {
     "SCOREGATE_EVENTS",
     "SCOREGATE_ROOT",
     "SCOREGATE_FILTERS_TEST_SUITES",
     "SCOREGATE_OVERRIDES_TESTS_AND_HASHES",
     "SCOREGATE_TEST_RUN_MESSAGE",
     "SCOREGATE_BENCH_DIR",
+    "SCOREGATE_CONTAINER",
+    "SCOREGATE_ACTION",
 }
 
 
@@ -32,6 +34,12 @@ def environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> Layer
     return Layer(values, lambda keys: found[keys[0]], tuple(_unknown(environ, names)))
 
 
+def environment_value(name: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """What the environment sets one setting to, as text, and by which variable; None where it does not."""
+    variable = _variable(name, environ)
+    return (environ[variable].strip(), variable) if variable else None
+
+
 def _variable(name: str, environ: Mapping[str, str]) -> str | None:
     upper = name.upper()
     variables = (f"{_INPUT}{upper.replace('_', '-')}", f"{_INPUT}{upper}", f"{_OWN}{upper}")
@@ -39,7 +47,7 @@ def _variable(name: str, environ: Mapping[str, str]) -> str | None:
 
 
 def _unknown(environ: Mapping[str, str], names: tuple[str, ...]) -> Iterable[str]:
-    known = {f"{_OWN}{name.upper()}" for name in names} | _FOR_SUITES
+    known = {f"{_OWN}{name.upper()}" for name in names} | _NO_SETTINGS
     for variable in sorted(set(environ) - known):
         if variable.startswith(_OWN):
             near = get_close_matches(variable, known, 1)

@@ -54,6 +54,14 @@ class CommentMode(StrEnum):
     OFF = "off"
 
 
+def _off(value: object) -> object:
+    """YAML reads a bare `off` as false."""
+    return CommentMode.OFF if value is False or value == "false" else value
+
+
+Comment = Annotated[CommentMode, BeforeValidator(_off)]
+
+
 class ShowOutputs(StrEnum):
     """Whether reports and the stored run show what the code under test returned."""
 

@@ -17,6 +17,9 @@ from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.problems import unknown_keys, wrong_values
 from scoregate.errors import SettingsError
 
+_ROOT = "working_directory"
+_INSTEAD = "use --working-directory, SCOREGATE_WORKING_DIRECTORY, or the action's input"
+
 
 def load_settings(
     root: Path,
@@ -28,7 +31,8 @@ def load_settings(
     """Read the settings of a project.
 
     Args:
-        root: the folder whose file is read: the repository's top level, else the working directory.
+        root: the folder whose file is read: the one named by `working_directory`, the repository's top level, else
+            the folder that we were started in.
         environ: the environment.
         flags: what the command line gave, by setting; None and empty sequences count as not given.
         cwd: what paths on the command line and in the environment are relative to; the root if not given.
@@ -38,8 +42,11 @@ def load_settings(
     """
     names = setting_names()
     near = (flag_layer(flags), environment_layer(environ, names))
-    layers = (*(anchored(layer, cwd or root, root=root) for layer in near), file_layer(root))
+    file = file_layer(root)
+    layers = (*(anchored(layer, cwd or root, root=root) for layer in near), file)
     problems = [line for layer in layers for line in unknown_keys(layer, names)]
+    if _ROOT in file.values:
+        problems.append(f"{file.place((_ROOT,))}: {_ROOT} says where this file is: {_INSTEAD}")
     known = [Layer({k: v for k, v in la.values.items() if k in names}, la.place, la.notices) for la in layers]
     try:
         settings = _merged(known)

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Commands,
+    Comment,
     CommentMode,
     Confirm,
     Count,
@@ -41,12 +42,15 @@ _PROVENANCE = ("origins", "notices")
 class Settings(LimitFields, BaseSettings):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
-    `timeout` is in seconds, for each suite process. `origins` tells by path of keys where a value was set, and
+    `working_directory` names the root itself, so that no file in it can.
+    `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
+    command. `origins` tells by path of keys where a value was set, and
     `notices` what was found beside the way, such as a misspelt environment variable.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
+    working_directory: Text | None = None
     paths: Texts = ()
     suite: Texts = ()
     baseline: Text = "auto"
@@ -59,11 +63,13 @@ class Settings(LimitFields, BaseSettings):
     timeout: Seconds = 3600.0
     message: Text | None = None
     python: Text | None = None
+    python_version: Text | None = None
+    install: Text = "auto"
     commands: Commands = ()
     min_pass_rate: Rate = 1.0
     max_error_rate: Rate = 0.05
     require_baseline: bool = False
-    comment: CommentMode = CommentMode.ALWAYS
+    comment: Comment = CommentMode.ALWAYS
     show_outputs: ShowOutputs = ShowOutputs.FULL
     annotations: bool = True
     check_run: bool = False
@@ -114,7 +120,9 @@ class Settings(LimitFields, BaseSettings):
         """The limits, each with where it was set."""
         default = DEFAULTS.over(self._limits(self))
         narrow = {glob: self._limits(suite, "suites", glob) for glob, suite in self.suites.items()}
-        return Policy(default, narrow, self.require_baseline, self.alpha)
+        return Policy(
+            default, narrow, self.require_baseline, self.criteria(), of_base=self.policy_from is PolicySource.BASE
+        )
 
     def _limits(self, table: LimitFields, *above: str) -> Limits:
         values = {name: getattr(table, name) for name in LimitFields.model_fields}
@@ -125,7 +133,14 @@ class Settings(LimitFields, BaseSettings):
     def criteria(self) -> Criteria:
         """By what measure differences count."""
         narrow = {glob: EvaluatorCriteria(**own.model_dump()) for glob, own in self.evaluators.items()}
-        return Criteria(self.alpha, self.min_effect, self.margin, self.min_ratio, evaluators=narrow)
+        return Criteria(
+            self.alpha,
+            self.min_effect,
+            self.margin,
+            self.min_ratio,
+            max_dropped=self.max_error_rate,
+            evaluators=narrow,
+        )
 
     def environment(self, suite_ids: tuple[str, ...] | None = None) -> dict[str, str]:
         """The variables that tell a suite's process what to run. `suite_ids` are those in it, None where unknown."""

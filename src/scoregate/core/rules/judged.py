@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scoregate.core.compare import Comparison
+from scoregate.core.criteria import Criteria
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Row
@@ -33,4 +34,4 @@ class JudgedSuite:
     rows: tuple[Row, ...] = ()
     quantities: tuple[Row, ...] = ()
     adjusted: Mapping[tuple[str, str], float] | None = None
-    alpha: float = 0.05
+    criteria: Criteria = field(default_factory=Criteria)

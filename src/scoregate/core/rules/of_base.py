@@ -12,6 +12,7 @@ from scoregate.core.rules.judged import JudgedSuite
 from scoregate.core.rules.of_suite import limit_of, p95
 
 CRITICAL = "critical"
+_OF_OUTCOME = {Outcome.CONFIRMED: Conclusion.FAILED, Outcome.OPEN: Conclusion.UNMEASURABLE}
 
 
 def is_watched(row: Row, judged: JudgedSuite) -> bool:
@@ -21,36 +22,40 @@ def is_watched(row: Row, judged: JudgedSuite) -> bool:
 
 
 def _is_worse(row: Row, judged: JudgedSuite) -> bool:
-    """Worse beyond noise, by Holm over every row that a relative gate watches."""
+    """Worse beyond noise, by Holm over every row that a relative gate watches, and by an effect worth a word."""
     adjusted = (judged.adjusted or {}).get((row.suite, row.evaluator), 1.0)
-    return row.gain < 0 and adjusted <= judged.alpha and row.label is not Label.TOO_FEW
+    effect = judged.criteria.of(row.evaluator).min_effect or 0.0
+    return row.gain < 0 and -row.gain >= effect and adjusted <= judged.criteria.alpha
 
 
 def drops(judged: JudgedSuite) -> Iterator[Finding]:
     """No evaluator's mean drops by more than its limit, and by more than noise."""
     for row in judged.rows:
         glob, limit = limit_of(judged.limits.max_drop, row.evaluator)
-        if limit is None or row.delta is None:
+        if limit is None:
             continue
         bad = _is_worse(row, judged) and -row.gain > limit
         where = judged.limits.where(f"max_drop.{glob}", "max_drop")
-        yield _finding("drop", row, bad=bad, limit=f"a drop of at most {limit:.3f}", where=where)
+        yield from _found("drop", row, bad=bad, limit=f"a drop of at most {limit:.3f}", where=where)
 
 
 def regressions(judged: JudgedSuite) -> Iterator[Finding]:
     """No evaluator got worse beyond noise and the smallest effect worth a word."""
     if not judged.limits.fail_on_regression:
         return
+    where = judged.limits.where("fail_on_regression")
     for row in judged.rows:
-        if row.delta is not None:
-            bad = row.label is Label.WORSE and _is_worse(row, judged)
-            where = judged.limits.where("fail_on_regression")
-            yield _finding("regression", row, bad=bad, limit="no regression", where=where)
+        yield from _found("regression", row, bad=_is_worse(row, judged), limit="no regression", where=where)
 
 
-def _finding(rule: str, row: Row, *, bad: bool, limit: str, where: str) -> Finding:
-    conclusion = Conclusion.FAILED if bad else Conclusion.PASSED
-    return Finding(rule, conclusion, moved(row), limit, where, row.suite, row.evaluator)
+def _found(rule: str, row: Row, *, bad: bool, limit: str, where: str) -> Iterator[Finding]:
+    """What the rule finds in a row that was compared, or should have been."""
+    conclusion, value = Conclusion.FAILED if bad else Conclusion.PASSED, moved(row)
+    if row.label is Label.UNMEASURABLE and row.dropped:
+        conclusion, value = Conclusion.UNMEASURABLE, row.reason
+    elif row.delta is None:
+        return
+    yield Finding(rule, conclusion, value, limit, where, row.suite, row.evaluator)
 
 
 def moved(row: Row) -> str:
@@ -68,10 +73,11 @@ def _signed(value: float) -> str:
 
 
 def comparable(judged: JudgedSuite) -> Iterator[Finding]:
-    """A row that a relative gate watches can be compared."""
+    """A row that a relative gate watches can be compared, where the base has it."""
     for row in judged.rows:
-        if row.label is Label.NOT_COMPARABLE and is_watched(row, judged):
-            value = f"not comparable: {row.reason}"
+        lost = row.label in (Label.NOT_COMPARABLE, Label.REMOVED) or (row.label is Label.NEW and row.base is not None)
+        if lost and is_watched(row, judged):
+            value = f"{row.label}: {row.reason}"
             yield Finding("comparable", Conclusion.FAILED, value, "the same evaluator", "", row.suite, row.evaluator)
 
 
@@ -93,11 +99,18 @@ def quantities(judged: JudgedSuite) -> Iterator[Finding]:
         ),
     )
     for rule, name, limit, value, base in measured:
-        if limit is None or not value or not base:
-            continue
-        conclusion = Conclusion.FAILED if value / base > limit else Conclusion.PASSED
-        ratio = f"{value / base:.2f} × the base's"
-        yield Finding(f"{rule} ratio", conclusion, ratio, f"≤ {limit:g} ×", limits.where(name), new.label)
+        if limit is not None and (value or base):
+            conclusion, told = _ratio(value, base, limit)
+            yield Finding(f"{rule} ratio", conclusion, told, f"≤ {limit:g} ×", limits.where(name), new.label)
+
+
+def _ratio(value: float | None, base: float | None, limit: float) -> tuple[Conclusion, str]:
+    """What only the base knows was lost; what only the run knows has nothing to be held against."""
+    if not value:
+        return Conclusion.UNMEASURABLE, "unknown, though the base knows it"
+    if not base:
+        return Conclusion.PASSED, "unknown in the base"
+    return Conclusion.FAILED if value / base > limit else Conclusion.PASSED, f"{value / base:.2f} × the base's"
 
 
 def _base_of(judged: JudgedSuite) -> SuiteResult | None:
@@ -123,14 +136,13 @@ def critical_cases(judged: JudgedSuite) -> Iterator[Finding]:
 
 
 def _critical(case: str, tried: Confirmation | None, judged: JudgedSuite) -> Finding:
-    outcome = Outcome.OPEN if tried is None else tried.outcome
-    bad = outcome in (Outcome.CONFIRMED, Outcome.OPEN)
+    outcome = Outcome.CONFIRMED if tried is None else tried.outcome
     told = (
         "not run again" if tried is None else f"{outcome}, {tried.tries.count(True)} of {len(tried.tries)} tries passed"
     )
     return Finding(
         "critical case",
-        Conclusion.FAILED if bad else Conclusion.PASSED,
+        _OF_OUTCOME.get(outcome, Conclusion.PASSED),
         f"{case} newly fails ({told})",
         "no critical case newly fails",
         judged.limits.where("fail_on_critical"),

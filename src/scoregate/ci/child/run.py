@@ -1,0 +1,90 @@
+"""Run a process of the user's to its end, or to its limit, and hear what it prints."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+
+from scoregate.ci.child.kill import signal_group, stop_tree
+from scoregate.ci.child.output import lines
+from scoregate.ci.identity import Identity, rights
+
+_LAST_WORDS_S = 1.0
+Hear = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """What is started, where, and as whom.
+
+    `environment` is the whole of it, and `mark` a value in it that no other child has, by which its descendants are
+    known. `timeout_s` is None where it may take for ever.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    environment: Mapping[str, str]
+    mark: str
+    identity: Identity | None = None
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How it ended; a negative exit code is a signal's number."""
+
+    exit_code: int | None
+    timed_out: bool
+
+
+async def run_child(child: Child, hear: Hear) -> End:
+    """Run it; whatever happens, cancelling too, nothing that it started is left afterwards.
+
+    Args:
+        hear: is given every line of its output, bounded in length.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    process = await anyio.open_process(
+        child.argv,
+        cwd=child.cwd,
+        env=child.environment,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        **rights(child.identity),
+    )
+    async with process:
+        timed_out = await _watch(process, child, hear)
+    return End(process.returncode, timed_out)
+
+
+async def _watch(process: Process, child: Child, hear: Hear) -> bool:
+    """Wait for its end; True if we had to bring it about."""
+    try:
+        async with anyio.create_task_group() as readers:
+            for stream in (process.stdout, process.stderr):
+                assert stream is not None
+                readers.start_soon(_listen, stream, hear)
+            with anyio.move_on_after(child.timeout_s) as limit:
+                await process.wait()
+            if limit.cancelled_caught:
+                await stop_tree(process, child.mark, child.identity)
+            # Whoever of its group outlives it would hold the pipes open.
+            signal_group(process, signal.SIGKILL)
+            readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_S
+    except BaseException:
+        await stop_tree(process, child.mark, child.identity)
+        raise
+    return limit.cancelled_caught
+
+
+async def _listen(stream: ByteReceiveStream, hear: Hear) -> None:
+    async for line in lines(stream):
+        hear(line)

@@ -1,0 +1,109 @@
+"""Who the user's code runs as in our container: somebody who can read neither our environment nor Docker's socket."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+MARK = "SCOREGATE_CONTAINER"
+NOBODY = 65534
+_DOCKER = Path("/var/run/docker.sock")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A user and a group, with no supplementary ones. `owns` tells whether the workspace is theirs to write to."""
+
+    uid: int
+    gid: int
+    owns: bool = True
+
+    def give(self, path: Path) -> None:
+        """Make it theirs, without what is in it; a link itself, not what it points to."""
+        os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+
+class Rights(TypedDict, total=False):
+    """How a process is started as somebody else, in the words of `subprocess`."""
+
+    user: int
+    group: int
+    extra_groups: Sequence[int]
+
+
+def in_container(environ: Mapping[str, str]) -> bool:
+    """Whether we are the host process of our own image, with its right to become somebody else."""
+    return environ.get(MARK) == "1" and os.geteuid() == 0
+
+
+def workspace(environ: Mapping[str, str]) -> Path:
+    """The folder that CI checked the project out into; elsewhere the working directory."""
+    return Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
+
+
+def find_identity(environ: Mapping[str, str]) -> Identity | None:
+    """The owner of the workspace, or nobody where that is root; None outside our container: we stay who we are."""
+    if not in_container(environ):
+        return None
+    owner = workspace(environ).stat()
+    if owner.st_uid == 0:
+        return Identity(NOBODY, _harmless(NOBODY), owns=False)
+    return Identity(owner.st_uid, _harmless(owner.st_gid, owner.st_uid))
+
+
+def _harmless(*groups: int) -> int:
+    """The first group that is neither root's nor that of Docker's socket."""
+    forbidden = {0}
+    with contextlib.suppress(OSError):
+        forbidden.add(_DOCKER.stat().st_gid)
+    return next(group for group in (*groups, NOBODY, NOBODY - 1) if group not in forbidden)
+
+
+def rights(identity: Identity | None) -> Rights:
+    """How a process is started as them; as we are, where there is nobody to be."""
+    return Rights() if identity is None else Rights(user=identity.uid, group=identity.gid, extra_groups=())
+
+
+def as_owner(environ: Mapping[str, str]) -> Rights:
+    """How a process is started as the workspace's owner, such as git, which runs what its configuration names."""
+    identity = find_identity(environ)
+    return rights(identity if identity is not None and identity.owns else None)
+
+
+def at_home(identity: Identity | None, environ: Mapping[str, str], scratch: Path) -> Mapping[str, str]:
+    """The environment in which they are at home, in a new folder of `scratch`; as it is, where there is nobody to be.
+
+    Bytecode may be written there again: what is theirs to write to, nobody else has to clean up.
+    """
+    if identity is None:
+        return environ
+    home = scratch / "home"
+    home.mkdir(mode=0o700)
+    scratch.chmod(0o755)
+    identity.give(home)
+    kept = {name: value for name, value in environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "HOME": str(home), "USER": "scoregate", "LOGNAME": "scoregate"}
+
+
+def give_folder(folder: Path, environ: Mapping[str, str]) -> None:
+    """Give a folder of the workspace, with all that is in it, to the workspace's owner.
+
+    No link is followed, on the way to it or in it: a suite could have put one there.
+    """
+    identity, top, folder = find_identity(environ), workspace(environ), Path(os.path.normpath(folder))
+    if identity is None or not identity.owns or not folder.is_relative_to(top):
+        return
+    with contextlib.suppress(OSError), contextlib.ExitStack() as handles:
+        handle = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+        for part in folder.relative_to(top).parts:
+            handles.callback(os.close, handle)
+            handle = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+        handles.callback(os.close, handle)
+        os.chown(handle, identity.uid, identity.gid)
+        for _, folders, files, inner in os.fwalk(".", dir_fd=handle):
+            for name in (*folders, *files):
+                os.chown(name, identity.uid, identity.gid, dir_fd=inner, follow_symlinks=False)

@@ -1,0 +1,131 @@
+"""Our image, built from its own Dockerfile, and run the way GitHub's runner runs it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import pytest
+from tests.integration.host.conftest import Project
+
+ROOT = Path(__file__).parents[3]
+TOOLS = ROOT.parent / "shared" / "tools"
+TOKEN = "ghs_0123456789abcdefghij"
+OWNER = 4321
+NONE: Mapping[str, Any] = MappingProxyType({})
+GITHUB = {
+    "action": "scoregate",
+    "api_url": "http://127.0.0.1:9",
+    "event_name": "workflow_dispatch",
+    "job": "evals",
+    "ref": "refs/heads/main",
+    "repository": "octo/app",
+    "run_attempt": "1",
+    "run_id": "1",
+    "server_url": "https://github.com",
+    "token": TOKEN,
+    "workflow": "evals",
+}
+
+
+class Action:
+    """The action with its image; `run` does with it what a step of a workflow does."""
+
+    def __init__(self, image: str, runner: ModuleType) -> None:
+        self.image = image
+        self._runner = runner
+
+    def run(
+        self,
+        workspace: Path,
+        inputs: Mapping[str, str] = NONE,
+        env: Mapping[str, str] = NONE,
+        *,
+        github: Mapping[str, str] = NONE,
+        event: Mapping[str, object] = NONE,
+        network: str = "host",
+    ) -> Any:
+        """What the step left behind: exit_code, outputs, summary, annotations, log, commands, …
+
+        Args:
+            inputs: what stands under `with`. env: variables of the step. github: fields of the context.
+            event: the payload. network: `host`, so that servers on loopback are reached, or `none`.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # the runner leaves its pipe to the collector
+            return self._runner.run(
+                ROOT / "action.yml",
+                self.image,
+                workspace,
+                given=inputs,
+                event=dict(event),
+                github={**GITHUB, **github},
+                step_env=env,
+                network=network,
+            )
+
+    def container(self, workspace: Path) -> str:
+        """The id of the running container that has this workspace."""
+        listed = podman("ps", "--quiet", "--filter", "label=run-action").split()
+        for found in json.loads(podman("inspect", *listed)) if listed else ():
+            if str(workspace.resolve()) in {mount["Source"] for mount in found["Mounts"]}:
+                return str(found["Id"])
+        raise LookupError(workspace)
+
+
+def podman(*words: str) -> str:
+    return subprocess.run(["podman", *words], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="session")
+def runner() -> ModuleType:
+    """What stands in for GitHub's runner."""
+    for needed in (TOOLS / "build_image.sh", TOOLS / "run_action.py"):
+        if not needed.is_file():
+            pytest.skip(f"NOT TESTED, the container: there is no {needed}")
+    if not (shutil.which("podman") or shutil.which("apt-get")):
+        pytest.skip("NOT TESTED, the container: neither podman nor apt-get is here")
+    spec = importlib.util.spec_from_file_location("run_action", TOOLS / "run_action.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def action(runner: ModuleType) -> Iterator[Action]:
+    """The action, with an image built from this checkout."""
+    tag = f"scoregate-e2e:{hashlib.sha256(bytes(ROOT)).hexdigest()[:12]}"
+    build = ["bash", str(TOOLS / "build_image.sh"), str(ROOT), tag]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    name, _, value = done.stdout.splitlines()[-1].removeprefix("export ").partition("=")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(name, value)
+        yield Action(tag, runner)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A repository to be the workspace."""
+    root = tmp_path / "app"
+    root.mkdir()
+    return Project(root)
+
+
+def given_to(workspace: Path, uid: int) -> None:
+    """Make a user the owner of a workspace and all that is in it, as a runner is."""
+    for path in (workspace, *workspace.rglob("*")):
+        os.chown(path, uid, uid, follow_symlinks=False)

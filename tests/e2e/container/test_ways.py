@@ -1,0 +1,148 @@
+"""A step of a workflow, from an empty runner to the reports, by how the project says what it needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.e2e.container.conftest import OWNER, Action, given_to, podman
+from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.host.test_install import UV
+
+NEEDS = suite("import iniconfig, sys\nprint('prefix', sys.prefix)")
+PYPROJECT = '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\ndependencies = ["iniconfig>=2"]\n'
+
+
+def ran(project: Project, folder: str = ".") -> Ran:
+    return Ran(0, "", project.root / folder / "scoregate-out")
+
+
+def locked(project: Project) -> None:
+    project.write("pyproject.toml", PYPROJECT)
+    subprocess.run([UV, "lock", "--quiet"], cwd=project.root, check=True)
+
+
+def required(project: Project) -> None:
+    project.write("requirements.txt", "iniconfig>=2\n")
+
+
+def declared(project: Project) -> None:
+    project.write("pyproject.toml", PYPROJECT)
+
+
+def test_nothing_to_install_starts_at_once(action: Action, project: Project) -> None:
+    project.write("evals/demo.py", "import sys, time\nprint('began', time.time())\n" + suite("print(sys.prefix)"))
+    given_to(project.root, OWNER)
+    waits = []
+    for _ in range(3):
+        started = time.time()
+        result = action.run(project.root)
+        assert result.exit_code == 0, result.log
+        began = next(line for line in result.log.splitlines() if "| began" in line)
+        waits.append(float(began.split()[-1]) - started)
+    assert min(waits) <= 1.5
+    assert "| /opt/scoregate" in result.log
+    assert ran(project).statuses == {"passed": 3}
+    assert result.unexpected_inputs == result.undeclared_outputs == []
+    assert {path.lstat().st_uid for path in ran(project).out.rglob("*")} == {OWNER}
+
+
+def test_the_image_is_small(action: Action) -> None:
+    sizes = {
+        name: int(podman("image", "inspect", name, "--format", "{{.Size}}"))
+        for name in (action.image, "docker.io/library/python:3.13-slim")
+    }
+    assert sizes[action.image] - sizes["docker.io/library/python:3.13-slim"] <= 250_000_000
+
+
+@pytest.mark.parametrize("prepare", [locked, required, declared])
+def test_dependencies_are_installed_outside_the_workspace(action: Action, project: Project, prepare: object) -> None:
+    assert callable(prepare)
+    prepare(project)
+    project.write("evals/demo.py", NEEDS)
+    # What an earlier step left: an environment whose Python the container does not have.
+    (project.root / ".venv" / "bin").mkdir(parents=True)
+    (project.root / ".venv" / "bin" / "python").symlink_to("/opt/hostedtoolcache/Python/3.12/bin/python")
+    leaks = {
+        "LD_LIBRARY_PATH": "/opt/hostedtoolcache/lib",
+        "pythonLocation": "/opt/hostedtoolcache/Python/3.12",
+        "VIRTUAL_ENV": f"{project.root}/.venv",
+        "UV_PYTHON": "/opt/hostedtoolcache/Python/3.12/bin/python",
+        "UV_PROJECT_ENVIRONMENT": ".venv",
+    }
+    given_to(project.root, OWNER)
+    result = action.run(project.root, env=leaks)
+    assert result.exit_code == 0, result.log
+    prefix = next(line.split()[-1] for line in result.log.splitlines() if "| prefix" in line)
+    assert prefix.endswith("/venv")
+    assert not prefix.startswith("/github/workspace")
+    assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
+
+
+def test_downloads_are_kept_where_the_workflow_says(action: Action, project: Project) -> None:
+    required(project)
+    project.write("evals/demo.py", NEEDS)
+    given_to(project.root, OWNER)
+    cache = {"UV_CACHE_DIR": f"{project.root}/.uv-cache"}
+    assert action.run(project.root, env=cache).exit_code == 0
+    again = action.run(project.root, env={**cache, "UV_OFFLINE": "1"}, network="none")
+    assert again.exit_code == 0, again.log
+
+
+def test_what_cannot_be_resolved_is_told(action: Action, project: Project) -> None:
+    project.write("requirements.txt", "no-such-package-anywhere==1\n")
+    project.write("evals/demo.py", suite())
+    given_to(project.root, OWNER)
+    result = action.run(project.root)
+    assert result.exit_code == 3
+    assert "no-such-package-anywhere" in result.log
+    assert "INPUT_INSTALL" not in result.log
+    assert action.run(project.root, {"install": "none"}).exit_code == 0
+
+
+def test_two_projects_in_one_repository_have_settings_and_reports_of_their_own(
+    action: Action, project: Project
+) -> None:
+    for name, bad in (("apps/one", 0), ("apps/two", 1)):
+        project.write(f"{name}/evals/demo.py", suite("import helper", bad=bad))
+        project.write(f"{name}/helper.py", "")
+    project.write("apps/two/scoregate.toml", "min_pass_rate = 0.5\n")
+    project.write("scoregate.toml", "no_such_setting = 1\n")
+    project.commit()
+    given_to(project.root, OWNER)
+    for name, statuses in (("apps/one", {"passed": 3}), ("apps/two", {"passed": 3, "failed": 1})):
+        result = action.run(project.root, {"working-directory": name})
+        assert result.exit_code == 0, result.log
+        assert ran(project, name).statuses == statuses
+        assert {path.lstat().st_uid for path in ran(project, name).out.rglob("*")} == {OWNER}
+    assert action.run(project.root, {"working-directory": "apps/three"}).exit_code == 2
+
+
+def test_the_base_can_be_run_in_the_container(action: Action, project: Project) -> None:
+    project.write("evals/demo.py", suite(bad=0))
+    project.commit()
+    project.write("evals/demo.py", suite(bad=1))
+    project.commit()
+    given_to(project.root, OWNER)
+    result = action.run(project.root, {"baseline": "rerun:HEAD~1", "min-pass-rate": "0.5"})
+    assert result.exit_code == 0, result.log
+    assert ran(project).result["base"] is not None
+    assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
+
+
+@pytest.mark.parametrize("command", ["delete", "run --help"])
+def test_a_command_that_does_not_exist_is_wrong_usage(action: Action, project: Project, command: str) -> None:
+    assert action.run(project.root, {"command": command}).exit_code == 2
+
+
+def test_our_files_are_written_for_the_owner_only_by_root(action: Action, project: Project, tmp_path: Path) -> None:
+    """Where root owns the workspace, suites are nobody: told, and held by the file system."""
+    project.write("evals/demo.py", suite("import os\nprint('may write', os.access('.', os.W_OK), os.getuid())"))
+    os.chmod(tmp_path, 0o755)  # noqa: PTH101
+    result = action.run(project.root)
+    assert result.exit_code == 0, result.log
+    assert "may write False 65534" in result.log
+    assert "cannot write into it" in " ".join(ran(project).run["notices"])

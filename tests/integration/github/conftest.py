@@ -1,0 +1,26 @@
+"""Rooms that talk to GitHub, in this process, against the fake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.fakes.fixtures import github
+from tests.fakes.github import GitHub, Repository
+from tests.integration.github.place import Place
+
+__all__ = ["github"]
+
+
+@pytest.fixture
+def repo(github: GitHub) -> Repository:
+    """A repository with three commits on main."""
+    made = github.repository("acme/bot")
+    for number in range(3):
+        made.commit("main", files={"README.md": str(number)})
+    return made
+
+
+@pytest.fixture
+def place(repo: Repository, tmp_path: Path) -> Place:
+    return Place(repo, tmp_path)

@@ -1,0 +1,163 @@
+"""Requests that are sent again, for how long, and what is said where they fail."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.integration.github.place import Place
+
+from scoregate.ci.github.waiting import Patience
+from scoregate.errors import GitHubRefused
+
+pytestmark = pytest.mark.anyio
+PULLS = "*/pulls"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+async def test_a_fault_of_github_is_tried_again_with_growing_pauses(place: Place, status: int) -> None:
+    place.github.fail("GET", PULLS, status=status, times=2)
+    async with place.api() as api:
+        assert await api.get("pulls") == []
+    assert place.slept == [1.0, 2.0]
+
+
+async def test_a_github_that_stays_down_is_given_up(place: Place) -> None:
+    place.github.fail("GET", PULLS, status=503, times=math.inf)
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused, match="503") as told:
+            await api.get("pulls")
+    assert "GitHub has a fault" in told.value.advice
+    assert place.slept == [1.0, 2.0, 4.0]
+
+
+async def test_a_connection_that_breaks_is_tried_again(place: Place) -> None:
+    place.github.drop("GET", PULLS)
+    async with place.api() as api:
+        assert await api.get("pulls") == []
+    assert len(place.github.asked("GET", PULLS)) == 2
+
+
+async def test_retry_after_and_the_reset_of_the_limit_are_kept(place: Place) -> None:
+    place.github.rate_limit("GET", PULLS, retry_after=17)
+    place.github.rate_limit("GET", PULLS, reset_in=30)
+    async with place.api() as api:
+        assert await api.get("pulls") == []
+    first, second = place.slept
+    assert first == 17
+    assert 28 <= second <= 30
+
+
+async def test_a_limit_without_a_time_is_waited_out_for_longer_each_time(place: Place) -> None:
+    place.github.rate_limit("GET", PULLS, status=429, times=3)
+    async with place.api() as api:
+        assert await api.get("pulls") == []
+    assert place.slept == [5.0, 10.0, 20.0]
+
+
+@pytest.mark.parametrize("limit", [{"retry_after": 3600}, {"reset_in": 1800}])
+async def test_a_limit_that_lasts_is_not_waited_out(place: Place, limit: dict[str, int]) -> None:
+    place.github.rate_limit("GET", PULLS, times=math.inf, **limit)
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused) as told:
+            await api.get("pulls")
+    assert told.value.rate_limited
+    assert "used up its requests" in told.value.advice
+    assert place.slept == []
+
+
+async def test_all_requests_share_one_patience(place: Place) -> None:
+    place.github.rate_limit("GET", PULLS, retry_after=50, times=math.inf)
+    async with place.api() as api:
+        hurried = replace(api, patience=Patience(120.0))
+        for _ in range(5):
+            with pytest.raises(GitHubRefused):
+                await hurried.get("pulls")
+    assert place.slept == [50, 50]
+
+
+async def test_what_may_not_be_done_is_asked_for_once(place: Place) -> None:
+    async with place.api(contents="read", metadata="read") as api:
+        with pytest.raises(GitHubRefused, match="Resource not accessible by integration") as told:
+            await api.post("issues/1/comments", {"body": "hello"})
+    assert "pull-requests: write" in told.value.advice
+    assert len(place.github.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "permission"),
+    [
+        ("check-runs", "checks: write"),
+        ("git/blobs", "contents: write"),
+        ("pulls/1", "pull-requests: write"),
+    ],
+)
+async def test_a_refusal_names_the_permission(place: Place, path: str, permission: str) -> None:
+    place.github.fail("POST", f"*/{path}", status=403, body={"message": "Resource not accessible by integration"})
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused) as told:
+            await api.post(path, {})
+    assert permission in told.value.advice
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>Please log in</html>", b"", b"null", b'"text"'], ids=["html", "nothing", "null", "text"]
+)
+async def test_an_answer_that_is_no_json_is_a_refusal(place: Place, body: bytes) -> None:
+    place.github.fail("GET", PULLS, status=200, body=body, times=math.inf)
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused, match="no JSON"):
+            await api.get("pulls")
+        with pytest.raises(GitHubRefused, match="no JSON"):
+            [each async for each in api.pages("pulls")]
+
+
+async def test_a_repository_that_has_moved_is_a_refusal(place: Place) -> None:
+    moved = {"message": "Moved Permanently", "url": "https://elsewhere.example"}
+    place.github.fail("GET", PULLS, status=301, body=moved, headers={"location": "https://elsewhere.example/"})
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused, match="301 Moved Permanently"):
+            await api.get("pulls")
+
+
+async def test_a_page_of_another_host_is_not_asked_for(place: Place) -> None:
+    elsewhere = {"link": '<https://evil.example/next?page=2>; rel="next"'}
+    place.github.fail("GET", PULLS, status=200, body=[{"number": 1}], headers=elsewhere)
+    async with place.api() as api:
+        assert [each async for each in api.pages("pulls")] == [{"number": 1}]
+
+
+@pytest.mark.parametrize("lost", ["answered 502", "dropped"])
+async def test_a_lost_answer_to_a_post_is_looked_for_before_it_is_sent_again(place: Place, lost: str) -> None:
+    pull = open_pull(place)
+    path = f"*/issues/{pull.number}/comments"
+    if lost == "dropped":
+        place.github.drop("POST", path, after=True)
+    else:
+        place.github.fail("POST", path, status=502, after=True)
+    async with place.api() as api:
+
+        async def arrived() -> Any:
+            return next(iter([each async for each in api.pages(f"issues/{pull.number}/comments")]), None)
+
+        made = await api.post(f"issues/{pull.number}/comments", {"body": "hello"}, arrived=arrived)
+    (comment,) = pull.comments
+    assert made["id"] == comment.id
+
+
+def open_pull(place: Place) -> Any:
+    place.repo.commit("change", parents=[place.repo.branch("main")])
+    return place.repo.pull_request("change")
+
+
+async def test_the_token_is_not_shown(place: Place) -> None:
+    async with place.api() as api:
+        (token,) = place.github.tokens
+        assert token not in repr(api)
+        place.github.fail("GET", PULLS, status=401, body={"message": "Bad credentials"})
+        with pytest.raises(GitHubRefused) as told:
+            await api.get("pulls")
+    assert token not in str(told.value)
+    assert "github-token" in told.value.advice

@@ -1,0 +1,153 @@
+"""The commit that a job's scores are compared with, on every event and with whatever history is there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.fakes.github import GitHub, Pull, events
+from tests.fakes.github.adopt import adopt
+from tests.integration.ci.conftest import Repository, repository
+from tests.integration.github.place import Place
+
+from scoregate.ci.github.base import Base, base_of
+from scoregate.ci.github.context import read_context
+from scoregate.ci.github.event import head_sha
+
+__all__ = ["repository"]
+pytestmark = pytest.mark.anyio
+BaseOf = Callable[..., Awaitable[Base]]
+
+
+class Scene:
+    """A repository of four commits on main, and a branch that left it after the second."""
+
+    def __init__(self, github: GitHub, local: Repository, folder: Path) -> None:
+        self.repo, self.local = github.repository("acme/bot"), local
+        self.place = Place(self.repo, folder)
+        self.main = [local.head, local.commit("a.py")]
+        local.git("checkout", "-qb", "change")
+        self.head = local.commit("change.py")
+        local.git("checkout", "-q", "main")
+        self.main += [local.commit("b.py"), local.commit("c.py")]
+        adopt(self.repo, local.root)
+
+    def pull(self, merged_with: str = "main") -> Pull:
+        """A pull request; its merge commit is checked out, made on top of any commit of main."""
+        git = self.local.git
+        git("checkout", "-q", "--detach", merged_with)
+        git("merge", "-q", "--no-ff", "-m", "merge", "change")
+        git("branch", "merged")
+        adopt(self.repo, self.local.root)
+        pull = self.repo.pull_request("change")
+        self.repo.refs[f"refs/pull/{pull.number}/merge"] = git("rev-parse", "HEAD")
+        return pull
+
+    async def base(
+        self, event: events.Event, root: Path | None = None, *, token: bool = True, branch: str = ""
+    ) -> Base:
+        github = read_context({"GITHUB_ACTIONS": "true", **event.environment(self.place.folder)})
+        assert github is not None
+        async with self.place.api() as api:
+            where = root or self.local.root
+            return await base_of(github, where, api if token else None, branch=branch or None)
+
+
+@pytest.fixture
+def scene(github: GitHub, repository: Repository, tmp_path: Path) -> Scene:
+    return Scene(github, repository, tmp_path)
+
+
+async def test_a_pull_request_is_held_against_the_first_parent_of_its_merge_commit(scene: Scene) -> None:
+    event = events.pull_request(scene.pull())
+    assert await scene.base(event) == Base("main", scene.main[3])
+    assert scene.place.github.requests == []
+
+
+async def test_also_where_the_base_has_moved_on_since(scene: Scene) -> None:
+    """The payload says what the base was when somebody last pushed; what was tested is the merge commit."""
+    pull = scene.pull()
+    event = events.pull_request(pull)
+    event.payload["pull_request"]["base"]["sha"] = scene.main[1]
+    assert (await scene.base(event)).commit == scene.main[3]
+
+
+async def test_a_clone_of_depth_one_has_not_that_commit_but_its_name(scene: Scene) -> None:
+    event = events.pull_request(scene.pull())
+    shallow = scene.local.clone("shallow", "--depth=1", "--branch=merged")
+    assert shallow.git("rev-list", "--count", "HEAD") == "1"
+    assert (await scene.base(event, shallow.root)).commit == scene.main[3]
+
+
+async def test_of_a_head_that_is_checked_out_it_is_where_it_left_its_base(scene: Scene) -> None:
+    event = events.pull_request(scene.pull())
+    scene.local.git("checkout", "-q", "change")
+    assert (await scene.base(event, token=False)).commit == scene.main[1]
+
+
+async def test_and_in_a_shallow_clone_of_it_github_knows_that(scene: Scene) -> None:
+    event = events.pull_request(scene.pull())
+    shallow = scene.local.clone("shallow", "--depth=1", "--branch=change")
+    assert (await scene.base(event, shallow.root)).commit == scene.main[1]
+    assert (await scene.base(event, shallow.root, token=False)).commit == scene.main[3]
+
+
+async def test_without_a_repository_github_tells_the_parents(scene: Scene, tmp_path: Path) -> None:
+    event = events.pull_request(scene.pull())
+    (tmp_path / "exported").mkdir()
+    assert (await scene.base(event, tmp_path / "exported")).commit == scene.main[3]
+    assert len(scene.place.github.asked("GET", "*/git/commits/*")) == 1
+
+
+async def test_a_github_that_refuses_leaves_what_the_event_says(scene: Scene, tmp_path: Path) -> None:
+    event = events.pull_request(scene.pull())
+    (tmp_path / "exported").mkdir()
+    for path in ("*/git/commits/*", "*/compare/*"):
+        scene.place.github.fail("GET", path, status=404, body={"message": "Not Found"})
+    assert (await scene.base(event, tmp_path / "exported")).commit == scene.main[3]
+
+
+async def test_the_base_branch_is_the_pull_requests_own(scene: Scene) -> None:
+    scene.repo.refs["refs/heads/release"] = scene.main[2]
+    event = events.pull_request(scene.pull())
+    event.payload["pull_request"]["base"]["ref"] = "release"
+    assert (await scene.base(event, branch="main")).branch == "release"
+
+
+async def test_a_merge_group_has_its_own_base(scene: Scene) -> None:
+    event = events.merge_group(scene.pull())
+    assert await scene.base(event) == Base("main", scene.main[3])
+
+
+async def test_a_push_is_held_against_what_was_there_before(scene: Scene) -> None:
+    assert await scene.base(events.push(scene.repo, before=scene.main[0])) == Base("main", scene.main[0])
+
+
+async def test_a_new_branch_is_held_against_the_default_branch(scene: Scene) -> None:
+    event = events.push(scene.repo, "change", before=events.NOWHERE)
+    assert await scene.base(event) == Base("main")
+    assert await scene.base(event, branch="develop") == Base("develop")
+
+
+@pytest.mark.parametrize("start", [events.schedule, events.workflow_dispatch])
+async def test_the_clock_and_a_hand_take_the_default_branch(scene: Scene, start: Callable[..., events.Event]) -> None:
+    scene.repo.default_branch = "trunk"
+    scene.repo.refs["refs/heads/trunk"] = scene.main[3]
+    event = start(scene.repo)
+    assert await scene.base(event) == Base("trunk")
+    assert await scene.base(event, branch="main") == Base("main")
+
+
+async def test_reports_belong_to_the_head_and_never_to_the_merge_commit(scene: Scene) -> None:
+    pull = scene.pull()
+    for event, commit in (
+        (events.pull_request(pull), scene.head),
+        (events.merge_group(pull), pull.merge_sha),
+        (events.push(scene.repo), scene.main[3]),
+    ):
+        github = read_context({"GITHUB_ACTIONS": "true", **event.environment(scene.place.folder)})
+        assert github is not None
+        assert head_sha(github) == commit
+        assert head_sha(replace(github, event={})) == github.sha

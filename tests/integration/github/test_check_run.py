@@ -1,0 +1,122 @@
+"""A check is in progress from the start and completed whatever happens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import anyio
+import pytest
+from tests.fakes.github.model import CheckRun as Shown
+from tests.integration.github.place import Place
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
+from tests.unit.report.scenes import SCENES
+
+from scoregate.ci.publish.check_run import CheckRun
+from scoregate.ci.publish.outlet import Outlet
+from scoregate.core.policy import Limits
+from scoregate.errors import GitHubRefused
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def check(place: Place, **rights: str) -> AsyncIterator[CheckRun]:
+    async with place.api(**rights) as api:
+        yield CheckRun(api, place.main[2], "evals", CONTEXT.run_url or "")
+
+
+def shown(place: Place) -> Shown:
+    (made,) = place.repo.check_runs.values()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("scene", "conclusion"), [("green", "success"), ("failing", "failure"), ("unmeasurable", "cancelled")]
+)
+async def test_it_begins_ends_and_says_what_came_of_it(place: Place, scene: str, conclusion: str) -> None:
+    view = SCENES[scene]()
+    async with check(place) as made, made.open():
+        assert (shown(place).status, shown(place).conclusion) == ("in_progress", None)
+        assert (await made.publish(view, Outlet(place.folder, {}))).warnings == ()
+    assert (shown(place).status, shown(place).conclusion) == ("completed", conclusion)
+    assert shown(place).head_sha == place.main[2]
+    assert shown(place).output["title"] == view.title
+    assert shown(place).output["summary"].startswith("<!-- scoregate:v1")
+
+
+async def test_what_could_not_be_measured_blocks(place: Place) -> None:
+    async with check(place) as made, made.open():
+        await made.publish(view_of(make_run()), Outlet(place.folder, {}))
+    assert shown(place).conclusion == "failure"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a fault of ours"), KeyboardInterrupt()])
+async def test_an_exception_completes_it(place: Place, error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        async with check(place) as made, made.open():
+            raise error
+    assert (shown(place).status, shown(place).conclusion) == ("completed", "cancelled")
+    assert "job's log" in shown(place).output["summary"]
+
+
+async def test_being_cancelled_completes_it(place: Place) -> None:
+    async with check(place) as made, anyio.create_task_group() as tasks:
+
+        async def run() -> None:
+            async with made.open():
+                tasks.cancel_scope.cancel()
+                await anyio.sleep(10)
+
+        tasks.start_soon(run)
+    assert shown(place).conclusion == "cancelled"
+
+
+async def test_a_lost_answer_makes_no_second_one(place: Place) -> None:
+    place.github.fail("POST", "*/check-runs", status=502, after=True)
+    async with check(place) as made, made.open():
+        await made.publish(SCENES["green"](), Outlet(place.folder, {}))
+    assert shown(place).conclusion == "success"
+
+
+async def test_a_refusal_at_the_start_is_a_warning_at_the_end(place: Place) -> None:
+    async with check(place, contents="read", checks="read") as made, made.open():
+        delivery = await made.publish(SCENES["green"](), Outlet(place.folder, {}))
+    assert "checks: write" in delivery.warnings[0]
+    assert place.repo.check_runs == {}
+
+
+async def test_a_report_that_is_refused_leaves_no_check_in_progress(place: Place) -> None:
+    async with check(place) as made, made.open():
+        place.github.fail("PATCH", "*/check-runs/*", status=422, body={"message": "Invalid request."})
+        with pytest.raises(GitHubRefused):
+            await made.publish(SCENES["green"](), Outlet(place.folder, {}))
+    assert shown(place).conclusion == "cancelled"
+
+
+async def test_a_github_that_is_down_at_the_end_does_not_keep_us(place: Place) -> None:
+    async with place.api() as api:
+        made = CheckRun(replace(api, sleep=anyio.sleep), place.main[2], "evals", "")
+        with anyio.fail_after(8):
+            async with made.open():
+                place.github.fail("PATCH", "*/check-runs/*", status=503, times=math.inf)
+    assert shown(place).status == "in_progress"
+
+
+async def test_a_long_report_fits(place: Place) -> None:
+    trials = [Trial(f"c{at}", [Score("e", 0.0)], name="日" * 5_000, output="日" * 50_000) for at in range(300)]
+    run = make_run(*(Told(f"{'日' * 200}{at}", trials) for at in range(30)))
+    async with check(place) as made, made.open():
+        await made.publish(view_of(run, limits=Limits(min_pass_rate=1.0)), Outlet(place.folder, {}))
+    assert shown(place).conclusion == "failure"
+    assert len(shown(place).output["summary"].encode()) <= 65_535
+
+
+async def test_secrets_are_in_none_of_its_parts(place: Place) -> None:
+    view = replace(SCENES["green"](), title="s3cr3t passed")
+    outlet = Outlet(place.folder, {}, redact=lambda text: text.replace("s3cr3t", "***"))
+    async with check(place) as made, made.open():
+        await made.publish(view, outlet)
+    assert "s3cr3t" not in str(shown(place).output)

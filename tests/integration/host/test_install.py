@@ -1,0 +1,174 @@
+"""The environment that the suites run in is made from what the project says it needs, by the real uv."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.integration.host.conftest import Project, Ran, suite
+
+WHEEL = "wheels/demo_dep-1.0-py3-none-any.whl"
+TOKEN = "ghs_0123456789abcdef"
+UV = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}") or "uv"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """One whose suite imports what only an installation brings."""
+    root = tmp_path / "project"
+    root.mkdir()
+    project = Project(root)
+    (root / "wheels").mkdir()
+    with zipfile.ZipFile(root / WHEEL, "w") as file:
+        file.writestr("demo_dep.py", "VALUE = 'installed'\n")
+        file.writestr("demo_dep-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: demo-dep\nVersion: 1.0\n")
+        file.writestr("demo_dep-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr("demo_dep-1.0.dist-info/RECORD", "")
+    project.write("evals/demo.py", suite("import demo_dep, sys\nprint('prefix', sys.prefix)"))
+    return project
+
+
+def pyproject(project: Project, *, source: bool = True) -> None:
+    text = '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\ndependencies = ["demo-dep"]\n'
+    project.write(
+        "pyproject.toml", text + (f'[tool.uv.sources]\ndemo-dep = {{ path = "{WHEEL}" }}\n' if source else "")
+    )
+
+
+def locked(project: Project) -> None:
+    pyproject(project)
+    subprocess.run([UV, "lock", "--quiet"], cwd=project.root, check=True)
+
+
+def required(project: Project) -> None:
+    project.write("evals/requirements.txt", f"./{WHEEL}\n")
+
+
+def passed_outside(ran: Ran, project: Project) -> None:
+    assert ran.exit_code == 0, ran.output
+    prefix = Path(next(line.split()[-1] for line in ran.output.splitlines() if "| prefix" in line))
+    assert prefix.name == "venv"
+    assert not prefix.is_relative_to(project.root)
+    assert not prefix.exists(), "it is of no use afterwards"
+    assert not list(project.root.glob("**/pyvenv.cfg"))
+
+
+@pytest.mark.parametrize(("prepare", "install"), [(locked, "uv-sync"), (required, "requirements")])
+def test_it_is_made_outside_the_project_where_it_is_asked_for(project: Project, prepare: object, install: str) -> None:
+    assert callable(prepare)
+    prepare(project)
+    passed_outside(project.scoregate("run", "--install", install), project)
+
+
+@pytest.mark.parametrize("prepare", [locked, required, pyproject])
+def test_in_the_action_it_is_made_from_what_is_found(project: Project, prepare: object) -> None:
+    assert callable(prepare)
+    prepare(project)
+    passed_outside(project.scoregate("run", SCOREGATE_ACTION="1"), project)
+
+
+def test_on_a_laptop_nothing_is_installed_unasked(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    project.write("requirements.txt", "no-such-package-anywhere==1\n")
+    assert project.scoregate("run").exit_code == 0
+
+
+def test_an_interpreter_that_is_named_or_there_needs_no_installation(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    project.write("requirements.txt", "no-such-package-anywhere==1\n")
+    assert project.scoregate("run", "--python", sys.executable, SCOREGATE_ACTION="1").exit_code == 0
+    (project.root / ".venv").symlink_to(sys.prefix)
+    assert project.scoregate("run", SCOREGATE_ACTION="1").exit_code == 0
+
+
+def test_nothing_to_install_is_no_error(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    assert project.scoregate("run", SCOREGATE_ACTION="1").exit_code == 0
+
+
+@pytest.mark.parametrize(("install", "sought"), [("uv-sync", "uv.lock"), ("requirements", "requirements.txt")])
+def test_a_way_that_the_project_has_nothing_for_is_told(project: Project, install: str, sought: str) -> None:
+    ran = project.scoregate("run", SCOREGATE_INSTALL=install)
+    assert ran.exit_code == 3
+    assert f"install = '{install}' (SCOREGATE_INSTALL)" in ran.output
+    assert sought in ran.output
+
+
+def test_what_cannot_be_resolved_is_told_with_its_origin(project: Project) -> None:
+    project.write("requirements.txt", "no-such-package-anywhere==1\n")
+    project.write("scoregate.toml", 'install = "requirements"\n')
+    ran = project.scoregate("run", UV_OFFLINE="1")
+    assert ran.exit_code == 3
+    for part in ("cannot be made", "(scoregate.toml)", "no-such-package-anywhere", "requirements.txt", "exit code"):
+        assert part in ran.output
+    assert not ran.out.exists()
+
+
+def test_a_command_fills_the_environment_and_sees_no_token(project: Project) -> None:
+    command = f"uv pip install ./{WHEEL}\npython -m pip --version\nenv > seen.txt\nwhich python > which.txt"
+    path = os.pathsep.join((str(Path(UV).parent), os.environ["PATH"]))
+    environment = {"GITHUB_TOKEN": TOKEN, "COPY": TOKEN, "INPUT_GITHUB-TOKEN": TOKEN, "UV_INDEX_A_PASSWORD": "theirs"}
+    ran = project.scoregate("run", "--install", command, PATH=path, **environment)
+    passed_outside(ran, project)
+    seen = (project.root / "seen.txt").read_text()
+    assert TOKEN not in seen
+    assert "INPUT_" not in seen
+    assert "UV_INDEX_A_PASSWORD=theirs" in seen
+    assert (project.root / "which.txt").read_text().endswith("/venv/bin/python\n")
+
+
+def test_a_command_that_fails_is_told_and_cannot_speak_to_ci(project: Project) -> None:
+    ran = project.scoregate("run", "--install", "echo ::error::boo; echo 'x ##[group]y' >&2; exit 7")
+    assert ran.exit_code == 3
+    assert "exit code 7" in ran.output
+    assert "boo" in ran.output
+    assert not [line for line in ran.output.splitlines() if line.lstrip().startswith("::")]
+    assert "##[" not in ran.output
+
+
+def test_a_command_that_never_ends_is_ended(project: Project) -> None:
+    ran = project.scoregate("run", "--timeout", "1", "--install", "sleep 300")
+    assert ran.exit_code == 3
+    assert "more than 1 s" in ran.output
+
+
+def test_a_cache_of_the_users_own_is_kept(project: Project, tmp_path: Path) -> None:
+    required(project)
+    cache = tmp_path / "cache"
+    passed_outside(project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache)), project)
+    assert [path for path in cache.rglob("*") if path.is_file() and "demo" in str(path)]
+    kept = project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache), UV_OFFLINE="1")
+    assert kept.exit_code == 0, kept.output
+
+
+def test_a_python_version_is_the_environments(project: Project) -> None:
+    project.write("evals/demo.py", suite("import sys\nprint('version', sys.version_info[:2])"))
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    ran = project.scoregate("run", "--python-version", own, SCOREGATE_ACTION="1")
+    assert ran.exit_code == 0, ran.output
+    assert f"version ({sys.version_info.major}, {sys.version_info.minor})" in ran.output
+    ran = project.scoregate("run", "--python-version", "2.0", SCOREGATE_ACTION="1", UV_PYTHON_DOWNLOADS="never")
+    assert ran.exit_code == 3
+    assert "--python 2.0" in ran.output
+
+
+def test_what_would_be_made_is_listed_and_not_made(project: Project) -> None:
+    locked(project)
+    ran = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
+    assert ran.exit_code == 0, ran.output
+    assert "an environment made from uv.lock" in ran.output
+
+
+def test_commands_in_other_languages_find_that_python_too(project: Project) -> None:
+    required(project)
+    project.write("scoregate.toml", "commands = [{ name = 'shell', run = 'python evals/other.py' }]\n")
+    project.write("evals/other.py", suite("import demo_dep").replace("'demo'", "'other'"))
+    ran = project.scoregate("run", "--install", "requirements", "--suite", "other")
+    assert ran.exit_code == 0, ran.output
+    assert json.dumps(ran.run).count('"other"') >= 1

@@ -1,0 +1,67 @@
+"""A project that is not the whole repository: its settings, suites and paths count from its own folder."""
+
+from __future__ import annotations
+
+import pytest
+from tests.integration.host.conftest import Project, Ran, suite
+
+
+@pytest.fixture
+def monorepo(project: Project) -> Project:
+    project.write("scoregate.toml", "no_such_setting = 1\n")
+    for name, bad in (("one", 0), ("two", 1)):
+        project.write(f"apps/{name}/evals/demo.py", suite("import helper", bad=bad))
+        project.write(f"apps/{name}/helper.py", "")
+        project.write(f"apps/{name}/scoregate.toml", f"min_pass_rate = {0.5 if bad else 1}\n")
+    project.commit()
+    return project
+
+
+def of(project: Project, name: str) -> Ran:
+    return Ran(0, "", project.root / "apps" / name / "scoregate-out")
+
+
+@pytest.mark.parametrize("variable", ["SCOREGATE_WORKING_DIRECTORY", "INPUT_WORKING-DIRECTORY", None])
+def test_each_project_stands_alone(monorepo: Project, variable: str | None) -> None:
+    for name, statuses in (("one", {"passed": 3}), ("two", {"passed": 3, "failed": 1})):
+        flags = () if variable else ("--working-directory", f"apps/{name}")
+        environment = {variable: f"apps/{name}"} if variable else {}
+        ran = monorepo.scoregate("run", *flags, **environment)
+        assert ran.exit_code == 0, ran.output
+        assert of(monorepo, name).statuses == statuses
+    assert not (monorepo.root / "scoregate-out").exists()
+
+
+def test_paths_beside_it_are_its_own(monorepo: Project) -> None:
+    words = ("--working-directory", "apps/two", "--out", "here", "evals/demo.py")
+    assert monorepo.scoregate("list", *words[:2], words[-1]).exit_code == 0
+    assert monorepo.scoregate("run", *words).exit_code == 0
+    assert (monorepo.root / "apps" / "two" / "here" / "result.json").is_file()
+
+
+def test_the_base_is_run_in_the_same_folder(monorepo: Project) -> None:
+    ran = monorepo.scoregate("run", "--working-directory", "apps/two", "--baseline", "rerun:HEAD")
+    assert ran.exit_code == 0, ran.output
+    assert of(monorepo, "two").result["base"] is not None
+
+
+def test_a_folder_that_is_not_there_is_told(monorepo: Project) -> None:
+    ran = monorepo.scoregate("run", "--working-directory", "apps/three")
+    assert ran.exit_code == 2
+    assert "--working-directory: 'apps/three' is no folder" in ran.output
+
+
+def test_it_cannot_stand_in_the_file_that_it_leads_to(monorepo: Project) -> None:
+    monorepo.write("apps/one/scoregate.toml", "working_directory = 'apps/two'\n")
+    ran = monorepo.scoregate("run", "--working-directory", "apps/one")
+    assert ran.exit_code == 2
+    assert "scoregate.toml: working_directory says where this file is" in ran.output
+
+
+def test_the_actions_command_is_told_by_inputs(monorepo: Project) -> None:
+    inputs = {"INPUT_WORKING-DIRECTORY": "apps/two", "INPUT_MIN-PASS-RATE": "0.9", "INPUT_COMMAND": ""}
+    ran = monorepo.scoregate("action", **inputs)
+    assert ran.exit_code == 1, ran.output
+    assert "INPUT_MIN-PASS-RATE" in str(of(monorepo, "two").result)
+    assert monorepo.scoregate("action", INPUT_COMMAND="delete").exit_code == 2
+    assert "action" not in monorepo.scoregate("--help").output

@@ -1,0 +1,131 @@
+"""The base of a job: kept on a branch, run again, from a clone without history, or not there at all."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.github import events
+from tests.integration.host.conftest import Project
+from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.world import World
+
+
+def test_a_shallow_clone_finds_the_base_by_its_name(world: World) -> None:
+    base = world.push()
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request()
+    world.check_out_shallow("merged")
+    job = world.job(events.pull_request(pull))
+    assert job.exit_code == 1, job.output
+    assert f"main@{base.run['commit'][:7]}" in job.comment
+    assert "exact" in job.comment
+
+
+def test_an_older_base_says_how_much_older(world: World) -> None:
+    world.push()
+    for name in "ab":
+        world.project.write(name, "")
+        world.commit()
+    world.branch()
+    world.commit_suite(good=20)
+    job = world.job(events.pull_request(world.open_pull_request()))
+    assert job.exit_code == 0, job.output
+    assert ", 2 commits before the base" in job.comment
+
+
+def test_a_base_that_cannot_be_had_is_a_sentence_and_no_failure(world: World) -> None:
+    world.push()
+    world.branch()
+    world.commit_suite(good=20)
+    pull = world.open_pull_request()
+    world.github.fail("GET", "*/actions/artifacts", status=403, body={"message": "Resource not accessible"})
+    job = world.job(events.pull_request(pull))
+    assert job.exit_code == 0, job.output
+    assert "actions: read" in job.comment
+    assert "Base: none" in job.comment
+
+
+def test_a_data_branch_is_written_on_main_and_read_on_pull_requests(world: World) -> None:
+    world.permissions = {**world.permissions, "contents": "write"}
+    base = world.job(events.push(world.repo), "run", "--baseline", "branch")
+    assert base.exit_code == 0, base.output
+    assert base.warnings == []
+    tip = world.repo.branch("scoregate-data")
+    assert world.project.git("status", "--porcelain") == ""
+    assert world.project.git("branch", "--list", "scoregate-data") == ""
+    world.branch()
+    world.commit_suite(**WORSE)
+    job = world.job(events.pull_request(world.open_pull_request()), "run", "--baseline", "branch")
+    assert job.exit_code == 1, job.output
+    assert "exact" in job.comment
+    assert world.repo.branch("scoregate-data") == tip
+
+
+def test_a_data_branch_that_may_not_be_written_is_a_warning(world: World) -> None:
+    job = world.job(events.push(world.repo), "run", "--baseline", "branch")
+    assert job.exit_code == 0, job.output
+    assert any("contents: write" in warning for warning in job.warnings)
+
+
+def test_a_rerun_takes_the_first_parent_of_the_merge_commit(world: World) -> None:
+    world.branch()
+    world.commit_suite(**WORSE)
+    world.project.git("checkout", "-q", "main")
+    base = world.commit_suite(good=20)
+    job = world.job(events.pull_request(world.open_pull_request()), "run", "--baseline", "rerun")
+    assert job.exit_code == 1, job.output
+    assert "rerun of main@" in job.comment
+    assert job.result["base"]["commit"] == base
+    assert "11 newly failing" in job.comment
+
+
+def test_a_rerun_without_history_is_a_sentence_but_an_unknown_commit_an_error(world: World) -> None:
+    world.branch()
+    world.commit_suite(good=20)
+    pull = world.open_pull_request()
+    world.check_out_shallow("merged")
+    job = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
+    assert job.exit_code == 0, job.output
+    assert "fetch-depth: 0" in job.comment
+    asked = world.job(events.pull_request(pull), "run", "--baseline", "rerun:nowhere")
+    assert asked.exit_code == 2
+    (error,) = [command for command in asked.commands if command.name == "error"]
+    assert "rerun:nowhere names no commit" in error.message
+
+
+@pytest.mark.parametrize("start", [events.schedule, events.workflow_dispatch])
+def test_the_clock_and_a_hand_compare_with_the_newest_of_main(world: World, start: events.Event) -> None:
+    world.push()
+    job = world.job(start(world.repo))  # type: ignore[operator]
+    assert job.exit_code == 0, job.output
+    assert "the newest of main" in job.summary
+
+
+def test_a_new_branch_compares_with_the_newest_of_main(world: World) -> None:
+    world.push()
+    world.branch()
+    world.commit_suite(**WORSE)
+    job = world.job(events.push(world.repo, "change", before=events.NOWHERE))
+    assert job.exit_code == 1, job.output
+    assert "the newest of main" in job.summary
+
+
+def test_what_a_fork_calls_main_is_no_base(world: World) -> None:
+    fork = world.fork()
+    poisoned = world.job(
+        events.push(world.repo),
+        run=world.repo.workflow_run(event="pull_request", head_branch="main", head_repository=fork),
+    )
+    poisoned.upload()
+    world.branch()
+    world.commit_suite(good=20)
+    job = world.job(events.pull_request(world.open_pull_request()))
+    assert "main has no artifact scoregate-evals-evals" in job.comment
+
+
+def test_outside_of_jobs_nobody_is_asked(project: Project, world: World) -> None:
+    project.write("evals/demo.py", (world.project.root / "evals/demo.py").read_text())
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert "::" not in ran.output
+    assert world.github.requests == []

@@ -1,0 +1,186 @@
+"""Two stages: a fork's job that may only read, and one with more rights that comments for it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.github import Pull, events
+from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.world import READ, Job, World
+
+NEEDS = '[suites.demo]\nneeds = ["MODEL_API_KEY"]\n'
+
+
+def from_fork(world: World, **options: object) -> tuple[Pull, Job]:
+    world.push()
+    world.branch()
+    world.commit_suite(**options or WORSE)
+    pull = world.open_pull_request(fork=world.fork())
+    return pull, world.job(events.pull_request(pull))
+
+
+def test_the_first_stage_writes_nothing_and_the_second_comments(world: World) -> None:
+    pull, first = from_fork(world)
+    assert first.exit_code == 1, first.output
+    assert first.outputs["comment-pending"] == "true"
+    assert first.warnings == []
+    assert "11 newly failing" in first.summary
+    assert {exchange.method for exchange in world.github.requests} == {"GET"}
+    first.upload()
+
+    second = world.second_stage(first.ran)
+    assert second.exit_code == 0, second.output
+    (comment,) = pull.comments
+    assert comment.login == "github-actions[bot]"
+    assert "11 newly failing" in comment.body
+    assert "exact" in comment.body
+    assert f"run={first.ran.id}.1 " in comment.body
+    assert second.outputs["comment-url"].endswith(str(comment.id))
+    assert second.outputs["comment-pending"] == "false"
+
+    again = world.second_stage(first.ran)
+    assert again.exit_code == 0, again.output
+    assert len(pull.comments) == 1
+
+
+def test_the_second_stage_completes_a_check_where_asked(world: World) -> None:
+    pull, first = from_fork(world)
+    first.upload()
+    second = world.second_stage(first.ran, "--check-run")
+    assert second.exit_code == 0, second.output
+    (check,) = world.repo.check_runs.values()
+    assert (check.head_sha, check.conclusion) == (pull.head_sha, "failure")
+
+
+def test_dependabot_is_treated_as_a_fork(world: World) -> None:
+    world.push()
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request()
+    pull.login, world.permissions = "dependabot[bot]", READ
+    first = world.job(events.pull_request(pull), "run", "--check-run")
+    assert first.outputs["comment-pending"] == "true"
+    assert {exchange.method for exchange in world.github.requests} == {"GET"}
+    first.upload()
+    assert world.second_stage(first.ran).exit_code == 0
+    assert len(pull.comments) == 1
+
+
+def test_suites_without_their_key_are_left_out_and_that_is_told(world: World) -> None:
+    world.project.write("scoregate.toml", NEEDS)
+    world.project.write("evals/other.py", (world.project.root / "evals/demo.py").read_text().replace("'demo'", "'x'"))
+    world.commit()
+    world.push(MODEL_API_KEY="key-of-a-model")
+    world.branch()
+    world.commit_suite(good=20)
+    pull = world.open_pull_request(fork=world.fork())
+    first = world.job(events.pull_request(pull))
+    assert first.exit_code == 0, first.output
+    assert [suite["id"] for suite in first.run["suites"]] == ["x"]
+    assert "MODEL_API_KEY is not set" in first.summary
+    first.upload()
+    world.second_stage(first.ran)
+    (comment,) = pull.comments
+    assert "MODEL&#95;API&#95;KEY is not set" in comment.body or "MODEL_API_KEY is not set" in comment.body
+    assert not comment.body.splitlines()[1].startswith("## ✅")
+
+
+def test_where_nothing_ran_nothing_is_green(world: World) -> None:
+    world.project.write("scoregate.toml", NEEDS)
+    world.commit()
+    world.push(MODEL_API_KEY="key-of-a-model")
+    world.branch()
+    world.commit_suite(good=20)
+    first = world.job(events.pull_request(world.open_pull_request(fork=world.fork())))
+    assert first.exit_code == 3, first.output
+    assert first.outputs["conclusion"] == "unmeasurable"
+    assert (first.out / "run" / "run.json").is_file()
+
+
+def test_in_the_repository_itself_a_missing_key_is_an_error(world: World) -> None:
+    world.project.write("scoregate.toml", NEEDS)
+    world.commit()
+    job = world.job(events.push(world.repo))
+    assert job.exit_code == 3, job.output
+    assert "MODEL_API_KEY is not set" in job.output
+
+
+def test_a_head_that_moved_on_is_left_to_its_own_run(world: World) -> None:
+    pull, first = from_fork(world)
+    first.upload()
+    world.project.git("checkout", "-q", "change")
+    world.commit_suite(good=20)
+    pull.head_repository.refs["refs/heads/change"] = world.project.git("rev-parse", "HEAD").strip()
+    second = world.second_stage(first.ran)
+    assert second.exit_code == 0, second.output
+    assert "no open pull request has this commit as its head" in second.output
+    assert pull.comments == []
+
+
+@pytest.mark.parametrize("what", ["closed", "of another fork", "pushed", "nothing left", "expired"])
+def test_nothing_is_said_where_there_is_nothing_to_say_it_about(world: World, what: str) -> None:
+    pull, first = from_fork(world)
+    if what == "closed":
+        pull.state = "closed"
+    elif what == "of another fork":
+        first.ran.head_repository = world.fork("trudy/bot")
+    elif what == "pushed":
+        first.ran.event = "push"
+    if what != "nothing left":
+        first.upload()
+    if what == "expired":
+        first.ran.artifacts[0].expired = True
+    second = world.second_stage(first.ran)
+    assert second.exit_code == 0, second.output
+    assert pull.comments == []
+
+
+def test_a_first_stage_that_has_commented_is_left_alone(world: World) -> None:
+    world.push()
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request()
+    first = world.job(events.pull_request(pull))
+    first.upload()
+    (comment,) = pull.comments
+    told = comment.body
+    second = world.second_stage(first.ran)
+    assert second.exit_code == 0, second.output
+    assert [comment.body for comment in pull.comments] == [told]
+
+
+def test_publishing_outside_of_its_event_is_a_usage_error(world: World) -> None:
+    job = world.job(events.push(world.repo), "publish")
+    assert job.exit_code == 2
+    assert "workflow_run" in job.output
+
+
+@pytest.mark.parametrize("command", ["run", "publish"])
+@pytest.mark.parametrize("checkout", ["change", "merged", "later"])
+def test_a_forks_code_in_a_job_with_rights_is_refused(world: World, command: str, checkout: str) -> None:
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request(fork=world.fork())
+    first = world.workflow_run(events.pull_request(pull))
+    world.project.git("branch", "later", "change")
+    world.project.git("checkout", "-q", "later")
+    world.commit()
+    world.project.git("checkout", "-q", checkout)
+    if command == "run":
+        target = world.job(events.pull_request(pull, name="pull_request_target"), run=first)
+        assert target.exit_code == 2, target.output
+        assert "a fork's commit is checked out in a job on pull_request_target" in target.output
+    job = world.job(events.workflow_run(first), command)
+    assert job.exit_code == 2, job.output
+    assert "a fork's commit is checked out in a job on workflow_run" in job.output
+    assert not (world.project.root / "scoregate-out").exists()
+
+
+def test_the_repositorys_own_code_may_run_there(world: World) -> None:
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request(fork=world.fork())
+    world.project.git("checkout", "-q", "main")
+    job = world.job(
+        events.pull_request(pull, name="pull_request_target"), run=world.workflow_run(events.pull_request(pull))
+    )
+    assert job.exit_code == 0, job.output

@@ -1,0 +1,104 @@
+"""The action's files, the settings, the command line and the README say the same, and what GitHub reads is valid."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from scoregate.ci.settings import Settings
+from scoregate.cli.action_command import COMMANDS
+from scoregate.cli.run_command import command as run_command
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TOOLS = Path(sys.executable).parent
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+STEPS = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.MULTILINE)
+
+
+def manifest(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    return loaded
+
+
+ACTION, COMPOSITE = manifest("action.yml"), manifest("composite/action.yml")
+INPUTS = [name for name in ACTION["inputs"] if name != "command"]
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_input_is_a_setting_with_a_flag_and_a_place_in_the_readme(name: str) -> None:
+    setting = name.replace("-", "_")
+    assert name == name.lower()
+    assert setting in Settings.model_fields
+    parameters = {parameter.name: parameter for parameter in run_command.params}
+    assert setting in parameters
+    if isinstance(option := parameters[setting], click.Option):
+        assert f"--{name}" in option.opts
+    assert f"`{setting}`" in README
+
+
+def test_the_input_command_names_commands() -> None:
+    text = ACTION["inputs"]["command"]["description"]
+    assert [name for name in COMMANDS if f"`{name}`" not in text] == []
+
+
+def test_an_input_that_is_not_given_leaves_the_projects_file_to_decide() -> None:
+    defaults = {name: told["default"] for name, told in ACTION["inputs"].items() if "default" in told}
+    assert defaults == {"github-token": "${{ github.token }}"}
+    assert [name for name, told in ACTION["inputs"].items() if told.get("required")] == []
+
+
+def test_both_doors_have_the_same_inputs_and_outputs() -> None:
+    assert COMPOSITE["inputs"] == ACTION["inputs"]
+    values = {name: told.pop("value") for name, told in COMPOSITE["outputs"].items()}
+    assert COMPOSITE["outputs"] == ACTION["outputs"]
+    assert values == {name: f"${{{{ steps.scoregate.outputs.{name} }}}}" for name in ACTION["outputs"]}
+
+
+def test_no_expression_stands_in_a_script_of_the_composite_action() -> None:
+    (step,) = COMPOSITE["runs"]["steps"]
+    assert "${{" not in step["run"]
+    given = {name: text for name, text in step["env"].items() if name.startswith("INPUT_")}
+    assert given == {
+        f"INPUT_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]
+    }
+
+
+def tool(name: str, *words: str | Path) -> None:
+    done = subprocess.run([TOOLS / name, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_github_can_read_the_actions() -> None:
+    tool("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml", "composite/action.yml")
+
+
+def test_github_can_read_the_workflows() -> None:
+    assert {path.name for path in WORKFLOWS} == {"ci.yml", "evals.yml", "release.yml"}
+    tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
+
+
+def test_no_action_or_workflow_is_a_hole() -> None:
+    tool("zizmor", "--offline", "--quiet", "--no-progress", "action.yml", "composite/action.yml", *WORKFLOWS)
+
+
+def test_the_dockerfile_follows_good_practice() -> None:
+    tool("hadolint", "Dockerfile")
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_take_actions_by_commit_and_rights_one_by_one(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert yaml.safe_load(text)["permissions"] == {}
+    for action, comment in STEPS.findall(text):
+        if not action.startswith("./"):
+            assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", action), action
+            assert re.fullmatch(r" # v\d+(\.\d+)*", comment), action
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")

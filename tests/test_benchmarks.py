@@ -1,0 +1,20 @@
+"""The simulations that prove the comparison start, and find in the package what they measure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.mark.parametrize("script", ["calibration.py", "calibration_auto.py", "compare_speed.py"])
+def test_it_starts(script: str) -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / script), "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "--check" in done.stdout

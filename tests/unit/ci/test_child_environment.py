@@ -1,0 +1,53 @@
+"""What of the host's environment the user's code gets to see."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoregate.ci.child import visible
+
+TOKEN = "ghs_0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["INPUT_PATHS", "INPUT_GITHUB-TOKEN", "ACTIONS_RUNTIME_URL", "GITHUB_TOKEN", "GITHUB_OUTPUT", "GITHUB_ENV",
+     "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"],
+)  # fmt: skip
+def test_what_is_of_ci_alone_is_not_seen(name: str) -> None:
+    assert visible({name: "anything", "KEPT": "yes"}) == {"KEPT": "yes"}
+
+
+@pytest.mark.parametrize("name", ["GITHUB_TOKEN", "INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN"])
+def test_no_variable_carries_a_token_that_we_were_given(name: str) -> None:
+    copies = {"GH_TOKEN": TOKEN, "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: bearer {TOKEN}"}
+    assert visible({name: TOKEN, **copies, "OPENAI_API_KEY": "sk-theirs"}) == {"OPENAI_API_KEY": "sk-theirs"}
+
+
+def test_a_word_that_is_no_token_hides_nothing() -> None:
+    assert visible({"GITHUB_TOKEN": "x", "INPUT_GITHUB-TOKEN": "", "NAME": "xyz"}) == {"NAME": "xyz"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["LD_LIBRARY_PATH", "pythonLocation", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_PYTHON_DOWNLOADS"],
+)
+def test_what_the_runners_host_leaks_is_left_out_there_only(name: str) -> None:
+    assert name in visible({name: "/somewhere"})
+    assert visible({name: "/somewhere", "GITHUB_ACTIONS": "true"}) == {"GITHUB_ACTIONS": "true"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "UV_INDEX",
+        "UV_INDEX_PRIVATE_PASSWORD",
+        "UV_DEFAULT_INDEX",
+        "PIP_INDEX_URL",
+        "NETRC",
+        "SSL_CERT_FILE",
+        "UV_CACHE_DIR",
+    ],
+)
+def test_private_indexes_stay_reachable(name: str) -> None:
+    assert name in visible({name: "theirs", "GITHUB_ACTIONS": "true"})

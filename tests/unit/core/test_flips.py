@@ -1,0 +1,65 @@
+"""Which cases flipped, when some were tried more than once: a repeat is no case."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoregate.ci.report.totals import totals
+from scoregate.core.case import CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.compare import Comparison, compare
+from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.core.events import EvaluatorInfo
+from scoregate.core.record import Run, SuiteResult
+
+
+def run_of(trials: dict[str, str]) -> Run:
+    """For each case its trials, `P` for one that passes and `F` for one that fails."""
+    columns = Columns()
+    for case, outcomes in trials.items():
+        for repeat, outcome in enumerate(outcomes):
+            found = Evaluation(float(outcome == "P"), Threshold(gte=1.0))
+            columns.add(CaseResult(0, case, repeat, evaluations={"e": found}))
+    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns)
+    return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
+
+
+def flipped(comparison: Comparison) -> tuple[list[str], list[str]]:
+    hashes = comparison.run.suites[0].columns.hashes
+    failing, passing = comparison.newly_failing, comparison.newly_passing
+    return [hashes[flip.row] for flip in failing], [hashes[flip.row] for flip in passing]
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "found"),
+    [
+        ("F", "P", (["c"], [])),
+        ("P", "F", ([], ["c"])),
+        ("FPP", "PPP", ([], [])),
+        ("FFP", "PFP", (["c"], [])),
+        ("FP", "PP", ([], [])),
+        ("FFF", "P", (["c"], [])),
+        ("PFP", "FFP", ([], ["c"])),
+    ],
+)
+def test_a_case_flips_when_most_of_its_trials_do(new: str, old: str, found: tuple[list[str], list[str]]) -> None:
+    assert flipped(compare(run_of({"c": new}), run_of({"c": old}))) == found
+
+
+def test_trials_that_fail_in_another_order_are_no_news() -> None:
+    old = {f"c{at}": "PPF" for at in range(20)}
+    comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
+    counts = totals(comparison)
+    assert flipped(comparison) == ([], [])
+    assert (counts.newly_failing, counts.newly_passing, counts.paired, counts.pass_rate_change) == (0, 0, 20, 0.0)
+
+
+def test_the_pass_rate_changes_by_shares_of_cases() -> None:
+    counts = totals(compare(run_of({"a": "PPF", "b": "F"}), run_of({"a": "PPP", "b": "P"})))
+    assert counts.pass_rate_change == pytest.approx((-1 / 3 - 1) / 2)
+
+
+def test_the_rows_of_a_flip_are_trials_that_show_it() -> None:
+    comparison = compare(run_of({"c": "PFF"}), run_of({"c": "FPP"}))
+    (flip,) = comparison.newly_failing
+    assert (flip.row, flip.base_row) == (1, 1)
