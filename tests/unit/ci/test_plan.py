@@ -42,7 +42,8 @@ def test_the_settings_reach_the_process() -> None:
         Source("b.py", Kind.PYTHON, suite_ids=("slow-x",)),
         settings=settings,
     ).launches
-    assert fast.environment == {"SCOREGATE_ROOT": "/project", "SCOREGATE_REPEATS": "2"}
+    cache = "on:/project/.scoregate-cache"
+    assert fast.environment == {"SCOREGATE_ROOT": "/project", "SCOREGATE_REPEATS": "2", "SCOREGATE_CACHE": cache}
     assert slow.environment["SCOREGATE_REPEATS"] == "1"
 
 
