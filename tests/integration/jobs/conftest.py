@@ -13,5 +13,5 @@ __all__ = ["github"]
 
 
 @pytest.fixture
-def world(github: GitHub, tmp_path: Path) -> World:  # noqa: F811
+def world(github: GitHub, tmp_path: Path) -> World:
     return World.new(github, tmp_path)
