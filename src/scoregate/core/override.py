@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from pydantic import ConfigDict
-
-_AS_WRITTEN = ConfigDict(extra="forbid")
+# For pydantic, which is not imported here: a field that does not exist is an error.
+_AS_WRITTEN = {"extra": "forbid"}
 
 
 @dataclass(frozen=True)
 class EvaluationOverrideField:
     """A field of the input or output that was judged."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _AS_WRITTEN
+    __pydantic_config__: ClassVar[dict[str, str]] = _AS_WRITTEN
 
     id: str
     name: str
@@ -25,7 +24,7 @@ class EvaluationOverrideField:
 class EvaluationOverrideComment:
     """What a person said of a part of a field."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _AS_WRITTEN
+    __pydantic_config__: ClassVar[dict[str, str]] = _AS_WRITTEN
 
     field_id: str
     quoted_text: str
