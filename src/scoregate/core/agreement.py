@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from math import sqrt
 from typing import Protocol, TypeAlias
 
@@ -13,6 +14,14 @@ from scoregate.core.intervals import wilson
 
 _DIGITS = 9
 Shares: TypeAlias = Mapping[float, float]
+
+
+class Conclusion(StrEnum):
+    """Whether a judge agrees with people as often as is demanded; `too_few` judgements say neither."""
+
+    HOLDS = "holds"
+    BELOW = "below"
+    TOO_FEW = "too_few"
 
 
 class Corrected(Protocol):
@@ -55,6 +64,12 @@ class Agreement:
     high: float
     kappa: Kappa | None
     confusion: Mapping[tuple[float, float], int] = field(repr=False)
+
+    def conclusion(self, least: float, *, fewest: int) -> Conclusion:
+        """Hold the accuracy against the least that is demanded, in [0, 1], once there are the fewest judgements."""
+        if self.n < fewest:
+            return Conclusion.TOO_FEW
+        return Conclusion.BELOW if self.accuracy < least else Conclusion.HOLDS
 
     @property
     def scores(self) -> tuple[float, ...]:

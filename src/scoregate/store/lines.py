@@ -9,9 +9,8 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ValidationError
 
-from scoregate.errors import StoreError
 from scoregate.store.kinds import Kind, T
-from scoregate.store.problems import MOST, advice, marker, said
+from scoregate.store.problems import checked, marker, said
 
 # Characters that a reviewer of a diff would not see, or that would turn the text around them.
 _UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
@@ -29,20 +28,9 @@ class JsonLines:
         Raises:
             StoreError: all that is wrong with the file, each with its line, once the good items have been given.
         """
-        problems: list[str] = []
-        seen: dict[str, tuple[int, T]] = {}
-        for number, line in enumerate(file, 1):
-            found = _item(line.removeprefix(_BOM) if number == 1 else line, kind)
-            if isinstance(found, kind.model):
-                found = _unless_seen(found, kind, number=number, seen=seen)
-            if isinstance(found, str):
-                problems.append(f"{origin}:{number}: {found}")
-                if len(problems) == MOST:
-                    break
-            elif found is not None:
-                yield found
-        if problems:
-            raise StoreError("\n".join(problems), advice=advice(problems))
+        lines = enumerate(file, 1)
+        found = ((n, _item(line.removeprefix(_BOM) if n == 1 else line, kind)) for n, line in lines)
+        yield from checked(found, kind, place=f"{origin}:{{}}".format)
 
     def write(self, items: Iterable[BaseModel]) -> Iterator[bytes]:
         """A line an item; what is as it is by default is left out."""
@@ -74,13 +62,3 @@ def _item(line: bytes, kind: Kind[T]) -> T | str | None:
         return kind.model.model_validate_json(line, strict=True)
     except ValidationError as error:
         return said(error)
-
-
-def _unless_seen(item: T, kind: Kind[T], *, number: int, seen: dict[str, tuple[int, T]]) -> T | str | None:
-    """The item; None where an earlier line says the same, and a word about it where an earlier line says otherwise."""
-    if kind.key is None:
-        return item
-    first, other = seen.setdefault(kind.key(item), (number, item))
-    if other is item:
-        return item
-    return None if kind.same(item, other) else f"says otherwise than line {first}, and both are {kind.key(item)!r:.60}"

@@ -15,12 +15,13 @@ def open_store(root: Path | str | None = None) -> Store:
     """The store of a project; nothing is read or written yet.
 
     Args:
-        root: the project's top folder. If not given: `SCOREGATE_ROOT`, else the nearest folder around the working
-            directory that has a store or is the top of a git work tree, else the working directory.
+        root: the project's top folder. If not given: `SCOREGATE_ROOT`, which suites get from their host; else, around
+            the working directory, the top of the git work tree or the nearest folder that has a store; else that
+            directory.
     """
-    return DirectoryStore(Path(root or os.environ.get("SCOREGATE_ROOT") or _nearest(Path.cwd())) / FOLDER)
+    return DirectoryStore(Path(root or os.environ.get("SCOREGATE_ROOT") or _top(Path.cwd())) / FOLDER)
 
 
-def _nearest(start: Path) -> Path:
-    around = (folder for folder in (start, *start.parents) if (folder / FOLDER).is_dir() or (folder / ".git").exists())
-    return next(around, start)
+def _top(start: Path) -> Path:
+    marks = (folder / mark for mark in (".git", FOLDER) for folder in (start, *start.parents))
+    return next((path.parent for path in marks if path.exists()), start)

@@ -75,6 +75,8 @@ class Settings(LimitFields, BaseSettings):
     min_effect: Rate = 0.01
     min_ratio: Factor = 0.05
     margin: Rate = 0.02
+    min_agreement: Rate | None = None
+    min_overrides: Count = 10
     evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
     origins: Origins = Field(default_factory=dict, repr=False)
