@@ -25,7 +25,7 @@ def write_table(items: Sequence[BaseModel], kind: Kind[T]) -> str:
     """A header and a row an item; nothing that the items hold is lost, and nothing in them is run by a spreadsheet."""
     rows = to_rows(items, kind)
     out = StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out)
     header = list(rows[0]) if rows else [name for name in kind.model.model_fields if name not in PLAIN.values()]
     writer.writerows([header, *([_guarded(cell) for cell in row.values()] for row in rows)])
     return out.getvalue()
