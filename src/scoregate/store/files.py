@@ -11,6 +11,7 @@ from scoregate.errors import StoreError
 
 _LOCK = ".lock"
 _PATIENCE_S = 60.0
+_POLL_S = 0.02
 
 
 @contextmanager
@@ -29,7 +30,7 @@ def locked(folder: Path) -> Iterator[None]:
         ) from None
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / _LOCK, timeout=_PATIENCE_S):
+        with FileLock(folder / _LOCK, timeout=_PATIENCE_S, poll_interval=_POLL_S):
             yield
     except Timeout:
         raise StoreError(

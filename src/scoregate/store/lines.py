@@ -14,6 +14,7 @@ from scoregate.store.problems import checked, marker, said
 
 # Characters that a reviewer of a diff would not see, or that would turn the text around them.
 _UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -43,7 +44,7 @@ JSON_LINES = JsonLines()
 
 def line_of(item: BaseModel) -> str:
     """An item as one line of JSON, in which every character can be seen."""
-    text = json.dumps(item.model_dump(mode="json", exclude_defaults=True), sort_keys=True, ensure_ascii=False)
+    text = _encode(item.model_dump(mode="json", exclude_defaults=True))
     return text if text.isascii() else _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
