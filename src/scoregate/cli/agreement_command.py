@@ -43,8 +43,8 @@ def command(evaluator: str | None, min_agreement: float | None, min_overrides: i
     return int(Conclusion.BELOW in (_conclusion(each, settings) for each in found.values()))
 
 
-def _conclusion(figures: Agreement, settings: Settings) -> Conclusion:
-    return figures.conclusion(settings.min_agreement or 0.0, fewest=settings.min_overrides)
+def _conclusion(figures: Agreement, settings: Settings) -> Conclusion | None:
+    return figures.conclusion(settings.min_agreement, fewest=settings.min_overrides)
 
 
 def _show(found: Found, settings: Settings, console: Console) -> None:

@@ -65,10 +65,15 @@ class Agreement:
     kappa: Kappa | None
     confusion: Mapping[tuple[float, float], int] = field(repr=False)
 
-    def conclusion(self, least: float, *, fewest: int) -> Conclusion:
-        """Hold the accuracy against the least that is demanded, in [0, 1], once there are the fewest judgements."""
+    def conclusion(self, least: float | None, *, fewest: int) -> Conclusion | None:
+        """Hold the accuracy against the least that is demanded, in [0, 1], once there are the fewest judgements.
+
+        None where nothing is demanded of enough judgements.
+        """
         if self.n < fewest:
             return Conclusion.TOO_FEW
+        if least is None:
+            return None
         return Conclusion.BELOW if self.accuracy < least else Conclusion.HOLDS
 
     @property
@@ -97,7 +102,7 @@ def kappa(confusion: Mapping[tuple[float, float], int], confidence: float = 0.95
 
     The interval is kappa ± z·SE within [-1, 1]. It has no width where all agree: then accuracy's tells more.
     Source: Cohen (1960), Educational and Psychological Measurement 20:37; the error: Fleiss, Cohen and Everitt (1969),
-    Psychological Bulletin 72:323, formula 13, not of the hypothesis that kappa is 0.
+    Psychological Bulletin 72:323 (the error of the estimate, not that under the hypothesis of kappa = 0).
     """
     n = sum(confusion.values())
     judge, person = _margins(confusion, n)

@@ -30,7 +30,7 @@ def locked(folder: Path) -> Iterator[None]:
         ) from None
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / _LOCK, timeout=_PATIENCE_S, poll_interval=_POLL_S):
+        with FileLock(folder / _LOCK).acquire(timeout=_PATIENCE_S, poll_interval=_POLL_S):
             yield
     except Timeout:
         raise StoreError(

@@ -125,10 +125,11 @@ def test_wilson_is_scipy_s(trials: tuple[int, int]) -> None:
         (0.7, 10, Conclusion.HOLDS),
         (0.71, 10, Conclusion.BELOW),
         (0.71, 11, Conclusion.TOO_FEW),
-        (0.0, 11, Conclusion.TOO_FEW),
+        (None, 11, Conclusion.TOO_FEW),
+        (None, 10, None),
     ],
 )
-def test_what_is_demanded(least: float, fewest: int, conclusion: Conclusion) -> None:
+def test_what_is_demanded(least: float | None, fewest: int, conclusion: Conclusion | None) -> None:
     found = agreement(judged({(0.0, 0.0): 7, (0.0, 1.0): 3}))
     assert found is not None
     assert found.conclusion(least, fewest=fewest) is conclusion

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tracemalloc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
@@ -95,6 +96,12 @@ def test_the_top_of_the_work_tree_is_found_from_within(
     assert open_store() == DirectoryStore(tmp_path / ".scoregate")
     monkeypatch.setenv("SCOREGATE_ROOT", str(inner))
     assert open_store() == DirectoryStore(inner / ".scoregate")
+
+
+def test_threads_wait_for_each_other(store: Store) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        added = list(pool.map(lambda n: add_override(store, "accuracy", correction(f"{n}")), range(80)))
+    assert {each.id for each in store.read(OVERRIDES, ("accuracy",))} == {each.id for each in added}
 
 
 def test_without_filelock_reading_works_and_writing_says_what_to_install(
