@@ -47,13 +47,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "core": {"errors"},
     "models": GROUND,
+    "store": GROUND,
     "engine": GROUND,
-    "testing": GROUND | {"engine", "models"},
+    "testing": GROUND | {"engine", "models", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish"},
+    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "store"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -17,7 +17,9 @@ from scoregate.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-TRY, INIT, SUITE, LANGUAGES, EVENTS, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, SETTINGS, DEVELOP = range(len(BLOCKS))
+(
+    TRY, INIT, SUITE, LANGUAGES, EVENTS, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, PEOPLE, SETTINGS, DEVELOP,
+) = range(len(BLOCKS))  # fmt: skip
 
 
 def run(number: int, folder: Path, *, venv: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -103,6 +105,13 @@ def test_a_run_is_the_base_of_the_next(clone: Path, project: Path) -> None:
     done = run(BASELINE, project, venv=clone / ".venv")
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((project / "scoregate-out" / "result.json").read_text())["base"] is not None
+
+
+def test_people_correct_a_judge(clone: Path, project: Path) -> None:
+    done = run(PEOPLE, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 added, 0 changed, 1 known before" in done.stdout
+    assert "1 of the 10 overrides" in done.stdout
 
 
 def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path) -> None:

@@ -40,6 +40,12 @@ class RecordError(ScoregateError):
     exit_code = 2
 
 
+class StoreError(ScoregateError):
+    """Something in the store that cannot be read, or could not be written."""
+
+    exit_code = 2
+
+
 class GitError(ScoregateError):
     """Git is missing, or refused what was asked of it."""
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from scoregate.core.evaluation import Assertion, Evaluation, Threshold
+from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.testing.reviews import (
     CreateHumanReviewJob,
-    EvaluationOverride,
-    EvaluationOverrideComment,
-    EvaluationOverrideField,
     HumanReviewField,
     HumanReviewFieldContentType,
     ScoreChoice,

@@ -89,6 +89,8 @@ class Settings(LimitFields, BaseSettings):
     model_headers: Mapping[str, Text] = Field(default_factory=dict)
     cache: Text = "on"
     prices: Mapping[str, PriceSettings] = Field(default_factory=dict)
+    min_agreement: Rate | None = None
+    min_overrides: Count = 10
     evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
     origins: Origins = Field(default_factory=dict, repr=False)
