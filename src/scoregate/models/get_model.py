@@ -7,7 +7,7 @@ from typing import Any
 
 from scoregate.models.model import Model
 from scoregate.models.openai_model import OpenAIModel
-from scoregate.models.providers import DEFAULT, target_of
+from scoregate.models.providers import DEFAULT, split, target_of
 from scoregate.models.surroundings import surroundings
 
 
@@ -39,3 +39,14 @@ def get_model(
     chosen = name or surroundings().model or default
     target = target_of(chosen, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s)
     return OpenAIModel(target, parameters)
+
+
+def name_of(model: str | Model | None, *, default: str = DEFAULT) -> str:
+    """What reports call the model that `get_model` gives: OpenAI's by their names alone, others as "provider/name".
+
+    Raises:
+        ModelError: the name names nothing.
+    """
+    given = model or surroundings().model or default
+    provider, name = split(given if isinstance(given, str) else given.name)
+    return name if provider == "openai" else f"{provider}/{name}"
