@@ -15,6 +15,7 @@ LONGEST_FUNCTION = 40
 GROUND = {"errors", "core"}
 PLAIN = {
     "ci.archive",
+    "ci.champions",
     "ci.child",
     "ci.git",
     "ci.github",

@@ -43,7 +43,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
     async with ports.reporting.announced():
         baseline = await unless(ports.stop, first_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
         interpreter = await unless(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
-        plan = make_plan(found, settings, interpreter=interpreter, root=ports.root)
+        plan = ports.arm(make_plan(found, settings, interpreter=interpreter, root=ports.root), baseline.run)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)

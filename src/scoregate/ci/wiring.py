@@ -16,6 +16,7 @@ from scoregate.ci.archive import amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
+from scoregate.ci.champions import with_champions
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.github.base import Base
@@ -79,6 +80,7 @@ def _ports(scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: S
         root=root,
         discover=partial(discover, root, environ=scene.environ, spared=spared),
         prepare=partial(prepare, site_of(root, scene.environ, scratch, redact=scene.redact, say=say, theirs=theirs)),
+        arm=partial(with_champions, scratch, identity, keeps=scene.connection is None),
         record=recorder.record,
         rerun=partial(_rerun, recorder, imports, scene.base),
         amend=partial(amend_run, scene.out / RUN_FOLDER),

@@ -31,11 +31,12 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorInfo:
-    """An evaluator as the record knows it."""
+    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told."""
 
     id: str
     fingerprint: Fingerprint | None = None
     higher_is_better: bool = True
+    battles: bool = False
 
 
 @dataclass(frozen=True, slots=True)

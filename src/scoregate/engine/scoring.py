@@ -13,8 +13,9 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.events import CaseFinished, Errored, Scored
+from scoregate.core.events import CaseFinished, Errored, ReviewRequested, Scored
 from scoregate.core.metering import Meter, charged
+from scoregate.core.pending import Pending
 from scoregate.core.suite import Scorer
 from scoregate.engine.call import is_async, settled
 from scoregate.engine.channel import Channel
@@ -122,6 +123,8 @@ class Pool:
 def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
     if result is None:
         trial.unscored = (*trial.unscored, evaluator)
+    elif isinstance(result, Pending):
+        trial.log.emit(ReviewRequested, name=evaluator, evaluator=evaluator, rubric=result.rubric, **trial.key)
     elif isinstance(result, BaseException):
         said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
         trial.log.emit(Errored, **said, **spent(meter.usage), **trial.key)

@@ -9,6 +9,7 @@ from scoregate.core.events import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.fingerprint import fingerprint
 from scoregate.testing.evaluators.asking import AsksModel, model_name, prompt_version
+from scoregate.testing.evaluators.battle import BaseBattle
 
 _WITHOUT_EFFECT = ("max_concurrency", "id", "higher_is_better")
 
@@ -43,6 +44,7 @@ def _scorer(evaluator: Any) -> Scorer:
         name,
         _fingerprint(evaluator),
         bool(getattr(evaluator, "higher_is_better", True)),
+        battles=isinstance(evaluator, BaseBattle),
     )
     return Scorer(info, score, _max_concurrency(evaluator))
 

@@ -29,6 +29,7 @@ def _headline(result: SuiteResult) -> str:
     columns = result.columns
     counts = {status: columns.count(status) for status in Status}
     parts = [f"{len(columns)} cases", *(f"{count} {status}" for status, count in counts.items() if count)]
+    parts += [f"{columns.pending} waiting for people"] if columns.pending else []
     means = [(name, result.mean(name)) for name in result.evaluators]
     parts += [f"{name} {mean:.3f}" for name, mean in means if mean is not None]
     mark = "✓" if result.passed else "✗"
