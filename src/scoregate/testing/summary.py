@@ -67,7 +67,7 @@ def _because(evaluation: Evaluation) -> str:
 
 
 def _mapping(metadata: object) -> dict[str, object]:
-    return dict(metadata) if isinstance(metadata, Mapping) else {}
+    return {name: told for name, told in metadata.items() if name != "prompt"} if isinstance(metadata, Mapping) else {}
 
 
 def _line(text: str) -> str:

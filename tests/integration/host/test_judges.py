@@ -154,3 +154,13 @@ def test_a_judge_that_changed_is_not_compared(project: Project, server: OpenAISe
     project.scoregate("run", "--baseline", "none", "--out", "before", **server.environment)
     ran = project.scoregate("run", "--baseline", "before", "--model", "gpt-6-luna", **server.environment)
     assert "its model changed: gpt-4o → gpt-6-luna" in ran.comment
+
+
+def test_a_base_that_is_run_anew_comes_first_and_is_the_champion(project: Project, server: OpenAIServer) -> None:
+    server.answer_with(longest)
+    project.write("eval_demo.py", suite("Auto()", output="old"))
+    project.commit()
+    project.write("eval_demo.py", suite("Auto()", output="a newer output"))
+    ran = project.scoregate("run", "--baseline", "rerun:HEAD", **server.environment)
+    assert (ran.exit_code, scores(ran, "auto")) == (0, 1), ran.output
+    assert list(project.root.glob(".scoregate/champions/**/*.jsonl")) == []
