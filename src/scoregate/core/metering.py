@@ -33,12 +33,15 @@ class Meter:
         with counts.lock:
             counts.usages.append(usage)
 
-    def occurrence(self, question: str) -> int:
-        """How often this question was asked before, here: 0, 1, 2 …"""
+    def asked(self, question: str) -> int:
+        """How often this question was asked here before: 0, 1, 2 …"""
+        return 0 if self._counts is None else self._counts.asked[question]
+
+    def ask(self, question: str) -> None:
+        """Say that it is asked."""
         counts = self._counted()
         with counts.lock:
             counts.asked[question] += 1
-            return counts.asked[question] - 1
 
     @contextmanager
     def calling(self) -> Iterator[None]:
