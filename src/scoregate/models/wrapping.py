@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from scoregate.models.clients import openai_package
+from scoregate.models.connections import leave_with_loop
 from scoregate.models.failures import advise
 from scoregate.models.posts import Post
 from scoregate.models.shortcuts import a_shortcut, shortcut
@@ -73,6 +74,7 @@ class _Async:
         completions.create = a_shortcut(self, completions.create)
 
     async def post(self, path: str, **given: Any) -> Any:
+        leave_with_loop(self)
         post = Post(self, super().post, path, given)  # type: ignore[misc]
         if not post.counts:
             return await post.as_it_is()
