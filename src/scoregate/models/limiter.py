@@ -40,7 +40,7 @@ class Limiter:
         self._started = 0
         self._halved_at = 0
         self._refusals = 0
-        self._held_until = 0.0
+        self.held_until = 0.0
         self._allowance = Allowance()
         self._queue: deque[Future[Turn]] = deque()
         self._timer: threading.Timer | None = None
@@ -82,7 +82,7 @@ class Limiter:
             pause = self._pause(headers) if after_s is None else after_s
             if is_first:
                 self._allowance.was_late(pause)
-            self._held_until = max(self._held_until, now + pause)
+            self.held_until = max(self.held_until, now + pause)
             self._serve()
 
     def give_up(self, future: Future[Turn]) -> None:
@@ -113,7 +113,7 @@ class Limiter:
         if self._under_way >= int(self._width):
             return float("inf")
         now = self._clock()
-        return max(self._held_until - now, self._allowance.delay_s(now, self._started))
+        return max(self.held_until - now, self._allowance.delay_s(now, self._started))
 
     def _serve(self) -> None:
         while self._queue and (delay := self._delay()) <= 0:

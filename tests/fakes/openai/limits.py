@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Bucket:
-    """so many requests a minute, `burst` of them at once (by default a second's worth); `waits` says whether refusals carry Retry-After."""
+    """So many requests a minute, `burst` of them at once, by default a second's worth.
+
+    `waits` says whether refusals carry Retry-After, `tells` whether answers carry the state of the bucket.
+    """
 
     per_minute: float
     burst: float = 0.0
