@@ -18,13 +18,15 @@ _lock = threading.Lock()
 class Meter:
     """Counts for one call of the function under test or of an evaluator; costs next to nothing until a model is asked.
 
-    Worker threads and child tasks of the call see the same one. `repeat` is the trial's, from 0.
+    Worker threads and child tasks of the call see the same one. `repeat` is the trial's, from 0; `used` says whether a
+    model was asked at all.
     """
 
-    __slots__ = ("_counts", "repeat")
+    __slots__ = ("_counts", "repeat", "used")
 
     def __init__(self, repeat: int = 0) -> None:
         self.repeat = repeat
+        self.used = False
         self._counts: _Counts | None = None
 
     def add(self, usage: Usage) -> None:
@@ -83,6 +85,7 @@ class Meter:
         if self._counts is None:
             with _lock:
                 self._counts = self._counts or _Counts()
+                self.used = True
         return self._counts
 
 
