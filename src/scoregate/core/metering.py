@@ -18,13 +18,15 @@ _lock = threading.Lock()
 class Meter:
     """Counts for one call of the function under test or of an evaluator; costs next to nothing until a model is asked.
 
-    Worker threads and child tasks of the call see the same one. `repeat` is the trial's, from 0.
+    Worker threads and child tasks of the call see the same one. `repeat` is the trial's, from 0; `used` says whether a
+    model was asked at all.
     """
 
-    __slots__ = ("_counts", "repeat")
+    __slots__ = ("_counts", "repeat", "used")
 
     def __init__(self, repeat: int = 0) -> None:
         self.repeat = repeat
+        self.used = False
         self._counts: _Counts | None = None
 
     def add(self, usage: Usage) -> None:
@@ -33,12 +35,15 @@ class Meter:
         with counts.lock:
             counts.usages.append(usage)
 
-    def occurrence(self, question: str) -> int:
-        """How often this question was asked before, here: 0, 1, 2 …"""
+    def asked(self, question: str) -> int:
+        """How often this question was asked here before: 0, 1, 2 …"""
+        return 0 if self._counts is None else self._counts.asked[question]
+
+    def ask(self, question: str) -> None:
+        """Say that it is asked."""
         counts = self._counted()
         with counts.lock:
             counts.asked[question] += 1
-            return counts.asked[question] - 1
 
     @contextmanager
     def calling(self) -> Iterator[None]:
@@ -80,6 +85,7 @@ class Meter:
         if self._counts is None:
             with _lock:
                 self._counts = self._counts or _Counts()
+                self.used = True
         return self._counts
 
 

@@ -26,7 +26,7 @@ from scoregate.engine.trial import Trial, enter, tell_stop
 # one trip at a time is cheapest; the next worker waits for it this long before it sets out too.
 _SLICE_S = 0.001
 _QUICK_S = 0.0003
-_PARTS = ("threshold", "metadata", "assertions")
+_PARTS = ("threshold", "metadata", "assertions", "usage")
 # What is done is told after this long, however long the scorer takes for the last trial of the trip.
 _LATE_S = 0.1
 _Done: TypeAlias = deque[tuple[Trial, Any, Meter]]
@@ -114,7 +114,8 @@ class Pool:
             _emit(trial, name, result, meter)
         except Exception as error:
             _emit(trial, name, error, meter)
-        tell_stop(trial, meter)
+        if meter.used:
+            tell_stop(trial, meter)
         trial.waiting -= 1
         if not trial.waiting:
             trial.log.emit(CaseFinished, unscored=trial.unscored, **trial.key)
@@ -129,14 +130,10 @@ def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
         said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
         trial.log.emit(Errored, **said, **spent(meter.usage), **trial.key)
     elif isinstance(result, Evaluation):
-        trial.log.emit(
-            Scored,
-            evaluator=evaluator,
-            score=result.score,
-            **{name: part for name in _PARTS if (part := getattr(result, name)) is not None},
-            **spent(charged(result.usage, meter)),
-            **trial.key,
-        )
+        parts = {name: part for name in _PARTS if (part := getattr(result, name)) is not None}
+        if meter.used:
+            parts |= spent(charged(result.usage, meter))
+        trial.log.emit(Scored, evaluator=evaluator, score=result.score, **parts, **trial.key)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"

@@ -31,7 +31,8 @@ class TaskStage:
         for trial in source:
             enter(trial, trial.meter)
             is_produced = await self._produced(trial)
-            tell_stop(trial, trial.meter)
+            if trial.meter.used:
+                tell_stop(trial, trial.meter)
             if is_produced:
                 trial.waiting = len(self._pools)
                 for pool in self._pools:

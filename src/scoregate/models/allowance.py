@@ -9,8 +9,7 @@ from email.utils import parsedate_to_datetime
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-# A little slower than the server says: a call that comes too early costs more than the time it gains.
-_CARE = 1.01
+_LEAST_CARE, _MOST_CARE = 1.02, 1.2
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -56,18 +55,24 @@ def _number(text: str | None) -> float | None:
 
 
 class Allowance:
-    """A picture of the server's bucket of requests, from what its latest answer told; none until it tells."""
+    """A picture of the server's bucket of requests, from what its latest answer told; none until it tells.
+
+    It is taken for a little emptier than it was told to be, and for more so after calls that came too early: what
+    that costs is a share of the rate, and a call that is refused costs as long as the server then wants to be left.
+    """
 
     def __init__(self) -> None:
         self._number = -1
         self._left: float | None = None
+        self._most = 0.0
         self._at = 0.0
         self._rate = 0.0
+        self._care = _LEAST_CARE
 
     @property
     def gap_s(self) -> float | None:
         """Seconds between calls that the server allows in the long run; None where that is not known."""
-        return _CARE / self._rate if self._rate else None
+        return self._care / self._rate if self._rate else None
 
     def told(self, headers: Mapping[str, str], *, number: int, began: float) -> None:
         """Take in the headers of the answer to the call of this number, which began then."""
@@ -76,13 +81,24 @@ class Allowance:
         if left is None or number <= self._number:
             return
         self._number, self._left, self._at = number, left, began
+        self._most = max(self._most, left)
         if limit and reset and limit > left:
             # A bucket that is full again after `reset`. Limits are told by the minute: never faster than that.
             self._rate = min((limit - left) / reset, limit / 60)
+
+    def was_late(self, pause_s: float) -> None:
+        """A call was refused, and for so long none may start."""
+        if self._rate and pause_s > 3 / self._rate:
+            self._care = min(_MOST_CARE, self._care + 0.01)
+
+    def was_in_time(self) -> None:
+        """A call was answered."""
+        self._care = max(_LEAST_CARE, self._care - 0.0005)
 
     def delay_s(self, now: float, started: int) -> float:
         """Seconds until the next call may start, `started` having started so far."""
         if self._left is None or not self._rate:
             return 0.0
-        level = self._left + (now - self._at) * self._rate / _CARE - (started - self._number)
-        return max(0.0, (1 - level) / self._rate * _CARE)
+        rate = self._rate / self._care
+        level = min(self._left + (now - self._at) * rate, self._most + 1) - (started - self._number)
+        return max(0.0, (1 - level) / rate)

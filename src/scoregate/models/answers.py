@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scoregate.core.evaluation import Usage
 from scoregate.errors import ContentFiltered, MalformedAnswer, ScoregateError
-from scoregate.models.asking import Answer
+from scoregate.models.calls import Answer
 from scoregate.models.model import Generation
 from scoregate.models.structured import read
 

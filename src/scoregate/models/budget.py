@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scoregate.core.evaluation import Usage
 from scoregate.errors import BudgetSpent
-from scoregate.models.surroundings import Surroundings, surroundings
+from scoregate.models.surroundings import Surroundings
 
 
 class Purse:
@@ -91,9 +91,8 @@ _purses: dict[Path | None, Purse] = {}
 _lock = threading.Lock()
 
 
-def purse() -> Purse | None:
+def purse_of(around: Surroundings) -> Purse | None:
     """The run's; None where it may spend what it likes."""
-    around = surroundings()
     if around.max_cost is None and around.max_tokens is None:
         return None
     with _lock:

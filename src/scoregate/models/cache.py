@@ -20,7 +20,7 @@ _STORES_BETWEEN_LOOKS = 200
 _STALE_S = 6 * 3600
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
     key BLOB PRIMARY KEY, name TEXT NOT NULL, model TEXT NOT NULL, body BLOB NOT NULL, used INTEGER NOT NULL
-) WITHOUT ROWID"""
+)"""
 
 
 class Stored(NamedTuple):
@@ -70,6 +70,12 @@ class Cache:
                 self._stores += 1
         return stored
 
+    def prune(self) -> None:
+        """Bring the file below its bound."""
+        with self._lock, contextlib.suppress(sqlite3.Error, OSError):
+            if self._writes and (connection := self._opened(to_write=True)) is not None:
+                self._prune(connection)
+
     def close(self) -> None:
         """Let go of the file; what is written is complete."""
         with self._lock:
@@ -106,8 +112,7 @@ class Cache:
         connection.execute(
             "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY used LIMIT ?)", (surplus,)
         )
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from scoregate.core.endings import ENDINGS
@@ -15,9 +14,10 @@ from scoregate.models.providers import Target
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, OpenAI
 
+_Place: TypeAlias = tuple[object, ...]
 _lock = threading.Lock()
-_clients: dict[Target, OpenAI] = {}
-_async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Target, AsyncOpenAI]] = WeakKeyDictionary()
+_clients: dict[_Place, OpenAI] = {}
+_async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Place, AsyncOpenAI]] = WeakKeyDictionary()
 
 
 def client_of(target: Target) -> OpenAI:
@@ -26,7 +26,7 @@ def client_of(target: Target) -> OpenAI:
     Raises:
         MissingKey: there is no key. MissingExtra: the openai package is not installed.
     """
-    place = replace(target, model="")
+    place = target.place
     with _lock:
         if place not in _clients:
             _clients[place] = openai_package().OpenAI(**_options(target))
@@ -39,7 +39,7 @@ def async_client_of(target: Target) -> AsyncOpenAI:
     Raises:
         MissingKey: there is no key. MissingExtra: the openai package is not installed.
     """
-    place, loop = replace(target, model=""), asyncio.get_running_loop()
+    place, loop = target.place, asyncio.get_running_loop()
     with _lock:
         clients = _async_clients.setdefault(loop, {})
     if place not in clients:

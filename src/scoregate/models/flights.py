@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Hashable
 from concurrent.futures import Future
-from typing import Any
 
-_flights: dict[tuple[Any, bytes], Future[None]] = {}
+_flights: dict[Hashable, Future[None]] = {}
 _lock = threading.Lock()
 
 
-def take_off(cache: object, key: bytes) -> Future[None] | None:
+def take_off(key: Hashable) -> Future[None] | None:
     """Begin to ask: None where nobody else does, else what ends when they have."""
     with _lock:
-        if (other := _flights.get((cache, key))) is not None:
+        if (other := _flights.get(key)) is not None:
             waiting: Future[None] = Future()
             other.add_done_callback(lambda _: _tell(waiting))
             return waiting
-        _flights[cache, key] = Future()
+        _flights[key] = Future()
         return None
 
 
@@ -26,8 +26,8 @@ def _tell(waiting: Future[None]) -> None:
         waiting.set_result(None)
 
 
-def landed(cache: object, key: bytes) -> None:
+def landed(key: Hashable) -> None:
     """The answer is kept, or there is none."""
     with _lock:
-        flight = _flights.pop((cache, key))
+        flight = _flights.pop(key)
     flight.set_result(None)

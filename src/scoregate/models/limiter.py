@@ -40,10 +40,11 @@ class Limiter:
         self._started = 0
         self._halved_at = 0
         self._refusals = 0
-        self._held_until = 0.0
+        self.held_until = 0.0
         self._allowance = Allowance()
         self._queue: deque[Future[Turn]] = deque()
         self._timer: threading.Timer | None = None
+        self._due = 0.0
 
     def enter(self, *, again: bool = False) -> Turn | Future[Turn]:
         """A turn, or where one has to wait for it its future. `again`: after a refusal, before all others."""
@@ -61,6 +62,7 @@ class Limiter:
             self._under_way -= 1
             if answered:
                 self._refusals = 0
+                self._allowance.was_in_time()
                 self._width = min(self._most, self._width + 1 / self._width)
             if headers:
                 self._allowance.told(headers, number=turn.number, began=turn.began)
@@ -71,13 +73,16 @@ class Limiter:
         with self._lock:
             now = self._clock()
             self._under_way -= 1
-            if turn.number > self._halved_at:
+            is_first = turn.number > self._halved_at
+            if is_first:
                 self._halved_at = self._started
                 self._width = max(1.0, self._width / 2)
                 self._refusals += 1
             self._allowance.told(headers, number=turn.number, began=turn.began)
             pause = self._pause(headers) if after_s is None else after_s
-            self._held_until = max(self._held_until, now + pause)
+            if is_first:
+                self._allowance.was_late(pause)
+            self.held_until = max(self.held_until, now + pause)
             self._serve()
 
     def give_up(self, future: Future[Turn]) -> None:
@@ -108,7 +113,7 @@ class Limiter:
         if self._under_way >= int(self._width):
             return float("inf")
         now = self._clock()
-        return max(self._held_until - now, self._allowance.delay_s(now, self._started))
+        return max(self.held_until - now, self._allowance.delay_s(now, self._started))
 
     def _serve(self) -> None:
         while self._queue and (delay := self._delay()) <= 0:
@@ -119,10 +124,15 @@ class Limiter:
             self._later(delay)
 
     def _later(self, delay: float) -> None:
-        if self._timer is None:
-            self._timer = threading.Timer(delay, self._ring)
-            self._timer.daemon = True
-            self._timer.start()
+        due = self._clock() + delay
+        if self._timer is not None and self._due <= due:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._due = due
+        self._timer = threading.Timer(delay, self._ring)
+        self._timer.daemon = True
+        self._timer.start()
 
     def _ring(self) -> None:
         with self._lock:

@@ -10,7 +10,8 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.metering import total
 from scoregate.errors import MalformedAnswer
 from scoregate.models.answers import generation_of
-from scoregate.models.asking import Answer, ask
+from scoregate.models.asking import ask
+from scoregate.models.calls import Answer
 from scoregate.models.failures import explained
 from scoregate.models.model import Generation, Prompt
 from scoregate.models.requests import Request, call_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,15 +25,14 @@ class Origin:
 
 def origin_of(client: Any) -> Origin:
     """Where its calls go."""
-    address = str(client.base_url).rstrip("/")
+    return _origin(str(client.base_url).rstrip("/"), type(client).__name__, os.environ.get("OPENAI_BASE_URL", ""))
+
+
+@lru_cache(maxsize=64)
+def _origin(address: str, kind: str, openai: str) -> Origin:
     host = urlsplit(address).netloc
-    if "azure" in type(client).__name__.lower() or host.endswith(".azure.com"):
+    if "azure" in kind.lower() or host.endswith(".azure.com"):
         return Origin("azure", address, tells_usage=True)
-    known = {
-        urlsplit(url).netloc: name
-        for name, provider in reversed(list(PROVIDERS.items()))
-        for url in (provider.base_url, os.environ.get(provider.url))
-        if url
-    }
-    name = known.get(host, host)
+    known = {urlsplit(provider.base_url or "").netloc: name for name, provider in PROVIDERS.items()}
+    name = "openai" if host == urlsplit(openai).netloc else known.get(host, host)
     return Origin(name, address, tells_usage=name == "openai")

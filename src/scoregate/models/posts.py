@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.metering import METER, Meter
-from scoregate.models.asking import Answer, Call, Sent, ask, count
+from scoregate.models.account import Account
+from scoregate.models.asking import ask
+from scoregate.models.calls import Answer, Call, Sent
 from scoregate.models.origins import origin_of
-from scoregate.models.prices import priced
 from scoregate.models.requests import RAW
+from scoregate.models.restoring import CHAT, is_answer, restored
 from scoregate.models.steps import Mode, Steps
 from scoregate.models.streams import Tally, asks_for_usage, with_usage
 
-CHAT = "/chat/completions"
 _PATHS = (CHAT, "/responses", "/embeddings", "/completions")
 _RAW_HEADER = next(iter(RAW))
 
@@ -70,7 +70,7 @@ class Post:
                 self._path,
                 self._body,
                 self._a_sent if mode.is_async else self._sent,
-                keeps=_is_answer if is_kept else None,
+                keeps=is_answer if is_kept else None,
             ),
             mode,
         )
@@ -93,34 +93,18 @@ class Post:
     def value(self, answer: Answer, mode: Mode) -> Any:
         """What the client's user gets for it."""
         if answer.sent is None:
-            return self._restored(answer)
+            return restored(answer, self._given["cast_to"], self._options.get("post_parser"))
         response = answer.sent.value
         if self._is_raw:
             return response
         made = response.parse()
         return self._counted(made, mode) if self._is_stream else made
 
-    def _restored(self, answer: Answer) -> Any:
-        """An answer of the cache as the package would have made it."""
-        cast_to, parser = self._given["cast_to"], self._options.get("post_parser")
-        try:
-            made = cast_to.model_validate_json(answer.body)
-        except ValueError:  # servers leave out what the package declares, and it lets that pass
-            made = cast_to.construct(**answer.table)
-        return parser(made) if parser else made
-
     def _counted(self, stream: Any, mode: Mode) -> Any:
-        meter = METER.get() or Meter()
-        tally = Tally(partial(self._count, meter), self.model, hides=self._adds_usage)
+        tally = Tally(partial(self._count, Account.here()), self.model, hides=self._adds_usage)
         look = tally.a_sync if mode.is_async else tally.sync
         stream._iterator = look(stream._iterator)
         return stream
 
-    def _count(self, meter: Meter, usage: Usage) -> None:
-        count(priced(usage, provider=self._origin.name, model=self.model), meter)
-
-
-def _is_answer(table: Mapping[str, Any]) -> bool:
-    """Whether it may be kept: no error, and nothing that a filter stopped."""
-    choices = table.get("choices") or ()
-    return not table.get("error") and all(choice.get("finish_reason") != "content_filter" for choice in choices)
+    def _count(self, account: Account, usage: Usage) -> None:
+        account.charge(account.priced(usage, provider=self._origin.name, model=self.model))

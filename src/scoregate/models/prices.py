@@ -7,17 +7,24 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from scoregate.core.evaluation import Usage
-from scoregate.models.surroundings import Price, surroundings
+from scoregate.models.surroundings import Price
 
+# Up to so many tokens a request no price depends on their number.
+_FLAT = 50_000
 _told = set[str]()
 _lock = threading.Lock()
 
 
-def priced(usage: Usage, *, provider: str, model: str) -> Usage:
-    """The usage with its cost in dollars; None, and told once, where nobody knows the price."""
-    own = _own(surroundings().prices, provider, model)
+def priced(usage: Usage, *, provider: str, model: str, prices: Mapping[str, Price]) -> Usage:
+    """The usage with its cost in dollars; None, and told once, where nobody knows the price.
+
+    Args:
+        prices: the project's own, by globs of names; the last that fits counts.
+    """
+    own = _own(prices, provider, model)
     cost = _cost(own, usage) if own else _known(usage, provider, model)
     if cost is None:
         _tell(f"{provider}/{model}")
@@ -38,6 +45,22 @@ def _cost(price: Price, usage: Usage) -> float:
 
 
 def _known(usage: Usage, provider: str, model: str) -> float | None:
+    if usage.input_tokens > _FLAT:
+        return _asked(usage, provider, model)
+    price = _flat(provider, model)
+    return None if price is None else _cost(price, usage)
+
+
+@lru_cache(maxsize=256)
+def _flat(provider: str, model: str) -> Price | None:
+    """The price of short requests: its model is looked for once, which takes longer than all the rest."""
+    parts = (Usage(_FLAT), Usage(0, _FLAT), Usage(_FLAT, 0, _FLAT))
+    each = [_asked(part, provider, model) for part in parts]
+    costs = [cost * 1e6 / _FLAT for cost in each if cost is not None]
+    return Price(*costs) if len(costs) == len(parts) else None
+
+
+def _asked(usage: Usage, provider: str, model: str) -> float | None:
     try:
         import genai_prices
     except ImportError:

@@ -62,6 +62,11 @@ class Target:
     timeout_s: float = 120.0
 
     @property
+    def place(self) -> tuple[object, ...]:
+        """What a client for it depends on; that is not the model."""
+        return (self.base_url, self.key, self.headers, self.query, self.timeout_s)
+
+    @property
     def name(self) -> str:
         """As it stands in records: "provider/name"."""
         return f"{self.provider}/{self.model}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.errors import MalformedAnswer, RefusedSchema
 from scoregate.models.answers import choice_of, is_whole
-from scoregate.models.asking import Answer, Call, Sent
+from scoregate.models.calls import Answer, Call, Sent
 from scoregate.models.clients import async_client_of, client_of
 from scoregate.models.manners import Manners, learn, manners_of
 from scoregate.models.providers import Target

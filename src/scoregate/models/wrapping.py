@@ -6,8 +6,10 @@ from functools import cache
 from typing import Any, TypeVar
 
 from scoregate.models.clients import openai_package
+from scoregate.models.connections import leave_with_loop
 from scoregate.models.failures import advise
 from scoregate.models.posts import Post
+from scoregate.models.shortcuts import a_shortcut, shortcut
 from scoregate.models.steps import ASYNC, SYNC, a_run, run
 
 T = TypeVar("T")
@@ -47,6 +49,11 @@ def _class(mixin: type, cls: type) -> type:
 class _Sync:
     """Stands before the package's client and takes over what its resources send."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        completions = self.chat.completions  # type: ignore[attr-defined]
+        completions.create = shortcut(self, completions.create)
+
     def post(self, path: str, **given: Any) -> Any:
         post = Post(self, super().post, path, given)  # type: ignore[misc]
         if not post.counts:
@@ -61,7 +68,13 @@ class _Sync:
 class _Async:
     """The same for async clients."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        completions = self.chat.completions  # type: ignore[attr-defined]
+        completions.create = a_shortcut(self, completions.create)
+
     async def post(self, path: str, **given: Any) -> Any:
+        leave_with_loop(self)
         post = Post(self, super().post, path, given)  # type: ignore[misc]
         if not post.counts:
             return await post.as_it_is()

@@ -17,7 +17,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0 (the default) takes a free one")
     parser.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds that every answer takes")
     parser.add_argument("--requests-per-minute", type=float, metavar="N", help="more are refused with 429")
-    parser.add_argument("--burst", type=float, default=1.0, metavar="N", help="how many of them at once")
+    parser.add_argument("--burst", type=float, default=0.0, metavar="N", help="how many of them at once")
     parser.add_argument("--silent-limits", action="store_true", help="tell no x-ratelimit headers")
     parser.add_argument("--answers", type=Path, metavar="FILE", help="JSON: an object of patterns and their answers")
     parser.add_argument("--without", action="append", default=[], metavar="FEATURE", help="json_schema, temperature …")

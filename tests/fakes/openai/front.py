@@ -67,9 +67,12 @@ class Front:
 
 def _told(fault: Fault) -> object:
     """The body of a fault; what it does not say is said as OpenAI says it."""
-    if fault.status == 429:
-        return refusals.too_many().content
-    return refusals.error("The server had an error.", status=500).content if fault.body is None else fault.body
+    is_openais = isinstance(fault.body, list) or (isinstance(fault.body, dict) and "error" in fault.body)
+    if is_openais:
+        return fault.body
+    return (
+        refusals.too_many() if fault.status == 429 else refusals.error("The server had an error.", status=500)
+    ).content
 
 
 async def _recorded(scope: Any, receive: Any) -> Exchange:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Bucket:
-    """So many requests a minute, `burst` of them at once; `waits` says whether refusals carry Retry-After."""
+    """So many requests a minute, `burst` of them at once, by default a second's worth.
+
+    `waits` says whether refusals carry Retry-After, `tells` whether answers carry the state of the bucket.
+    """
 
     per_minute: float
-    burst: float = 1.0
+    burst: float = 0.0
     is_empty: bool = True
     tells: bool = True
     waits: bool = True
@@ -21,6 +24,7 @@ class Bucket:
     _at: float = field(init=False)
 
     def __post_init__(self) -> None:
+        self.burst = self.burst or max(1.0, self.per_second)
         self._level, self._at = 0.0 if self.is_empty else self.burst, time.monotonic()
 
     @property

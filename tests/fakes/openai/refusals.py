@@ -13,6 +13,7 @@ FEATURES = {
     "json_object": lambda body: _form(body) == "json_object",
     "tools": lambda body: bool(body.get("tools")),
     "temperature": lambda body: body.get("temperature") not in (None, 1),
+    "max_tokens": lambda body: "max_tokens" in body,
     "n": lambda body: (body.get("n") or 1) > 1,
 }
 _MESSAGES = {
@@ -22,6 +23,10 @@ _MESSAGES = {
     "temperature": (
         "temperature",
         "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
+    ),
+    "max_tokens": (
+        "max_tokens",
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     ),
     "n": ("n", "This model does not support n greater than 1."),
 }
