@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 import junit
+import models
 import overhead
 import saturation
 import scale
@@ -21,6 +22,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "saturation": saturation.measure,
     "start": start.measure,
     "junit": junit.measure,
+    "models": models.measure,
 }
 
 

@@ -11,13 +11,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.fakes.openai import OpenAIServer
 
 from scoregate.ci.settings.model import setting_names
 from scoregate.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-TRY, INIT, SUITE, LANGUAGES, EVENTS, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, SETTINGS, DEVELOP = range(len(BLOCKS))
+(
+    TRY, INIT, SUITE, LANGUAGES, EVENTS, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, SETTINGS, DEVELOP,
+) = range(len(BLOCKS))  # fmt: skip
 
 
 def run(number: int, folder: Path, *, venv: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -105,6 +108,32 @@ def test_a_run_is_the_base_of_the_next(clone: Path, project: Path) -> None:
     assert json.loads((project / "scoregate-out" / "result.json").read_text())["base"] is not None
 
 
+def test_the_judges_of_the_readme_grade_and_tell_what_it_cost(clone: Path, project: Path) -> None:
+    file = project / "evals" / "eval_judged.py"
+    file.write_text(BLOCKS[JUDGES][1], encoding="utf-8")
+    with OpenAIServer.start() as server:
+        judged = ("run", "--suite", "opening-hours-judged", "--baseline", "none")
+        done = scoregate(clone, project, *judged, **server.environment)
+        again = scoregate(clone, project, *judged, "--cache", "readonly", OPENAI_BASE_URL=server.url)
+        asked = len(server.asked())
+    file.unlink()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "is-accurate" in done.stdout
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert asked == 1, (
+        "the battle has nobody to fight, then an output that is the same; what is known is not asked again"
+    )
+    comment = (project / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
+    assert "judged by <code>gpt-4o</code>" in comment
+
+
+def test_people_correct_a_judge(clone: Path, project: Path) -> None:
+    done = run(PEOPLE, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 added, 0 changed, 1 known before" in done.stdout
+    assert "1 of the 10 overrides" in done.stdout
+
+
 def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path) -> None:
     (project / "scoregate.toml").write_text(BLOCKS[SETTINGS][1], encoding="utf-8")
     done = scoregate(clone, project, "list")
@@ -119,9 +148,14 @@ def test_the_command_that_runs_the_tests_finds_them(clone: Path, first: subproce
     assert "tests/test_readme.py" in done.stdout
 
 
-def scoregate(clone: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def scoregate(clone: Path, folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [clone / ".venv/bin/scoregate", *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [clone / ".venv/bin/scoregate", *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

@@ -40,6 +40,12 @@ class RecordError(ScoregateError):
     exit_code = 2
 
 
+class StoreError(ScoregateError):
+    """Something in the store that cannot be read, or could not be written."""
+
+    exit_code = 2
+
+
 class GitError(ScoregateError):
     """Git is missing, or refused what was asked of it."""
 
@@ -96,3 +102,51 @@ class SuiteFailed(ScoregateError, AssertionError):
     """Raised by `run_test_suite(..., assert_test=True)` when a case fails or errs."""
 
     exit_code = 1
+
+
+class MissingExtra(ScoregateError):
+    """A package that this needs is not installed."""
+
+    exit_code = 2
+
+
+class ModelError(ScoregateError):
+    """A model gave no answer that can be used; never a score."""
+
+    exit_code = 3
+
+
+class MissingKey(ModelError):
+    """No key for a provider, or one that it does not take."""
+
+
+class ModelGone(ModelError):
+    """The server has no such model, or has it no longer."""
+
+
+class RefusedSchema(ModelError):
+    """The server takes no way of asking for a structured answer."""
+
+
+class RefusedRequest(ModelError):
+    """The server will not answer this request, however often it is asked."""
+
+
+class ContentFiltered(ModelError):
+    """A content filter stopped the question or the answer, or the model refused to answer."""
+
+
+class MalformedAnswer(ModelError):
+    """The answer was cut off, empty, or not what the schema asks for."""
+
+
+class RateLimited(ModelError):
+    """The server still refuses after all the waiting that we do, or says that the quota is used up."""
+
+
+class Unreachable(ModelError):
+    """The server did not answer: a time-out, a broken connection, an error of its own."""
+
+
+class BudgetSpent(ModelError):
+    """The run's budget of dollars or tokens is spent; no further call is made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from scoregate.core.wire import parse_event
 
 # From the first import after a line of prose to the bracket that closes the call of run_test_suite.
 _CODE = re.compile(r"^from .+?^run_test_suite\($.+?^\)$", re.MULTILINE | re.DOTALL)
-_LOGIC = re.compile(r"\b(BaseIsEquals|BaseIsValidJSON|BaseHasAllSubstrings|BaseAssertions)\b")
+_EVALUATOR = re.compile(r"^from autoblocks\.testing\.evaluators import (\w+)$", re.MULTILINE)
+_OTHERS = "BaseRagas"
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,11 @@ class Example:
         return self.source.replace("from autoblocks.", "from scoregate.")
 
 
-def logic_based(document: Path) -> Iterator[Example]:
-    """The examples of a document that need no language model."""
+def examples(document: Path) -> Iterator[Example]:
+    """The examples of a document, those aside that wrap another framework."""
     for code in _CODE.findall(document.read_text(encoding="utf-8")):
-        if found := _LOGIC.search(code):
+        found = _EVALUATOR.search(code)
+        if found and not found[1].startswith(_OTHERS):
             yield Example(found[1], code)
 
 
@@ -52,15 +54,21 @@ class Ran:
         scored = {event.case: event.score for event in self.events if isinstance(event, Scored)}
         return [scored[case] for case in order if case in scored]
 
+    def told(self, kind: str) -> list[Event]:
+        """The events of one type."""
+        return [event for event in self.events if event.type == kind]
 
-def run(source: str, folder: Path) -> Ran:
-    """Run the source as a script, watched as a host would."""
+
+def run(source: str, folder: Path, environment: Mapping[str, str] | None = None) -> Ran:
+    """Run the source as a script, watched as a host would; the folder is the project."""
     script, events = folder / "suite.py", folder / "events"
     script.write_text(source, encoding="utf-8")
-    events.mkdir()
+    events.mkdir(exist_ok=True)
+    for old in events.iterdir():
+        old.unlink()
     done = subprocess.run(
         [sys.executable, str(script)],
-        env={"SCOREGATE_EVENTS": str(events), "PATH": ""},
+        env={"SCOREGATE_EVENTS": str(events), "SCOREGATE_ROOT": str(folder), "PATH": "", **(environment or {})},
         capture_output=True,
         text=True,
         check=False,

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.examples import Example, logic_based, run
+from tests.contract.examples import Example, Ran, examples, run
+from tests.fakes.openai import OpenAIServer
 
 from scoregate.core.events import Errored, Scored, SuiteFinished, SuiteStarted
 
-OURS = list(logic_based(Path(__file__).parent / "documents" / "evaluators.txt"))
+# By a model that answers with the first of its choices; the first run of a battle has nothing to compare with.
+JUDGED = {
+    "BaseCustomLLMJudge": [1, 1],
+    "BaseAutomaticBattle": [],
+    "BaseManualBattle": [],
+    "BaseAccuracy": [1, 1],
+    "BaseNSFW": [1, 1],
+    "BaseToxicity": [1, 1],
+}
+OURS = list(examples(Path(__file__).parent / "documents" / "evaluators.txt"))
 SCORES = {
     "BaseIsEquals": [1, 0, 1],
     "BaseIsValidJSON": [0, 1],
     "BaseHasAllSubstrings": [1, 0],
     "BaseAssertions": [1, 0],
+    **JUDGED,
 }
 SEEDS = Path(__file__).parent.parent.parent.parent / "shared" / "seeds"
-THEIRS = [example for path in sorted(SEEDS.glob("001_*.txt")) for example in logic_based(path)]
+THEIRS = [example for path in sorted(SEEDS.glob("001_*.txt")) for example in examples(path)]
 THEIR_SCORES = {
     "BaseIsEquals": [1, 0],
     "BaseIsValidJSON": [0, 1],
     "BaseHasAllSubstrings": [1],
     "BaseAssertions": [1],
+    **JUDGED,
+    "BaseAccuracy": [1],
 }
 
 
-def check(example: Example, scores: list[float], folder: Path) -> None:
-    ran = run(example.changed, folder)
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer.start() as running:
+        yield running
+
+
+def check(example: Example, scores: list[float], folder: Path, *, server: OpenAIServer) -> Ran:
+    ran = run(example.changed, folder, server.environment)
     assert (ran.code, ran.err) == (0, "")
     assert not any(isinstance(event, Errored) for event in ran.events)
     started, finished = ran.events[0], ran.events[-1]
@@ -35,7 +55,10 @@ def check(example: Example, scores: list[float], folder: Path) -> None:
     assert isinstance(finished, SuiteFinished)
     assert started.suite == "my-test-suite"
     assert ran.scores == scores
-    assert all(event.threshold is not None for event in ran.events if isinstance(event, Scored))
+    thresholds = {event.threshold is not None for event in ran.events if isinstance(event, Scored)}
+    assert thresholds <= {example.name != "BaseCustomLLMJudge"}
+    assert bool(server.requests) == (example.name in JUDGED and bool(scores))
+    return ran
 
 
 def test_the_document_has_an_example_of_every_kind() -> None:
@@ -43,8 +66,8 @@ def test_the_document_has_an_example_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("example", OURS, ids=lambda example: example.name)
-def test_an_example_runs(example: Example, tmp_path: Path) -> None:
-    check(example, SCORES[example.name], tmp_path)
+def test_an_example_runs(example: Example, tmp_path: Path, server: OpenAIServer) -> None:
+    check(example, SCORES[example.name], tmp_path, server=server)
 
 
 def test_only_the_import_root_was_changed() -> None:
@@ -56,11 +79,33 @@ def test_only_the_import_root_was_changed() -> None:
 
 
 @pytest.mark.parametrize("name", THEIR_SCORES)
-def test_an_example_of_the_real_documents_runs(name: str, tmp_path: Path) -> None:
+def test_an_example_of_the_real_documents_runs(name: str, tmp_path: Path, server: OpenAIServer) -> None:
     if not SEEDS.is_dir():
         pytest.skip("the real documents are not here: ../shared/seeds does not exist")
     (example,) = [example for example in THEIRS if example.name == name]
-    check(example, THEIR_SCORES[name], tmp_path)
+    if name == "BaseAccuracy":  # its two cases ask the same question, and so have one hash
+        ran = run(example.changed, tmp_path, server.environment)
+        assert (ran.scores, [event.stage for event in ran.events if isinstance(event, Errored)]) == ([1], ["suite"])
+        return
+    check(example, THEIR_SCORES[name], tmp_path, server=server)
+
+
+def changed_output(example: Example) -> str:
+    return example.changed.replace(".upper()", ".lower()")
+
+
+@pytest.mark.parametrize("name", ["BaseAutomaticBattle", "BaseManualBattle"])
+def test_a_battle_of_the_documents_compares_from_the_second_run_on(
+    name: str, tmp_path: Path, server: OpenAIServer
+) -> None:
+    (example,) = [example for example in OURS if example.name == name]
+    first = run(example.changed, tmp_path, server.environment)
+    assert [event.unscored != () for event in first.told("case_finished")] == [True, True]
+    second = run(changed_output(example), tmp_path, server.environment)
+    is_automatic = name == "BaseAutomaticBattle"
+    assert second.scores == ([0.5, 0.5] if is_automatic else [])
+    assert len(second.told("review_requested")) == (0 if is_automatic else 2)
+    assert len(server.requests) == (4 if is_automatic else 0)
 
 
 def test_the_metadata_says_why() -> None:

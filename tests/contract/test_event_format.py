@@ -29,7 +29,7 @@ EVENTS: list[Event] = [
         seq=0,
         time=1.5,
         origin=Origin("evals/bot.py", 7),
-        evaluators=(EvaluatorInfo("exact", Fingerprint("s", "p", "a", "m"), False), EvaluatorInfo("other")),
+        evaluators=(EvaluatorInfo("exact", Fingerprint("s", "p", "a", "m"), False, True), EvaluatorInfo("other")),
         cases=2,
         params={"temperature": 0},
         sdk="scoregate 0.1.0",
@@ -68,6 +68,7 @@ EVENTS: list[Event] = [
         case="a",
         evaluator="other",
         error=ErrorInfo("E", "m", "t", "a"),
+        usage=Usage(6, 7, cost=0.25, model="m"),
     ),
     ReviewRequested(
         suite="bot", seq=5, time=4.0, name="look", case="a", evaluator="human", assignees=("x@y",), rubric="r"

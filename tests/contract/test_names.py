@@ -18,7 +18,9 @@ NAMES = {
     ],
     "scoregate.testing.evaluators": [
         "Assertions", "BaseAssertions", "BaseHasAllSubstrings", "BaseIsEquals", "BaseIsValidJSON",
-        "HasAllSubstrings", "IsEquals", "IsValidJSON",
+        "HasAllSubstrings", "IsEquals", "IsValidJSON", "Accuracy", "AutomaticBattle", "BaseAccuracy",
+        "BaseAutomaticBattle", "BaseCustomLLMJudge", "BaseLLMJudge", "BaseManualBattle", "BaseNSFW", "BaseToxicity",
+        "CustomLLMJudge", "LLMJudge", "ManualBattle", "NSFW", "Toxicity",
     ],
 }  # fmt: skip
 FIELDS = {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.fakes.github import GitHub
+from tests.fakes.openai import OpenAIServer
 
 
 @pytest.fixture
@@ -14,3 +15,10 @@ def github() -> Iterator[GitHub]:
     with GitHub.start() as running:
         yield running
     assert running.violations == []
+
+
+@pytest.fixture
+def openai_server() -> Iterator[OpenAIServer]:
+    """OpenAI's protocol on loopback."""
+    with OpenAIServer.start() as running:
+        yield running

@@ -46,6 +46,9 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
         baseline = await unless(ports.stop, first_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
         interpreter = await unless(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
         plan = make_plan(found, settings, interpreter=interpreter, root=ports.root)
+        if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
+            baseline = await ports.rerun(plan, settings)
+        plan = ports.arm(plan, baseline.run)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)
@@ -63,9 +66,7 @@ async def gate_merged(run: Run, settings: Settings, reporting: Reporting) -> Out
 
 
 async def _further(run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports) -> tuple[Run, Baseline]:
-    """What is run besides the suites themselves, where it was asked for: the base, more repeats, confirmations."""
-    if settings.baseline_kind is BaselineKind.RERUN:
-        baseline = await ports.rerun(plan, settings)
+    """What is run besides the suites themselves, where it was asked for: more repeats, confirmations."""
     if settings.repeats == "auto":
         run, baseline = await adapt(run, baseline, plan, settings, ports)
     return await confirm(judged(run, baseline, settings).comparison, plan, settings, ports), baseline

@@ -88,6 +88,11 @@ async def branch(root: Path) -> str | None:
     return await _answer(root, "symbolic-ref", "--quiet", "--short", "HEAD")
 
 
+async def user_name(root: Path) -> str | None:
+    """Who commits here; None where git does not know."""
+    return await _answer(root, "config", "--get", "user.name") if shutil.which("git") else None
+
+
 async def is_dirty(root: Path) -> bool:
     """Whether files that git follows differ from HEAD."""
     return await _answer(root, "status", "--porcelain", "--untracked-files=no") is not None

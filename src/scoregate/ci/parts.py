@@ -57,14 +57,16 @@ class Reporting:
 class Ports:
     """Everything outside that the flow needs.
 
-    `discover` finds suites; `prepare` makes their environment and says which Python runs them; `record` and `rerun` run
-    plans, here and in the base's tree; `amend` writes again what is known of a recorded run besides its cases. Once
-    `stop` is set, what runs is ended and what is known is reported.
+    `discover` finds suites; `prepare` makes their environment and says which Python runs them; `arm` tells a plan's
+    suites what their battles have to beat; `record` and `rerun` run plans, here and in the base's tree; `amend` writes
+    again what is known of a recorded run besides its cases. Once `stop` is set, what runs is ended and what is known is
+    reported.
     """
 
     root: Path
     discover: Callable[[Settings], Awaitable[Found]]
     prepare: Callable[[Settings], Awaitable[Interpreter]]
+    arm: Callable[[Plan, Run | None], Plan]
     record: Record
     rerun: Rerun
     amend: Callable[[Run], None]

@@ -107,7 +107,11 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
             root / source.cwd,
             source.kind,
             source,
-            {**interpreter.environment, "SCOREGATE_ROOT": str(root), **settings.environment(source.suite_ids)},
+            {
+                **interpreter.environment,
+                "SCOREGATE_ROOT": str(root),
+                **settings.environment(source.suite_ids, root=root),
+            },
         )
         for name, source in zip(_names(good), good, strict=True)
     )
@@ -121,7 +125,7 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
 
 
 def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, repeats: int) -> Plan:
-    """The plan with some cases only.
+    """The plan with some cases only; their models are asked anew, since a stored answer is no new evidence.
 
     Args:
         cases: by launch, by suite id, the hashes of those to run.
@@ -134,6 +138,7 @@ def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, 
                 **launch.environment,
                 "SCOREGATE_OVERRIDES_TESTS_AND_HASHES": json.dumps(cases[launch.name]),
                 "SCOREGATE_REPEATS": str(repeats),
+                "SCOREGATE_CACHE": "off",
             },
         )
         for launch in plan.launches

@@ -16,10 +16,11 @@ from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, rerooted
+from scoregate.ci.champions import with_champions
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.github.base import Base
-from scoregate.ci.identity import at_home, find_identity, in_container
+from scoregate.ci.identity import Identity, at_home, find_identity, in_container
 from scoregate.ci.install import Site, prepare
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
@@ -70,7 +71,7 @@ async def open_ports(
 
 def _ports(scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: Say, stop: anyio.Event) -> Ports:
     root, identity = scene.root, find_identity(scene.environ)
-    theirs = at_home(identity, scene.environ, scratch)
+    theirs = {**at_home(identity, scene.environ, scratch), **_purse(scene.settings, scratch, identity)}
     recorder = Recorder(scene.out, theirs, scene.redact, identity, observers, stop, **_told(scene))
     environment = child_environment(theirs, {}, events=scene.out, root=root)
     imports = partial(import_folders, root=root, environ=environment, identity=identity)
@@ -79,12 +80,24 @@ def _ports(scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: S
         root=root,
         discover=partial(discover, root, environ=scene.environ, spared=spared),
         prepare=partial(prepare, site_of(root, scene.environ, scratch, redact=scene.redact, say=say, theirs=theirs)),
+        arm=partial(with_champions, scratch, identity, keeps=scene.connection is None),
         record=recorder.record,
         rerun=partial(_rerun, recorder, imports, scene.base),
         amend=partial(amend_run, scene.out / RUN_FOLDER),
         reporting=reporting(scene),
         stop=stop,
     )
+
+
+def _purse(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:
+    """Where the processes of a run keep what they have spent of its budget; nowhere where there is none."""
+    if settings.max_cost is None and settings.max_tokens is None:
+        return {}
+    spent = scratch / "spent"
+    spent.touch(mode=0o600)
+    if identity is not None:
+        identity.give(spent)
+    return {"SCOREGATE_SPENT": str(spent)}
 
 
 def _told(scene: Scene) -> Told:

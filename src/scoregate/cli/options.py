@@ -67,6 +67,16 @@ gate_options: Callable[[Any], Any] = options(
 )
 
 
+model_options: Callable[[Any], Any] = options(
+    click.option("--model", metavar="NAME", help="Replaces the default of everything that asks a model."),
+    click.option(
+        "--cache",
+        metavar="DIR|off|readonly|refresh",
+        help="Where answers of models are kept, or what is done with them.",
+    ),
+    click.option("--max-cost", type=float, metavar="USD", help="Stop asking models before the run costs more."),
+    click.option("--max-tokens", type=float, metavar="N", help="Stop asking models before the run takes more."),
+)
 publish_options: Callable[[Any], Any] = options(
     click.option(
         "--comment",

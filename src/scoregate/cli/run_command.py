@@ -17,6 +17,7 @@ from scoregate.cli.closing import close
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
+    model_options,
     out_option,
     project_root,
     publish_options,
@@ -52,6 +53,7 @@ from scoregate.cli.terminal import terminal
     flag_value="critical",
     help="Run newly failing cases again before they count: those tagged critical, or all (up to 15).",
 )
+@model_options
 @gate_options
 @publish_options
 def command(**flags: Any) -> int:

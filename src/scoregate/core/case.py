@@ -32,10 +32,14 @@ class CaseKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaseError:
-    """An error of one case; `evaluator` where an evaluator raised, else the function under test did."""
+    """An error of one case; `evaluator` where an evaluator raised, else the function under test did.
+
+    `usage` is what was used up before it.
+    """
 
     error: ErrorInfo
     evaluator: str | None = None
+    usage: Usage | None = None
 
 
 @dataclass(slots=True)

@@ -69,6 +69,7 @@ class Columns:
 
     def _add_usage(self, case: CaseResult) -> None:
         usages = [case.usage, *(evaluation.usage for evaluation in case.evaluations.values())]
+        usages += [error.usage for error in case.errors]
         known = [usage for usage in usages if usage is not None]
         costs = [usage.cost for usage in known if usage.cost is not None]
         self.costs.append(sum(costs) if costs else MISSING)

@@ -31,11 +31,12 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorInfo:
-    """An evaluator as the record knows it."""
+    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told."""
 
     id: str
     fingerprint: Fingerprint | None = None
     higher_is_better: bool = True
+    battles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Scored(_Event):
 
 @_event
 class Errored(_Event):
-    """Something raised. Without a case it concerns the whole suite."""
+    """Something raised, after it had used this much. Without a case it concerns the whole suite."""
 
     type: Literal["errored"] = "errored"
     stage: Literal["task", "evaluator", "suite"]
@@ -133,6 +134,7 @@ class Errored(_Event):
     case: str | None = None
     repeat: int = 0
     evaluator: str | None = None
+    usage: Usage | None = None
 
 
 @_event

@@ -112,7 +112,7 @@ class SuiteFold:
         if event.case is None or event.stage == "suite":
             self.errors.append(event.error)
         else:
-            self._case(event).errors.append(CaseError(event.error, event.evaluator))
+            self._case(event).errors.append(CaseError(event.error, event.evaluator, event.usage))
 
     def _review_requested(self, event: ReviewRequested) -> None:
         if event.case is None:

@@ -65,3 +65,14 @@ def bonett_price(better: int, worse: int, n: int, confidence: float = 0.95) -> t
     down, up = (worse + 1) / (n + 2), (better + 1) / (n + 2)
     half = normal_quantile((1 + confidence) / 2) * sqrt((up + down - (up - down) ** 2) / (n + 2))
     return max(-1.0, up - down - half), min(1.0, up - down + half)
+
+
+def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of a proportion: hits of n trials, n at least 1.
+
+    Source: Wilson (1927), Journal of the American Statistical Association 22:209, without continuity correction.
+    """
+    z2 = normal_quantile((1 + confidence) / 2) ** 2
+    middle = (hits + z2 / 2) / (n + z2)
+    half = sqrt(z2 * (hits * (n - hits) / n + z2 / 4)) / (n + z2)
+    return (0.0 if hits == 0 else max(0.0, middle - half)), (1.0 if hits == n else min(1.0, middle + half))

@@ -18,23 +18,28 @@ _BARE = ("builtins", "abc", "typing", "typing_extensions")
 _Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
 
 
-def fingerprint(evaluator: object, *, ignore: Iterable[str] = ()) -> Fingerprint:
+def fingerprint(
+    evaluator: object, *, ignore: Iterable[str] = (), model: str | None = None, prompt: str | None = None
+) -> Fingerprint:
     """The fingerprint of an evaluator.
 
     The source is that of the user's classes and of everything in their modules that these refer to; a class of ours
-    counts by its `version`. `prompt` stays empty here: a judge knows its own.
+    counts by its `version`.
 
     Where the source is not to be had (code typed into a console, classes made at run time) `source` is None.
 
     Args:
         evaluator: any object. ignore: attributes that do not change a score.
+        model: the one that it asks, where it knows that better than its attribute `model`.
+        prompt: a digest of what that is asked, where the evaluator knows it.
     """
-    model = getattr(evaluator, "model", None)
-    named = isinstance(model, str)
+    told = model or getattr(evaluator, "model", None)
+    named = isinstance(told, str)
     return Fingerprint(
         source=_source(type(evaluator)),
+        prompt=prompt,
         parameters=_digest(_parameters(evaluator, {*ignore, "model"} if named else {*ignore})),
-        model=model if named else None,
+        model=told if named else None,
     )
 
 

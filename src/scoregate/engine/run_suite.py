@@ -10,6 +10,7 @@ import anyio
 from anyio import CapacityLimiter
 
 from scoregate import __version__
+from scoregate.core.endings import closing
 from scoregate.core.events import Errored, SuiteFinished, SuiteStarted
 from scoregate.core.suite import Suite
 from scoregate.core.wire import ordered, plain
@@ -30,7 +31,8 @@ async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:
         A log for each variant, not yet finished: `finish` says the last word.
     """
     logs = [_start(suite, variant, folder) for variant in range(len(suite.variants))]
-    await _run(suite, trials(suite, logs))
+    async with closing():
+        await _run(suite, trials(suite, logs))
     return logs
 
 

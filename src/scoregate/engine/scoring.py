@@ -12,13 +12,15 @@ from typing import Any, TypeAlias
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import CaseFinished, Errored, Scored
+from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.events import CaseFinished, Errored, ReviewRequested, Scored
+from scoregate.core.metering import Meter, charged
+from scoregate.core.pending import Pending
 from scoregate.core.suite import Scorer
 from scoregate.engine.call import is_async, settled
 from scoregate.engine.channel import Channel
 from scoregate.engine.errors import ENDINGS, error_info
-from scoregate.engine.trial import CURRENT, Trial
+from scoregate.engine.trial import Trial, enter, tell_stop
 
 # A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
 # one trip at a time is cheapest; the next worker waits for it this long before it sets out too.
@@ -27,7 +29,7 @@ _QUICK_S = 0.0003
 _PARTS = ("threshold", "metadata", "assertions", "usage")
 # What is done is told after this long, however long the scorer takes for the last trial of the trip.
 _LATE_S = 0.1
-_Done: TypeAlias = deque[tuple[Trial, Any]]
+_Done: TypeAlias = deque[tuple[Trial, Any, Meter]]
 
 
 class Pool:
@@ -47,14 +49,14 @@ class Pool:
             if (trial := self.channel.take()) is None:
                 continue
             self.channel.taken()
-            CURRENT.set(trial)
+            enter(trial, meter := Meter(trial.repeat))
             try:
                 result = await settled(self._call(trial))
             except ENDINGS:
                 raise
             except BaseException as error:  # the user's code may raise anything
                 result = error
-            self._tell(trial, result)
+            self._tell(trial, result, meter)
 
     async def _work_in_threads(self) -> None:
         while True:
@@ -75,8 +77,8 @@ class Pool:
         trip.set()
         self.channel.taken()
         self._tell_known(done)
-        for trial, awaitable in done:
-            self._tell(trial, await _awaited(awaitable, trial))
+        for trial, awaitable, meter in done:
+            self._tell(trial, await _awaited(awaitable, trial, meter), meter)
 
     async def _set_out(self) -> anyio.Event:
         if self._quick and self._trip is not None and not self._trip.is_set():
@@ -89,14 +91,14 @@ class Pool:
         calls = 0
         started = now = perf_counter()
         while now - started < _SLICE_S and (trial := self.channel.take()) is not None:
-            CURRENT.set(trial)
+            enter(trial, meter := Meter(trial.repeat))
             try:
                 result = self._call(trial)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # the user's code may raise anything
                 result = error
-            done.append((trial, result))
+            done.append((trial, result, meter))
             calls += 1
             now = perf_counter()
             if inspect.isawaitable(result):  # to be awaited by this worker; the next trial is for another one
@@ -112,30 +114,32 @@ class Pool:
             return self.scorer.score(trial.case.value, trial.output)
         return functools.partial(self.scorer.score, hook_results=trial.hook_results)(trial.case.value, trial.output)
 
-    def _tell(self, trial: Trial, result: Any) -> None:
+    def _tell(self, trial: Trial, result: Any, meter: Meter) -> None:
         name = self.scorer.info.id
         try:
-            _emit(trial, name, result)
+            _emit(trial, name, result, meter)
         except Exception as error:
-            trial.log.emit(Errored, stage="evaluator", evaluator=name, error=error_info(error), **trial.key)
+            _emit(trial, name, error, meter)
+        if meter.used:
+            tell_stop(trial, meter)
         trial.waiting -= 1
         if not trial.waiting:
             trial.log.emit(CaseFinished, unscored=trial.unscored, **trial.key)
 
 
-def _emit(trial: Trial, evaluator: str, result: Any) -> None:
+def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
     if result is None:
         trial.unscored = (*trial.unscored, evaluator)
+    elif isinstance(result, Pending):
+        trial.log.emit(ReviewRequested, name=evaluator, evaluator=evaluator, rubric=result.rubric, **trial.key)
     elif isinstance(result, BaseException):
-        trial.log.emit(Errored, stage="evaluator", evaluator=evaluator, error=error_info(result), **trial.key)
+        said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
+        trial.log.emit(Errored, **said, **spent(meter.usage), **trial.key)
     elif isinstance(result, Evaluation):
-        trial.log.emit(
-            Scored,
-            evaluator=evaluator,
-            score=result.score,
-            **{name: part for name in _PARTS if (part := getattr(result, name)) is not None},
-            **trial.key,
-        )
+        parts = {name: part for name in _PARTS if (part := getattr(result, name)) is not None}
+        if meter.used:
+            parts |= spent(charged(result.usage, meter))
+        trial.log.emit(Scored, evaluator=evaluator, score=result.score, **parts, **trial.key)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
@@ -144,13 +148,18 @@ def _emit(trial: Trial, evaluator: str, result: Any) -> None:
 
 def _close(done: _Done) -> None:
     """Coroutines that the end of the run leaves unawaited would be warned of."""
-    for _, result in done:
+    for _, result, _ in done:
         if inspect.iscoroutine(result):
             result.close()
 
 
-async def _awaited(awaitable: Any, trial: Trial) -> Any:
-    CURRENT.set(trial)
+def spent(usage: Usage | None) -> dict[str, Any]:
+    """What an event says of usage: nothing where there is none."""
+    return {} if usage is None else {"usage": usage}
+
+
+async def _awaited(awaitable: Any, trial: Trial, meter: Meter) -> Any:
+    enter(trial, meter)
     try:
         return await settled(awaitable)
     except ENDINGS:

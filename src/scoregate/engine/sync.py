@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -27,6 +28,14 @@ def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
     return _in_thread(function)
 
 
+def _run_apart(function: Callable[[], Awaitable[T]]) -> T:
+    """In a context that was copied within a loop: where sniffio is installed, anyio reads there that one is running."""
+    sniffio: Any = sys.modules.get("sniffio")
+    if sniffio is not None:
+        sniffio.current_async_library_cvar.set(None)
+    return anyio.run(function)
+
+
 def _in_thread(function: Callable[[], Awaitable[T]]) -> T:
     outcome: list[Any] = []
     failure: list[BaseException] = []
@@ -34,7 +43,7 @@ def _in_thread(function: Callable[[], Awaitable[T]]) -> T:
 
     def target() -> None:
         try:
-            outcome.append(context.run(anyio.run, function))
+            outcome.append(context.run(_run_apart, function))
         except BaseException as error:
             failure.append(error)
 

@@ -13,8 +13,8 @@ from scoregate.core.suite import Suite
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.retry import is_transient, wait_s
-from scoregate.engine.scoring import Pool
-from scoregate.engine.trial import CURRENT, Trial
+from scoregate.engine.scoring import Pool, spent
+from scoregate.engine.trial import Trial, enter, tell_stop
 
 
 class TaskStage:
@@ -29,8 +29,11 @@ class TaskStage:
     async def work(self, source: Iterator[Trial]) -> None:
         """Pull and run trials until there are no more."""
         for trial in source:
-            CURRENT.set(trial)
-            if await self._produced(trial):
+            enter(trial, trial.meter)
+            is_produced = await self._produced(trial)
+            if trial.meter.used:
+                tell_stop(trial, trial.meter)
+            if is_produced:
                 trial.waiting = len(self._pools)
                 for pool in self._pools:
                     await pool.channel.put(trial)
@@ -44,7 +47,7 @@ class TaskStage:
         except ENDINGS:
             raise
         except BaseException as error:  # the user's code may raise anything
-            trial.log.emit(Errored, stage="task", error=error_info(error), **trial.key)
+            trial.log.emit(Errored, stage="task", error=error_info(error), **spent(trial.meter.usage), **trial.key)
             return False
         return bool(self._pools)
 
@@ -72,9 +75,9 @@ class TaskStage:
             attempt += 1
 
     async def _attempt(self, trial: Trial, attempt: int) -> None:
-        started = perf_counter()
+        started, waited_s = perf_counter(), trial.meter.waited_s
         trial.output = await self._task(trial.case.value)
-        duration_ms = (perf_counter() - started) * 1000
+        duration_ms = (perf_counter() - started - (trial.meter.waited_s - waited_s)) * 1000
         if self._hook is not None:
             trial.hook_results = await self._hook(trial.case.value, trial.output)
         trial.log.emit(
@@ -82,5 +85,6 @@ class TaskStage:
             output=self._suite.output_form(trial.output),
             duration_ms=round(duration_ms, 3),
             attempts=attempt,
+            **spent(trial.meter.usage),
             **trial.key,
         )

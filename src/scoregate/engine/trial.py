@@ -6,20 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from scoregate.core.events import Errored, ErrorInfo
+from scoregate.core.metering import METER, Meter
 from scoregate.core.suite import Case, Suite
 from scoregate.engine.log import EventLog
 
 
 class Trial:
-    """A case, a repeat of it, and the log of the variant that it belongs to."""
+    """A case, a repeat of it, and the log of the variant that it belongs to; `meter` counts what its output takes."""
 
-    __slots__ = ("case", "hook_results", "log", "output", "params", "repeat", "unscored", "waiting")
+    __slots__ = ("case", "hook_results", "log", "meter", "output", "params", "repeat", "unscored", "waiting")
 
     def __init__(self, case: Case, repeat: int, log: EventLog, params: Mapping[str, Any] | None) -> None:
         self.case = case
         self.repeat = repeat
         self.log = log
         self.params = params
+        self.meter = Meter(repeat)
         self.output: Any = None
         self.hook_results: Any = None
         self.waiting = 0
@@ -31,7 +34,25 @@ class Trial:
         return {"case": self.case.hash, "repeat": self.repeat}
 
 
+_STOPPED = ErrorInfo(
+    "BudgetSpent",
+    "the run's budget was spent before its end: from then on no model was asked",
+    advice="Raise max_cost or max_tokens, or run fewer cases.",
+)
 CURRENT: ContextVar[Trial | None] = ContextVar("scoregate_trial", default=None)
+
+
+def enter(trial: Trial, meter: Meter) -> None:
+    """From here on, in this task or thread, the trial is the one that runs; its model calls are counted there."""
+    CURRENT.set(trial)
+    METER.set(meter)
+
+
+def tell_stop(trial: Trial, meter: Meter) -> None:
+    """Say once for a suite that its results are not whole, because the run may spend no more."""
+    if meter.stopped and not trial.log.stopped:
+        trial.log.stopped = True
+        trial.log.emit(Errored, stage="suite", error=_STOPPED)
 
 
 def trials(suite: Suite, logs: Sequence[EventLog]) -> Iterator[Trial]:

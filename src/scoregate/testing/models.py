@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from scoregate.core.evaluation import Assertion, Evaluation, Threshold
+from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.core.pending import Pending
 from scoregate.testing.reviews import (
     CreateHumanReviewJob,
-    EvaluationOverride,
-    EvaluationOverrideComment,
-    EvaluationOverrideField,
     HumanReviewField,
     HumanReviewFieldContentType,
     ScoreChoice,
@@ -32,6 +31,7 @@ __all__ = [
     "EvaluationWithId",
     "HumanReviewField",
     "HumanReviewFieldContentType",
+    "Pending",
     "ScoreChoice",
     "TestCaseConfig",
     "Threshold",
@@ -40,7 +40,7 @@ __all__ = [
 
 TestCaseType = TypeVar("TestCaseType")
 OutputType = TypeVar("OutputType")
-MaybeAwaitable: TypeAlias = Evaluation | Awaitable[Evaluation | None] | None
+MaybeAwaitable: TypeAlias = Evaluation | Pending | Awaitable[Evaluation | Pending | None] | None
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ class BaseTestEvaluator(_Limited, Generic[TestCaseType, OutputType]):
         """Score the output of one test case; sync or async.
 
         Returns:
-            An `Evaluation`, or None where this evaluator has nothing to say of this case.
+            An `Evaluation`, `Pending` where people are to judge, or None where this evaluator has nothing to say of
+            this case.
         """
 
 

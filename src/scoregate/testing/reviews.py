@@ -1,9 +1,9 @@
-"""What people say of outputs and of judges."""
+"""What people are asked of outputs, and what a judge may answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -54,32 +54,3 @@ class ScoreChoice:
 
     value: float
     name: str
-
-
-@dataclass(frozen=True)
-class EvaluationOverrideField:
-    """A field of the input or output that was judged."""
-
-    id: str
-    name: str
-    value: str
-
-
-@dataclass(frozen=True)
-class EvaluationOverrideComment:
-    """What a person said of a part of a field."""
-
-    field_id: str
-    quoted_text: str
-    comment_text: str
-
-
-@dataclass(frozen=True)
-class EvaluationOverride:
-    """A person's correction of a judge's score; both scores in [0, 1]."""
-
-    original_score: float
-    override_score: float
-    input_fields: list[EvaluationOverrideField] = field(default_factory=list)
-    output_fields: list[EvaluationOverrideField] = field(default_factory=list)
-    comments: list[EvaluationOverrideComment] = field(default_factory=list)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.events import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.fingerprint import fingerprint
+from scoregate.testing.evaluators.asking import AsksModel, model_name, prompt_version
+from scoregate.testing.evaluators.battle import BaseBattle
 
 _WITHOUT_EFFECT = ("max_concurrency", "id", "higher_is_better")
 
@@ -40,10 +42,18 @@ def _scorer(evaluator: Any) -> Scorer:
         raise TypeError(f"its `id` must be a string that is not empty, not {name!r}")
     info = EvaluatorInfo(
         name,
-        fingerprint(evaluator, ignore=_WITHOUT_EFFECT),
+        _fingerprint(evaluator),
         bool(getattr(evaluator, "higher_is_better", True)),
+        battles=isinstance(evaluator, BaseBattle),
     )
     return Scorer(info, score, _max_concurrency(evaluator))
+
+
+def _fingerprint(evaluator: Any) -> Fingerprint:
+    if not isinstance(evaluator, AsksModel):
+        return fingerprint(evaluator, ignore=_WITHOUT_EFFECT)
+    model, prompt = model_name(evaluator), prompt_version(evaluator)
+    return fingerprint(evaluator, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt)
 
 
 def _max_concurrency(evaluator: Any) -> int:

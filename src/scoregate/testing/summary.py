@@ -30,6 +30,7 @@ def _headline(result: SuiteResult) -> str:
     counts = {status: columns.count(status) for status in Status}
     cases = "1 case" if len(columns) == 1 else f"{len(columns)} cases"
     parts = [cases, *(f"{count} {status}" for status, count in counts.items() if count)]
+    parts += [f"{columns.pending} waiting for people"] if columns.pending else []
     means = [(name, result.mean(name)) for name in result.evaluators]
     parts += [f"{name} {mean:.3f}" for name, mean in means if mean is not None]
     mark = "✓" if result.passed else "✗"
@@ -67,7 +68,7 @@ def _because(evaluation: Evaluation) -> str:
 
 
 def _mapping(metadata: object) -> dict[str, object]:
-    return dict(metadata) if isinstance(metadata, Mapping) else {}
+    return {name: told for name, told in metadata.items() if name != "prompt"} if isinstance(metadata, Mapping) else {}
 
 
 def _line(text: str) -> str:

@@ -43,8 +43,8 @@ class Server(uvicorn.Server):
 class Loopback:
     """Listens from the moment it is made; `ports` names the ports, one for each application."""
 
-    def __init__(self, apps: Mapping[str, App], *, listen: str = "127.0.0.1") -> None:
-        self._sockets = {name: listening(listen) for name in apps}
+    def __init__(self, apps: Mapping[str, App], *, listen: str = "127.0.0.1", port: int = 0) -> None:
+        self._sockets = {name: listening(listen, port) for name in apps}
         self.ports = {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
         by_port = {self.ports[name]: app for name, app in apps.items()}
 
@@ -56,7 +56,7 @@ class Loopback:
             switch, lifespan="off", ws="none", http="h11", log_config=None, access_log=False, date_header=False
         )
         self._server = Server(config)
-        self._thread = Thread(target=self._run, name="github-fake", daemon=True)
+        self._thread = Thread(target=self._run, name="fake", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
@@ -69,9 +69,9 @@ class Loopback:
             sock.close()
 
 
-def listening(host: str) -> socket.socket:
+def listening(host: str, port: int = 0) -> socket.socket:
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((host, 0))
-    sock.listen(128)
+    sock.bind((host, port))
+    sock.listen(1024)
     return sock

@@ -9,7 +9,7 @@ from tests.integration.sdk.scripts import Home
 
 HEAVY = {
     "openai", "numpy", "pydantic", "httpx", "rich", "click", "jinja2", "psutil", "junit_xml", "pydantic_settings",
-    "requests", "scipy", "pandas", "yaml", "scoregate.ci", "scoregate.cli",
+    "requests", "scipy", "pandas", "yaml", "sqlite3", "filelock", "genai_prices", "scoregate.ci", "scoregate.cli",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import Found, Kind, Plan, Skipped, Source, make_plan
+from scoregate.ci.plan import Found, Kind, Plan, Skipped, Source, make_plan, restricted
 from scoregate.ci.settings import Settings
 
 ROOT = Path("/project")
@@ -42,7 +42,8 @@ def test_the_settings_reach_the_process() -> None:
         Source("b.py", Kind.PYTHON, suite_ids=("slow-x",)),
         settings=settings,
     ).launches
-    assert fast.environment == {"SCOREGATE_ROOT": "/project", "SCOREGATE_REPEATS": "2"}
+    cache = "on:/project/.scoregate-cache"
+    assert fast.environment == {"SCOREGATE_ROOT": "/project", "SCOREGATE_REPEATS": "2", "SCOREGATE_CACHE": cache}
     assert slow.environment["SCOREGATE_REPEATS"] == "1"
 
 
@@ -64,3 +65,8 @@ def test_no_two_launches_have_one_name(paths: list[str]) -> None:
     names = [launch.name for launch in plan(*(Source(path, Kind.COMMAND, argv=("x",)) for path in paths)).launches]
     assert len(set(names)) == len(paths)
     assert all(name.startswith(path) for name, path in zip(names, paths, strict=True))
+
+
+def test_what_is_run_again_is_asked_anew() -> None:
+    part = restricted(plan(Source("a.py", Kind.PYTHON, suite_ids=("s",))), {"a.py": {"s": ["x"]}}, repeats=2)
+    assert part.launches[0].environment["SCOREGATE_CACHE"] == "off"

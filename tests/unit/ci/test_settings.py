@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,19 @@ def test_numbers_survive_every_layer(rate: float, count: int) -> None:
     settings = load_settings(Path("/nowhere"), environ, flags={"repeats": count, "max_error_rate": rate})
     assert (settings.min_pass_rate, settings.max_error_rate) == (rate, rate)
     assert (settings.max_cases, settings.repeats) == (count, count)
+
+
+def test_what_suites_are_told_of_models(tmp_path: Path) -> None:
+    settings = Settings(
+        model="vllm/ours",
+        model_headers={"X-Team": "a"},
+        cache="readonly:kept",
+        prices={"ours*": {"input": 1, "cached": 0.5}},
+        max_cost=2.5,
+    )
+    told = settings.environment(None, root=tmp_path)
+    assert (told["SCOREGATE_MODEL"], told["SCOREGATE_MAX_COST"]) == ("vllm/ours", "2.5")
+    assert told["SCOREGATE_CACHE"] == f"readonly:{tmp_path / 'kept'}"
+    assert json.loads(told["SCOREGATE_PRICES"]) == {"ours*": {"input": 1.0, "output": 0.0, "cached": 0.5}}
+    assert json.loads(told["SCOREGATE_MODEL_HEADERS"]) == {"X-Team": "a"}
+    assert Settings().environment(None, root=tmp_path) == {"SCOREGATE_CACHE": f"on:{tmp_path / '.scoregate-cache'}"}

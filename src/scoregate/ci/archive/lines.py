@@ -138,7 +138,7 @@ def _usage(data: Mapping[str, Any] | None) -> Usage | None:
 
 def _error(data: Mapping[str, Any]) -> CaseError:
     info = {name: _text(value) for name, value in data["error"].items()}
-    return CaseError(ErrorInfo(**info), _optional_text(data.get("evaluator")))
+    return CaseError(ErrorInfo(**info), _optional_text(data.get("evaluator")), _usage(data.get("usage")))
 
 
 def _texts(values: list[str] | None) -> tuple[str, ...]:

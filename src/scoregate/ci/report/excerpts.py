@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
@@ -30,13 +30,13 @@ def as_text(value: Any, limit: int = TEXT_LIMIT) -> str:
     return excerpt(value, limit)
 
 
-def reasons(evaluation: Evaluation, limit: int) -> Iterator[str]:
+def reasons(evaluation: Evaluation, limit: int, *, without: Container[str] = ()) -> Iterator[str]:
     """Why the score is what it is: unmet criteria, then metadata, each on a line of at most `limit` characters."""
     unmet = (assertion for assertion in evaluation.assertions or () if not assertion.passed)
     for assertion in islice(unmet, _REASONS):
         yield one_line(f"{'not met' if assertion.required else 'not met (optional)'}: {assertion.criterion}", limit)
     for key, value in islice(_items(evaluation.metadata), _REASONS):
-        if value not in (None, "", [], {}):
+        if value not in (None, "", [], {}) and key not in without:
             yield one_line(f"{name(str(key), 60)}: {_inline(value, limit)}", limit)
 
 
@@ -53,8 +53,8 @@ def _inline(value: Any, limit: int) -> str:
 
 
 def why(evaluation: Evaluation, limit: int = 200) -> str:
-    """The reasons on one line; empty where the evaluator gave none."""
-    return one_line("; ".join(reasons(evaluation, limit)), limit)
+    """The reasons on one line, without what a judge was asked; empty where the evaluator gave none."""
+    return one_line("; ".join(reasons(evaluation, limit, without=("prompt",))), limit)
 
 
 def shown_score(score: float, threshold: Threshold | None) -> str:

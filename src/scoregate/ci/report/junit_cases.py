@@ -56,6 +56,8 @@ class Desk:
         elif status is Status.ERRORED:
             first = case.errors[0]
             test.add_error_info(_error_message(first), _tracebacks(case), name(first.error.type))
+        elif case.pending and status is not Status.PASSED:
+            test.add_skipped_info(one_line(f"waits for people: {', '.join(case.pending)}", _MESSAGE))
         if self._show_outputs and status in (Status.FAILED, Status.ERRORED):
             test.stdout = as_text(case.output, FIELD)
         return Built(test, (case.duration_ms or 0.0) / 1000, self._properties(case))

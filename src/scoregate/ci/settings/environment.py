@@ -17,6 +17,8 @@ _NO_SETTINGS = {
     "SCOREGATE_OVERRIDES_TESTS_AND_HASHES",
     "SCOREGATE_TEST_RUN_MESSAGE",
     "SCOREGATE_BENCH_DIR",
+    "SCOREGATE_MODEL_API_KEY",
+    "SCOREGATE_SPENT",
     "SCOREGATE_CONTAINER",
     "SCOREGATE_ACTION",
 }
@@ -81,6 +83,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "commands": _json,
     "suites": _json,
     "evaluators": _json,
+    "prices": _json,
+    "model_headers": _json,
     "min_score": read_table,
     "max_drop": read_table,
     "severity": read_table,

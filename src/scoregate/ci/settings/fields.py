@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import (
@@ -194,6 +195,25 @@ class EvaluatorSettings(_Table):
     higher_is_better: bool | None = None
     min_effect: Rate | None = None
     margin: Rate | None = None
+
+
+class PriceSettings(_Table):
+    """US dollars a million tokens; those that the server had cached cost `cached`, where that is given."""
+
+    input: Amount
+    output: Amount = 0.0
+    cached: Amount | None = None
+
+
+_CACHE_MODES = ("on", "off", "readonly", "refresh")
+_CACHE_FOLDER = ".scoregate-cache"
+
+
+def cache_at(root: Path, cache: str) -> str:
+    """The setting `cache` (a mode, a folder, or both as MODE:FOLDER) with its folder made absolute."""
+    word, _, folder = cache.partition(":")
+    mode, folder = (word, folder) if word in _CACHE_MODES else ("on", cache)
+    return f"{mode}:{root / (folder or _CACHE_FOLDER)}"
 
 
 class Command(_Table):

@@ -12,7 +12,7 @@ from scoregate.ci.settings.fields import BaselineKind, baseline_kind
 
 Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
-TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites")
+TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites", "prices", "model_headers")
 _PATHS = ("out", "python", "baseline")
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, SecretStr
@@ -23,6 +24,7 @@ from scoregate.ci.settings.fields import (
     LimitFields,
     Origins,
     PolicySource,
+    PriceSettings,
     Rate,
     Repeats,
     Seconds,
@@ -31,6 +33,7 @@ from scoregate.ci.settings.fields import (
     Text,
     Texts,
     baseline_kind,
+    cache_at,
 )
 from scoregate.ci.settings.layers import COMMAND_LINE
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
@@ -81,6 +84,13 @@ class Settings(LimitFields, BaseSettings):
     min_effect: Rate = 0.01
     min_ratio: Factor = 0.05
     margin: Rate = 0.02
+    model: Text | None = None
+    model_base_url: Text | None = None
+    model_headers: Mapping[str, Text] = Field(default_factory=dict)
+    cache: Text = "on"
+    prices: Mapping[str, PriceSettings] = Field(default_factory=dict)
+    min_agreement: Rate | None = None
+    min_overrides: Count = 10
     evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
     origins: Origins = Field(default_factory=dict, repr=False)
@@ -142,16 +152,31 @@ class Settings(LimitFields, BaseSettings):
             evaluators=narrow,
         )
 
-    def environment(self, suite_ids: tuple[str, ...] | None = None) -> dict[str, str]:
-        """The variables that tell a suite's process what to run. `suite_ids` are those in it, None where unknown."""
+    def environment(self, suite_ids: tuple[str, ...] | None = None, *, root: Path | None = None) -> dict[str, str]:
+        """The variables that tell a suite's process what to run, and which models it may use.
+
+        Args:
+            suite_ids: those in it, None where unknown. root: what the cache's folder is relative to, wherever it runs.
+        """
         repeats = self._repeats(suite_ids or ())
         wanted = {
             "SCOREGATE_FILTERS_TEST_SUITES": json.dumps(self.suite) if self.suite else None,
             "SCOREGATE_MAX_CASES": self.max_cases,
             "SCOREGATE_REPEATS": repeats,
             "SCOREGATE_TEST_RUN_MESSAGE": self.message,
+            "SCOREGATE_MODEL": self.model,
+            "SCOREGATE_MODEL_BASE_URL": self.model_base_url,
+            "SCOREGATE_MODEL_HEADERS": json.dumps(dict(self.model_headers)) if self.model_headers else None,
+            "SCOREGATE_CACHE": None if root is None else cache_at(root, self.cache),
+            "SCOREGATE_PRICES": self._prices(),
+            "SCOREGATE_MAX_COST": self.max_cost,
+            "SCOREGATE_MAX_TOKENS": self.max_tokens,
         }
         return {name: str(value) for name, value in wanted.items() if value is not None}
+
+    def _prices(self) -> str | None:
+        prices = {glob: price.model_dump(exclude_none=True) for glob, price in self.prices.items()}
+        return json.dumps(prices) if prices else None
 
     def _repeats(self, suite_ids: tuple[str, ...]) -> int | None:
         overall = None if self.repeats == "auto" else self.repeats

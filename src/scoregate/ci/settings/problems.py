@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from scoregate.ci.settings.fields import Command, EvaluatorSettings, SuiteSettings
+from scoregate.ci.settings.fields import Command, EvaluatorSettings, PriceSettings, SuiteSettings
 from scoregate.ci.settings.layers import TABLES, Keys, Layer
 
 _TABLE = "must be a table; in the environment, write it as JSON"
@@ -33,7 +33,12 @@ _RULES = {
 }
 
 
-_KNOWN: Mapping[str, type[BaseModel]] = {"commands": Command, "evaluators": EvaluatorSettings, "suites": SuiteSettings}
+_KNOWN: Mapping[str, type[BaseModel]] = {
+    "commands": Command,
+    "evaluators": EvaluatorSettings,
+    "prices": PriceSettings,
+    "suites": SuiteSettings,
+}
 
 
 def unknown_keys(layer: Layer, names: Iterable[str]) -> Iterator[str]:

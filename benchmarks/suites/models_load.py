@@ -1,0 +1,20 @@
+"""What the suites with models ask: a question a case, and a grading of its answer."""
+
+MODEL = "gpt-4o"
+GRADE_SCHEMA = {
+    "type": "object",
+    "properties": {"reason": {"type": "string"}, "choice": {"type": "string", "enum": ["A", "B"]}},
+    "required": ["reason", "choice"],
+    "additionalProperties": False,
+}
+PARAGRAPH = "The customer has bought a kettle that leaks, and wants to know what can be done about it. " * 10
+
+
+def question(case: int) -> str:
+    """Return what the target asks."""
+    return f"{PARAGRAPH}\nCase {case}: what do you answer?"
+
+
+def grading(case: int, output: str) -> str:
+    """Return what the judge asks."""
+    return f"Is this a good answer to case {case}? Choose A or B.\n{PARAGRAPH}\n{output}"

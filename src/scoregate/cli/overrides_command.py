@@ -1,0 +1,77 @@
+"""`scoregate overrides`: people's corrections of judges."""
+
+from __future__ import annotations
+
+import click
+
+from scoregate.cli.people import chosen, give_out, say, show, speaker, take_in
+from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.store import OVERRIDES, add_override, open_store
+
+_SCORE = click.FloatRange(0, 1)
+_COLUMNS = {
+    "judge": lambda item: f"{item.original_score:g}",
+    "person": lambda item: f"{item.override_score:g}",
+    "input": lambda item: _texts(item.input_fields),
+    "output": lambda item: _texts(item.output_fields),
+    "comments": lambda item: " · ".join(comment.comment_text for comment in item.comments),
+}
+
+
+@click.group("overrides")
+def command() -> None:
+    """People's corrections of judges: kept in .scoregate/overrides, shown to judges as examples."""
+
+
+@command.command("list")
+@click.argument("evaluator", required=False, metavar="[GLOB]")
+@click.option("--json", "as_json", is_flag=True, help="Every field, as a JSON list.")
+def list_(evaluator: str | None, as_json: bool) -> None:
+    """Show them, the oldest first."""
+    show(chosen(open_store(), OVERRIDES, evaluator), _COLUMNS, what="overrides", as_json=as_json)
+
+
+@command.command("add")
+@click.argument("evaluator")
+@click.option("--original", type=_SCORE, required=True, help="The judge's score; 0 to 1.")
+@click.option("--score", type=_SCORE, required=True, help="Yours; the same where the judge is right.")
+@click.option("--input", "given", default="", metavar="TEXT", help="What the output answers.")
+@click.option("--output", required=True, metavar="TEXT", help="What was judged.")
+@click.option("--comment", default="", metavar="TEXT")
+@click.option("--by", metavar="NAME", help="Who says so; default: git's user.name.")
+def add(evaluator: str, original: float, score: float, given: str, output: str, comment: str, by: str | None) -> None:
+    """Correct the score that EVALUATOR gave to an output. Your later word on the same output replaces an earlier."""
+    override = EvaluationOverride(
+        original,
+        score,
+        [EvaluationOverrideField("input", "input", given)] if given else [],
+        [EvaluationOverrideField("output", "output", output)],
+        [EvaluationOverrideComment("", "", comment)] if comment else [],
+    )
+    store = open_store()
+    add_override(store, evaluator, override, by=speaker(by))
+    say(f"written to {store.where(OVERRIDES, (evaluator,))}")
+
+
+@command.command("import")
+@click.argument("evaluator")
+@click.argument("file")
+def import_(evaluator: str, file: str) -> None:
+    """Add those of FILE, .jsonl or .csv (- for JSON lines on standard input); all, or none if one is wrong.
+
+    Columns or keys: original_score, override_score, input, output, comment, by, created_at, id; in JSON lines, and
+    where there are several, input_fields, output_fields and comments.
+    """
+    take_in(OVERRIDES, evaluator, file)
+
+
+@command.command("export")
+@click.argument("evaluator")
+@click.argument("file", default="-")
+def export(evaluator: str, file: str) -> None:
+    """Write them to FILE, .jsonl or .csv; JSON lines to standard output if none is named."""
+    give_out(OVERRIDES, evaluator, file)
+
+
+def _texts(fields: tuple[EvaluationOverrideField, ...]) -> str:
+    return " · ".join(field.value for field in fields)

@@ -1,0 +1,120 @@
+"""What the commands that hold people's words share: who speaks, files in and out, tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import click
+from pydantic import BaseModel
+from rich.table import Table
+from rich.text import Text
+
+from scoregate.ci import git
+from scoregate.ci.report.text import one_line
+from scoregate.cli.terminal import terminal
+from scoregate.errors import UsageError
+from scoregate.store import Store, open_store
+from scoregate.store.exchange import exported, imported, is_table
+from scoregate.store.kinds import Kind
+from scoregate.store.words import Said, age, keep
+
+S = TypeVar("S", bound=Said)
+_CELL = 48
+
+
+def speaker(by: str | None) -> str:
+    """Who says it: the name given, else the one that git knows."""
+    return by if by is not None else anyio.run(git.user_name, Path.cwd()) or ""
+
+
+def chosen(store: Store, kind: Kind[S], glob: str | None) -> list[tuple[str, list[S]]]:
+    """The evaluators whose ids match, each with what people said, the oldest first.
+
+    Raises:
+        UsageError: a glob was given, there is something, and nothing matches.
+        StoreError: it cannot be read.
+    """
+    names = [shelf[0] for shelf in store.shelves(kind)]
+    found = [name for name in names if glob is None or fnmatchcase(name, glob)]
+    if names and not found:
+        raise UsageError(f"no {kind.name} of an evaluator {glob!r}", advice=f"There are some of {', '.join(names)}.")
+    return [(name, sorted(store.read(kind, (name,)), key=age)) for name in found]
+
+
+def show(
+    found: Sequence[tuple[str, list[S]]], columns: dict[str, Callable[[S], str]], *, what: str, as_json: bool
+) -> None:
+    """Print them as a table, or as JSON with every field."""
+    if as_json:
+        click.echo(as_lines((name, item) for name, items in found for item in items))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("evaluator", *columns, "by", "when"):
+        table.add_column(heading, overflow="fold")
+    for name, items in found:
+        for item in items:
+            cells = (name, *(read(item) for read in columns.values()), item.by, _day(item.created_at))
+            table.add_row(*(Text(one_line(cell, _CELL)) for cell in cells))
+    terminal().print(table if found else Text(f"There are no {what}."))
+
+
+def as_lines(items: Iterator[tuple[str, BaseModel]]) -> str:
+    """A JSON list with an item a line, in ASCII, so that nothing in it can steer a terminal."""
+    lines = (json.dumps({"evaluator": name, **item.model_dump(mode="json")}) for name, item in items)
+    return "[" + ",\n ".join(lines) + "]"
+
+
+def take_in(kind: Kind[S], evaluator: str, file: str) -> None:
+    """Import a file, `-` for JSON lines on standard input, and tell how much was new.
+
+    Raises:
+        StoreError: something in it is wrong; nothing was imported.
+        UsageError: it cannot be read.
+    """
+    table = file != "-" and is_table(file)
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+    items = imported(data, kind, origin="standard input" if file == "-" else file, table=table)
+    store = open_store()
+    kept = keep(store, kind, (evaluator,), items)
+    say(f"{kept.added} added, {kept.changed} changed, {kept.known} known before, in {store.where(kind, (evaluator,))}")
+
+
+def give_out(kind: Kind[S], evaluator: str, file: str) -> None:
+    """Export to a file, `-` for JSON lines on standard output.
+
+    Raises:
+        StoreError: they cannot be read. UsageError: there are none, or the file cannot be written.
+    """
+    table = file != "-" and is_table(file)
+    store = open_store()
+    items = sorted(store.read(kind, (evaluator,)), key=age)
+    if not items:
+        raise UsageError(f"there are no {kind.name} of {evaluator!r} in {store.where(kind, (evaluator,))}")
+    data = exported(items, kind, table=table)
+    if file == "-":
+        click.echo(data, nl=False)
+        return
+    try:
+        Path(file).write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+    say(f"{file}: {kind.name}: {len(items)}")
+
+
+def say(line: str) -> None:
+    """Print one line, whatever is in it."""
+    terminal().print(Text(one_line(line, 500)))
+
+
+def _day(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d}"

@@ -1,0 +1,103 @@
+"""What models are asked, as templates in files; what nobody vouches for stands in them between fences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scoregate.errors import MissingExtra
+from scoregate.judging.fence import fence_of, printable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FOLDER = Path(__file__).parent / "prompts"
+_SHARED = ("system", "blocks")
+
+
+class Template(StrEnum):
+    """The questions that judges ask; each is a file in `prompts/`."""
+
+    ACCURACY = "accuracy"
+    BATTLE = "battle"
+    CRITERIA = "criteria"
+    NSFW = "nsfw"
+    TOXICITY = "toxicity"
+
+    @property
+    def version(self) -> str:
+        """A digest of all that is in the file, and in those that every question shares."""
+        return digest(*(_path(name).read_text(encoding="utf-8") for name in (*_SHARED, self.value)))
+
+
+def digest(*texts: str) -> str:
+    """Of prompts, as fingerprints have it: 16 hexadecimal digits."""
+    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def system_version() -> str:
+    """A digest of what every judge is told before its question."""
+    return digest(_path("system").read_text(encoding="utf-8"))
+
+
+def rendered(
+    template: Template,
+    blocks: Mapping[str, str | None],
+    *,
+    examples: Sequence[Mapping[str, str]] = (),
+    criteria: str | None = None,
+) -> str:
+    """The question.
+
+    Args:
+        blocks: what is judged, by name, each put between fences; None is left out.
+        examples: blocks as well, each with the `answer` that a person gave. criteria: yours, so it is not fenced.
+
+    Raises:
+        MissingExtra: jinja2 is not installed. TypeError: a block is no string.
+    """
+    shown = dict(_checked(blocks))
+    cases = [dict(_checked(example)) for example in examples]
+    fence = fence_of([*shown.values(), *(text for case in cases for text in case.values())])
+    asked = _environment().get_template(f"{template}.j2")
+    return asked.render(blocks=shown, examples=cases, criteria=criteria, fence=fence).strip()
+
+
+def system() -> str:
+    """What every judge is told before its question."""
+    return _environment().get_template("system.j2").render().strip()
+
+
+def _checked(blocks: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    for name, text in blocks.items():
+        if text is None:
+            continue
+        if not isinstance(text, str):
+            raise TypeError(f"what is judged must be a string; the mapper of {name!r} gave a {type(text).__name__}")
+        yield name, printable(text)
+
+
+def _path(name: str) -> Path:
+    return FOLDER / f"{name}.j2"
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise MissingExtra(
+            "the package jinja2, which questions to judges are written with, is not installed",
+            advice="Run: pip install 'scoregate[judges]'",
+        ) from None
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )

@@ -1,0 +1,37 @@
+"""Language models, at a known cost: answers that are limited, counted, priced and kept."""
+
+from scoregate.errors import (
+    BudgetSpent,
+    ContentFiltered,
+    MalformedAnswer,
+    MissingExtra,
+    MissingKey,
+    ModelError,
+    ModelGone,
+    RateLimited,
+    RefusedRequest,
+    RefusedSchema,
+    Unreachable,
+)
+from scoregate.models.get_model import get_model
+from scoregate.models.model import Generation, Message, Model
+from scoregate.models.wrapping import wrap
+
+__all__ = [
+    "BudgetSpent",
+    "ContentFiltered",
+    "Generation",
+    "MalformedAnswer",
+    "Message",
+    "MissingExtra",
+    "MissingKey",
+    "Model",
+    "ModelError",
+    "ModelGone",
+    "RateLimited",
+    "RefusedRequest",
+    "RefusedSchema",
+    "Unreachable",
+    "get_model",
+    "wrap",
+]

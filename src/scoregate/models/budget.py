@@ -1,0 +1,99 @@
+"""What a run may spend, and has spent: one sum over all its processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from scoregate.core.evaluation import Usage
+from scoregate.errors import BudgetSpent
+from scoregate.models.surroundings import Surroundings
+
+
+class Purse:
+    """What is spent, kept in a file to which every process of the run appends a line for each answer.
+
+    A line is appended in one call, so that no two mix; what others wrote is read on from where we were.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._read_to = 0
+        self._rest = b""
+        self.cost = 0.0
+        self.tokens = 0
+        self.calls = 0
+        self.under_way = 0
+
+    def spend(self, usage: Usage) -> None:
+        """Add an answer's tokens and dollars."""
+        tokens = usage.input_tokens + usage.output_tokens
+        with self._lock:
+            if self._path is None:
+                self._count(usage.cost or 0.0, tokens)
+                return
+            line = f"{usage.cost or 0.0!r} {tokens}\n".encode()
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+
+    def check(self, around: Surroundings) -> None:
+        """Whether one more call is within the budget, if it takes what the calls so far took on average.
+
+        Raises:
+            BudgetSpent: it is not.
+        """
+        with self._lock:
+            self._read_on()
+            share = (self.under_way + 1) / max(1, self.calls)
+            cost, tokens = self.cost * (1 + share), self.tokens * (1 + share)
+            if around.max_cost is not None and (cost > around.max_cost or self.cost >= around.max_cost):
+                raise _spent(f"${self.cost:.4f} of max_cost = ${around.max_cost:g}")
+            if around.max_tokens is not None and (tokens > around.max_tokens or self.tokens >= around.max_tokens):
+                raise _spent(f"{self.tokens:,} tokens of max_tokens = {around.max_tokens:,.0f}")
+            self.under_way += 1
+
+    def over(self) -> None:
+        """A call that was checked has ended."""
+        with self._lock:
+            self.under_way -= 1
+
+    def _read_on(self) -> None:
+        if self._path is None or not self._path.exists() or self._path.stat().st_size <= self._read_to:
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._read_to)
+            new = file.read()
+        self._read_to += len(new)
+        *lines, self._rest = (self._rest + new).split(b"\n")
+        for line in lines:
+            cost, tokens = line.split()
+            self._count(float(cost), int(tokens))
+
+    def _count(self, cost: float, tokens: int) -> None:
+        self.cost += cost
+        self.tokens += tokens
+        self.calls += 1
+
+
+def _spent(what: str) -> BudgetSpent:
+    return BudgetSpent(
+        f"the budget is spent: {what}; this call was not made",
+        advice="Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases).",
+    )
+
+
+_purses: dict[Path | None, Purse] = {}
+_lock = threading.Lock()
+
+
+def purse_of(around: Surroundings) -> Purse | None:
+    """The run's; None where it may spend what it likes."""
+    if around.max_cost is None and around.max_tokens is None:
+        return None
+    with _lock:
+        return _purses.setdefault(around.spent, Purse(around.spent))

@@ -1,0 +1,36 @@
+"""Connections of a client that outlives the event loop it was used in: each suite has a loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from scoregate.core.endings import ENDINGS
+
+_seen: WeakKeyDictionary[asyncio.AbstractEventLoop, set[int]] = WeakKeyDictionary()
+
+
+def leave_with_loop(client: Any) -> None:
+    """Close the client's idle connections when the run in this loop ends; the client itself can still be used."""
+    endings = ENDINGS.get()
+    if endings is None:
+        return
+    pools = getattr(client, "_client", None)
+    known = _seen.setdefault(asyncio.get_running_loop(), set())
+    if id(pools) not in known:
+        known.add(id(pools))
+        endings.append(partial(_drop, pools))
+
+
+async def _drop(pools: Any) -> None:
+    for transport in _transports(pools):
+        if type(transport).__name__ == "AsyncHTTPTransport":  # closed, it opens new connections; others may not
+            await transport.aclose()
+
+
+def _transports(pools: Any) -> Iterable[Any]:
+    mounted = getattr(pools, "_mounts", None) or {}
+    return (getattr(pools, "_transport", None), *mounted.values())

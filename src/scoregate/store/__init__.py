@@ -1,0 +1,38 @@
+"""What a project keeps between runs, in its repository: people's words, champions; by default in `.scoregate/`."""
+
+from typing import Any
+
+from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
+from scoregate.store.directory import DirectoryStore
+from scoregate.store.kinds import Kind, Layout, Shelf
+from scoregate.store.location import open_store
+from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
+from scoregate.store.protocol import Store
+from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
+
+KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS)
+
+__all__ = [
+    "CHAMPIONS",
+    "KINDS",
+    "OVERRIDES",
+    "VERDICTS",
+    "Champion",
+    "DirectoryStore",
+    "Kind",
+    "Layout",
+    "Override",
+    "Shelf",
+    "Store",
+    "Verdict",
+    "Winner",
+    "add_override",
+    "add_verdict",
+    "champions",
+    "crown",
+    "open_store",
+    "overrides",
+    "recent_overrides",
+    "verdict_on",
+    "verdicts",
+]

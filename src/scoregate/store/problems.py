@@ -1,0 +1,90 @@
+"""What is wrong with something that people wrote or git merged, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from pydantic import ValidationError
+
+from scoregate.errors import StoreError
+from scoregate.store.kinds import Kind, T
+
+_MOST = 10
+_CONFLICT = "git left a merge conflict here"
+_MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+_TWICE = "says otherwise than"
+
+
+def marker(line: bytes) -> str | None:
+    """What to say of a line that git wrote into a file that it could not merge."""
+    return f"{_CONFLICT} ({line[:7].decode()})" if line.startswith(_MARKERS) else None
+
+
+def said(error: ValidationError) -> str:
+    """All that is wrong with one item, on one line; what people or models wrote is bounded and quoted."""
+    return "; ".join(_said(each) for each in details(error))
+
+
+def details(error: ValidationError) -> Iterable[tuple[str, str]]:
+    """For each thing that is wrong: where in the item, empty where in all of it, and what."""
+    for found in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(part) for part in found["loc"])
+        if found["type"] == "extra_forbidden":
+            yield where, "there is no such field"
+        elif found["type"] in ("missing", "json_invalid"):
+            yield where, "is missing" if found["type"] == "missing" else found["msg"]
+        else:
+            what = found["msg"].removeprefix("Value error, ").replace("Input should", "must")
+            yield where, f"{what}, not {found['input']!r:.60}" if where else what
+
+
+def _said(problem: tuple[str, str]) -> str:
+    where, what = problem
+    return f"{where:.80}: {what}" if where else what
+
+
+def checked(found: Iterable[tuple[int, T | str | None]], kind: Kind[T], *, place: Callable[[int], str]) -> Iterator[T]:
+    """The items among what was found; of two that say the same, the first.
+
+    Args:
+        found: by number of line or row: an item, what is wrong with it, or nothing. place: how people call a number.
+
+    Raises:
+        StoreError: all that is wrong, once the items have been given.
+    """
+    problems: list[str] = []
+    for number, item in _distinct(found, kind, place):
+        if isinstance(item, str):
+            problems.append(f"{place(number)}: {item}")
+        elif item is not None:
+            yield item
+        if len(problems) == _MOST:
+            break
+    if problems:
+        raise StoreError("\n".join(problems), advice=_advice(problems))
+
+
+def _distinct(
+    found: Iterable[tuple[int, T | str | None]], kind: Kind[T], place: Callable[[int], str]
+) -> Iterator[tuple[int, T | str | None]]:
+    """The same, without items that say again what was said, and with a word where one says otherwise."""
+    seen: dict[str, tuple[int, T]] = {}
+    for number, item in found:
+        if kind.key is None or item is None or isinstance(item, str):
+            yield number, item
+            continue
+        first, other = seen.setdefault(key := kind.key(item), (number, item))
+        if other is item:
+            yield number, item
+        elif not kind.same(item, other):
+            yield number, f"{_TWICE} {place(first)}, and both are {key!r:.60}"
+
+
+def _advice(problems: Iterable[str]) -> str:
+    """What to do about them."""
+    joined = "\n".join(problems)
+    if _CONFLICT in joined:
+        return "Keep the lines of both sides, delete the lines that git put between them, then `git add` the file."
+    if _TWICE in joined:
+        return "Two branches changed the same thing: keep the line that is right, delete the other."
+    return "Correct these places by hand."

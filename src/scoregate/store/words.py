@@ -1,0 +1,91 @@
+"""What people said, as items of the store: who said it, when, and of what."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+
+from scoregate.store.kinds import Kind, Shelf
+from scoregate.store.protocol import Store
+
+
+class Item(BaseModel):
+    """Anything in the store. Nobody's field is ignored: a misspelt one would be lost."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Said(Item):
+    """What one person said of one thing.
+
+    `id` tells it apart: a digest of what it was said of and by whom, so that a person's second word on a thing takes
+    the place of the first, and the same word said on two branches is one.
+    """
+
+    id: str = Field(default="", max_length=200)
+    by: str = ""
+    created_at: AwareDatetime | None = None
+
+    def about(self) -> object:
+        """What it was said of, as JSON."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _named(self) -> Said:
+        if not self.id:
+            text = json.dumps([self.about(), self.by], sort_keys=True)
+            object.__setattr__(self, "id", hashlib.sha256(text.encode()).hexdigest()[:16])
+        return self
+
+
+def key_of(item: Said) -> str:
+    """Its id."""
+    return item.id
+
+
+def same_words(one: Said, other: Said) -> bool:
+    """Whether they say the same, at whatever time."""
+    return one.model_dump(exclude={"created_at"}) == other.model_dump(exclude={"created_at"})
+
+
+def age(item: Said) -> tuple[float, str]:
+    """What sorts items from the oldest to the newest; those without a time come first."""
+    return (item.created_at.timestamp() if item.created_at else float("-inf"), item.id)
+
+
+@dataclass(slots=True)
+class Kept:
+    """How many items were new, took the place of another, or had been there."""
+
+    added: int = 0
+    changed: int = 0
+    known: int = 0
+
+
+def keep(store: Store, kind: Kind[Any], shelf: Shelf, items: Iterable[Said]) -> Kept:
+    """Add items to a shelf, all in one step. What is there already stays as it is, with its time.
+
+    Raises:
+        StoreError: the shelf cannot be read or written; then nothing is added.
+    """
+    kept = Kept()
+
+    def change(present: Iterable[Said]) -> Iterable[Said]:
+        by_id = {item.id: item for item in present}
+        for item in items:
+            there = by_id.get(item.id)
+            if there is not None and same_words(there, item):
+                kept.known += 1
+                continue
+            kept.added += there is None
+            kept.changed += there is not None
+            by_id[item.id] = item
+        return by_id.values()
+
+    store.update(kind, shelf, change)
+    return kept

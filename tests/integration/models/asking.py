@@ -1,0 +1,41 @@
+"""What the tests ask, and how."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel
+
+from scoregate.models import Generation, Model
+
+Ask: TypeAlias = Callable[..., Generation]
+
+
+class Grade(BaseModel):
+    """What a judge says."""
+
+    reason: str
+    choice: Literal["A", "B"]
+
+
+def ask_sync(model: Model, prompt: str, **options: Any) -> Generation:
+    return model.generate(prompt, **options)
+
+
+def ask_async(model: Model, prompt: str, **options: Any) -> Generation:
+    async def ask() -> Generation:
+        from scoregate.core.endings import closing
+
+        async with closing():
+            return await model.a_generate(prompt, **options)
+
+    return asyncio.run(ask())
+
+
+BOTH = [ask_sync, ask_async]
+
+
+def user(text: str) -> list[Any]:
+    return [{"role": "user", "content": text}]

@@ -1,0 +1,242 @@
+"""Answers of a model, and every reason for which there is none."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+from tests.fakes.openai import OpenAIServer, Reply, ToolCall
+from tests.integration.models.asking import BOTH, Ask, Grade, ask_sync
+
+from scoregate.core.metering import Meter
+from scoregate.errors import (
+    ContentFiltered,
+    MalformedAnswer,
+    MissingKey,
+    ModelError,
+    ModelGone,
+    RateLimited,
+    RefusedRequest,
+    RefusedSchema,
+    Unreachable,
+)
+from scoregate.models import Model, get_model
+
+CHAT = "*/chat/completions"
+
+
+@pytest.mark.parametrize("ask", BOTH)
+def test_a_text_with_what_it_took(server: OpenAIServer, meter: Meter, ask: Ask) -> None:
+    server.answers("capital", "Paris")
+    server.cached_tokens = 2
+    answer = ask(get_model("gpt-4o", max_tokens=9), "The capital of France?", temperature=0)
+    assert (answer.text, answer.parsed, answer.cached, answer.finish_reason) == ("Paris", None, False, "stop")
+    assert (answer.usage.cached_tokens, answer.usage.model) == (2, "gpt-4o")
+    assert answer.usage.cost is not None and answer.usage.cost > 0  # noqa: PT018
+    assert meter.usages == (answer.usage,)
+    (body,) = server.asked()
+    assert (body["temperature"], body["max_tokens"], body["messages"][-1]["content"]) == (
+        0,
+        9,
+        "The capital of France?",
+    )
+
+
+@pytest.mark.parametrize("ask", BOTH)
+@pytest.mark.parametrize(
+    ("refused", "requests"),
+    [([], 1), (["json_schema"], 2), (["json_schema", "tools"], 3)],
+    ids=["json schema", "tool", "json mode"],
+)
+def test_an_object_however_the_server_takes_the_schema(
+    server: OpenAIServer, ask: Ask, refused: list[str], requests: int
+) -> None:
+    server.answers("judge", {"choice": "B"})
+    server.does_not_take(*refused)
+    model = get_model("some-model")
+    assert ask(model, "judge 1", schema=Grade).parsed == Grade(reason="because it is so", choice="B")
+    assert len(server.requests) == requests
+    ask(model, "judge 2", schema=Grade)
+    assert len(server.requests) == requests + 1, "what was refused once is not tried again"
+
+
+def test_a_schema_that_nobody_takes(server: OpenAIServer) -> None:
+    server.does_not_take("json_schema", "tools", "json_object")
+    with pytest.raises(RefusedSchema, match="openai/some-model") as told:
+        get_model("some-model").generate("judge", schema=Grade)
+    assert told.value.advice
+
+
+def test_what_a_model_does_not_take_is_left_out_or_renamed(server: OpenAIServer) -> None:
+    server.does_not_take("temperature", "max_tokens")
+    answer = get_model("o9").generate("hello", temperature=0, max_tokens=7)
+    assert answer.text
+    assert "temperature" not in server.asked()[-1]
+    assert server.asked()[-1]["max_completion_tokens"] == 7
+
+
+@pytest.mark.parametrize("ask", BOTH)
+def test_a_malformed_answer_is_repaired_once(server: OpenAIServer, meter: Meter, ask: Ask) -> None:
+    server.answers("judge", "I think it is A.", times=1)
+    answer = ask(get_model("gpt-4o"), "judge", schema=Grade)
+    assert answer.parsed.choice == "A"
+    first, second = server.asked()
+    assert "I think it is A." in str(second["messages"]) and "choice" in str(second["messages"])  # noqa: PT018
+    assert answer.usage == meter.usage, "both answers are paid for"
+    assert len(meter.usages) == 2
+    assert first["messages"] == second["messages"][: len(first["messages"])]
+
+
+@pytest.mark.parametrize("ask", BOTH)
+def test_an_answer_that_stays_malformed_is_an_error_and_not_kept(server: OpenAIServer, ask: Ask) -> None:
+    server.answers(".", '{"reason": "x", "choice": "C"}')
+    for _ in range(2):
+        with pytest.raises(MalformedAnswer, match="choice") as told:
+            ask(get_model("gpt-4o"), "judge", schema=Grade)
+        assert told.value.advice
+    assert len(server.requests) == 4
+
+
+def test_an_answer_that_was_cut_off_is_not_repaired(server: OpenAIServer) -> None:
+    server.truncates("judge")
+    with pytest.raises(MalformedAnswer, match="cut off") as told:
+        get_model("gpt-4o").generate("judge", schema=Grade)
+    assert "max_tokens" in told.value.advice
+    assert len(server.requests) == 1
+
+
+def test_json_in_a_fence_is_json(server: OpenAIServer) -> None:
+    server.answers("judge", '```json\n{"reason": "x", "choice": "B"}\n```')
+    assert get_model("gpt-4o").generate("judge", schema=Grade).parsed.choice == "B"
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("ask", BOTH)
+def test_a_filter_or_a_refusal_is_an_error_and_not_kept(server: OpenAIServer, ask: Ask) -> None:
+    server.filters_content("poison")
+    server.answers("crime", Reply(None, refusal="I will not."))
+    for prompt, word in (("poison", "filter"), ("crime", "I will not"), ("poison", "filter")):
+        with pytest.raises(ContentFiltered, match=word) as told:
+            ask(get_model("gpt-4o"), prompt)
+        assert told.value.advice
+    assert len(server.requests) == 3
+
+
+def test_a_filter_that_stops_the_question(server: OpenAIServer) -> None:
+    error = {"error": {"message": "The prompt was filtered.", "code": "content_filter", "param": "prompt"}}
+    server.fail("POST", CHAT, status=400, body=error)
+    with pytest.raises(ContentFiltered, match="The prompt was filtered"):
+        get_model("gpt-4o").generate("poison")
+
+
+def test_no_key(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(MissingKey, match="openai/gpt-4o") as told:
+        get_model("gpt-4o").generate("hello")
+    assert "OPENAI_API_KEY" in told.value.advice
+    assert server.requests == []
+
+
+def test_a_key_that_is_wrong(server: OpenAIServer) -> None:
+    server.keys = ["another"]
+    with pytest.raises(MissingKey, match="401") as told:
+        get_model("gpt-4o").generate("hello")
+    assert "OPENAI_API_KEY" in told.value.advice
+    assert len(server.requests) == 1
+
+
+def test_a_model_that_is_gone_and_what_its_maker_names_instead(server: OpenAIServer) -> None:
+    server.models = ["gpt-6-luna"]
+    with pytest.raises(ModelGone, match="gpt-4o") as told:
+        get_model().generate("hello")
+    assert "gpt-6-luna" in told.value.advice
+    assert "SCOREGATE_MODEL" in told.value.advice
+    assert len(server.requests) == 1
+
+
+def test_a_request_that_is_refused_is_not_repeated(server: OpenAIServer) -> None:
+    server.fail("POST", CHAT, status=400, body={"error": {"message": "Too long.", "code": "context_length_exceeded"}})
+    with pytest.raises(RefusedRequest, match="Too long"):
+        get_model("gpt-4o").generate("hello")
+    assert len(server.requests) == 1
+
+
+def test_a_quota_that_is_used_up_is_not_waited_for(server: OpenAIServer) -> None:
+    body = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
+    server.fail("POST", CHAT, status=429, body=body)
+    with pytest.raises(RateLimited, match="quota") as told:
+        get_model("gpt-4o").generate("hello")
+    assert "billing" in told.value.advice
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("ask", BOTH)
+def test_what_passes_is_asked_again(server: OpenAIServer, ask: Ask) -> None:
+    server.fail("POST", CHAT, status=500)
+    server.drop("POST", CHAT)
+    assert ask(get_model("gpt-4o"), "hello").text
+    assert len(server.requests) == 3
+
+
+def test_a_time_out_is_asked_again(server: OpenAIServer) -> None:
+    server.slow("POST", CHAT, 5)
+    started = time.monotonic()
+    assert get_model("gpt-4o", timeout_s=0.3).generate("hello").text
+    assert time.monotonic() - started < 4
+
+
+def test_what_does_not_pass_ends(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.models.patience.MOST_ATTEMPTS", 2)
+    server.fail("POST", CHAT, status=503, times=math.inf)
+    with pytest.raises(Unreachable, match="503"):
+        get_model("gpt-4o").generate("hello")
+    server.faults.clear()
+    server.drop("POST", CHAT, times=math.inf)
+    with pytest.raises(Unreachable, match=server.url.removesuffix("/v1")) as told:
+        get_model("gpt-4o").generate("hello")
+    assert told.value.advice
+    assert len(server.requests) == 4
+
+
+def test_a_body_that_is_no_answer(server: OpenAIServer) -> None:
+    server.fail("POST", CHAT, status=200, body=[1], times=2)
+    with pytest.raises(MalformedAnswer, match="no choices"):
+        get_model("gpt-4o").generate("hello")
+
+
+@pytest.mark.usefixtures("server")
+def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.models.patience.MOST_ATTEMPTS", 1)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
+        get_model("gpt-4o").generate("hello")
+
+
+@pytest.mark.usefixtures("server")
+def test_the_projects_model_replaces_every_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert get_model().name == "openai/gpt-4o"
+    monkeypatch.setenv("SCOREGATE_MODEL", "ollama/llama4")
+    assert (get_model().name, get_model(default="gpt-4").name) == ("ollama/llama4", "ollama/llama4")
+    assert get_model("gpt-4o").name == "openai/gpt-4o"
+    ours = get_model("gpt-4o")
+    assert get_model(ours) is ours
+    assert isinstance(ours, Model)
+
+
+def test_headers_and_addresses_of_ones_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    model = get_model("gpt-4o", base_url=server.url, api_key="ours", headers={"X-Team": "a"})
+    assert ask_sync(model, "hello").text
+    headers = server.requests[0].headers
+    assert (headers["authorization"], headers["x-team"]) == ("Bearer ours", "a")
+
+
+def test_a_tool_that_the_model_calls_by_itself(server: OpenAIServer) -> None:
+    server.answers("weather", ToolCall("weather", {"city": "Oslo"}))
+    assert get_model("gpt-4o").generate("weather").text == '{"city": "Oslo"}'
+
+
+def test_every_error_is_one_of_ours() -> None:
+    kinds = (ContentFiltered, MalformedAnswer, MissingKey, ModelGone, RateLimited, RefusedRequest, RefusedSchema)
+    assert all(issubclass(kind, ModelError) for kind in kinds)

@@ -1,0 +1,66 @@
+"""`scoregate run` over suites with models: the settings reach them, and so does the end of the budget."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+
+SUITE = """
+from scoregate.models import get_model
+from scoregate.testing import BaseTestEvaluator, Evaluation, run_test_suite
+
+
+class Judge(BaseTestEvaluator):
+    id = "judge"
+
+    async def evaluate_test_case(self, test_case, output):
+        await get_model().a_generate(f"judge {output}")
+        return Evaluation(1.0)
+
+
+cases = [{"q": f"{NAME} {number}"} for number in range(10)]
+run_test_suite(NAME, cases, lambda case: case["q"], [Judge()], 1, test_case_hash=["q"])
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "evals").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "evals" / f"{name}.py").write_text(f"NAME = {name!r}\n{SUITE}")
+    (tmp_path / "scoregate.toml").write_text('model = "our-model"\n[prices."our-*"]\ninput = 1_000_000\n')
+    return tmp_path
+
+
+def ran(project: Path, *flags: str) -> tuple[int, dict[str, Any]]:
+    command = [sys.executable, "-m", "scoregate", "run", "--baseline", "none", *flags]
+    kept = {name: value for name, value in os.environ.items() if name != "SCOREGATE_ROOT"}
+    done = subprocess.run(command, cwd=project, env=kept, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, json.loads((project / "scoregate-out" / "result.json").read_text())
+
+
+def test_the_settings_reach_the_suites_and_nothing_is_paid_for_twice(server: OpenAIServer, project: Path) -> None:
+    code, _ = ran(project)
+    assert code == 0
+    assert {body["model"] for body in server.asked()} == {"our-model"}
+    assert len(server.requests) == 20
+    assert (project / ".scoregate-cache" / "answers.sqlite").exists()
+    code, _ = ran(project)
+    assert (code, len(server.requests)) == (0, 20)
+    code, _ = ran(project, "--cache", "refresh", "--model", "another")
+    assert (code, len(server.requests)) == (0, 40)
+    assert server.asked()[-1]["model"] == "another"
+
+
+def test_a_budget_is_of_the_whole_run_and_what_is_missing_is_unmeasurable(server: OpenAIServer, project: Path) -> None:
+    code, told = ran(project, "--max-cost", "40", "--cache", "off")
+    assert code == 3
+    assert 2 <= len(server.requests) < 20
+    assert "BudgetSpent" in json.dumps(told)

@@ -1,0 +1,89 @@
+"""Processes that share answers, budgets and the fake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+
+ROOT = Path(__file__).parents[3]
+ASKING = """
+import sys
+from scoregate.models import get_model
+for number in range(int(sys.argv[1])):
+    print(get_model("gpt-4o").generate(f"question {number}").text)
+"""
+
+
+def children(count: int, code: str, *words: str) -> list[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", code, *words]
+    return [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(count)]
+
+
+def test_answers_are_shared_by_processes_that_write_at_once(server: OpenAIServer) -> None:
+    runs = children(4, ASKING, "40")
+    said = [run.communicate(timeout=60) for run in runs]
+    assert [err for _, err in said] == [""] * 4
+    assert len({out for out, _ in said}) == 1
+    asked = len(server.requests)
+    assert asked >= 40
+    (late,) = children(1, ASKING, "40")
+    assert late.communicate(timeout=60) == said[0]
+    assert len(server.requests) == asked, "nothing was lost"
+
+
+def test_a_budget_is_shared_by_processes(server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_CACHE", "off")
+    monkeypatch.setenv("SCOREGATE_SPENT", str(tmp_path / "spent"))
+    monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "400")
+    runs = children(3, ASKING, "200")
+    said = [run.communicate(timeout=60) for run in runs]
+    assert all("BudgetSpent" in err for _, err in said)
+    spent = sum(int(line.split()[1]) for line in (tmp_path / "spent").read_text().splitlines())
+    assert 300 <= spent <= 450, "calls of others that are under way may come on top"
+    assert len(server.requests) == len((tmp_path / "spent").read_text().splitlines())
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps({"capital": "Paris"}))
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fakes.openai",
+        "--latency",
+        "0.02",
+        "--port",
+        "0",
+        "--answers",
+        str(answers),
+    ]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+        assert process.wait(timeout=10) == 0
+
+
+def test_the_fake_as_a_process(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setenv("SCOREGATE_ROOT", str(tmp_path))
+    code = "from scoregate.models import get_model; print(get_model().generate('The capital?').text)"
+    (run,) = children(1, code)
+    assert run.communicate(timeout=60) == ("Paris\n", "")
+    log = address.removesuffix("/v1") + "/fake/requests"
+    with urllib.request.urlopen(log) as told:
+        (request,) = json.load(told)
+    assert request["body"]["messages"][0]["content"] == "The capital?"
+    with urllib.request.urlopen(urllib.request.Request(log, method="DELETE")):
+        pass
+    with urllib.request.urlopen(log) as told:
+        assert json.load(told) == []

@@ -1,0 +1,84 @@
+"""Under limits: what the server allows is used, nothing fails, and waiting is nobody's latency."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from openai import AsyncOpenAI
+from tests.fakes.openai import OpenAIServer
+from tests.fakes.openai.limits import Bucket
+from tests.integration.models.asking import BOTH, Ask, user
+
+from scoregate.errors import RateLimited
+from scoregate.models import get_model, wrap
+from scoregate.testing import run_test_suite
+
+CHAT = "*/chat/completions"
+
+
+async def ask_many(count: int, *, at_once: int) -> None:
+    """Half of them by a model, half by a wrapped client: they share their turns."""
+    model, numbers = get_model("gpt-4o"), iter(range(count))
+    async with wrap(AsyncOpenAI()) as client:
+
+        async def work() -> None:
+            for number in numbers:
+                if number % 2:
+                    await model.a_generate(f"question {number}")
+                else:
+                    await client.chat.completions.create(model="gpt-4o", messages=user(f"question {number}"))
+
+        await asyncio.gather(*(work() for _ in range(at_once)))
+
+
+@pytest.mark.parametrize(
+    ("tells", "waits"), [(True, True), (True, False), (False, True)], ids=["told", "headers only", "retry-after only"]
+)
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_a_server_allows_is_used_and_nothing_fails(server: OpenAIServer, tells: bool, waits: bool) -> None:
+    server.latency = 0.02
+    server.bucket = Bucket(6000, burst=50, tells=tells, waits=waits)
+    started = time.monotonic()
+    asyncio.run(ask_many(400, at_once=50))
+    rate = 400 / (time.monotonic() - started)
+    assert server.bucket.taken == 400
+    assert rate >= 0.85 * server.bucket.per_second, "benchmarks/ asks for 0.95, over a longer time"
+
+
+@pytest.mark.parametrize("ask", BOTH)
+@pytest.mark.parametrize(
+    "headers", [{"retry-after": "1"}, {"retry-after-ms": "1000"}, {"x-ratelimit-reset-requests": "1s"}]
+)
+def test_a_server_is_left_alone_for_as_long_as_it_says(server: OpenAIServer, ask: Ask, headers: dict[str, str]) -> None:
+    server.fail("POST", CHAT, status=429, headers=headers)
+    started = time.monotonic()
+    assert ask(get_model("gpt-4o"), "hello").text
+    assert 1.0 <= time.monotonic() - started < 2.0
+    assert len(server.requests) == 2
+
+
+def test_a_server_that_wants_too_long_is_an_error_at_once(server: OpenAIServer) -> None:
+    server.rate_limit("POST", CHAT, status=429, retry_after=86_400)
+    started = time.monotonic()
+    with pytest.raises(RateLimited, match="429") as told:
+        get_model("gpt-4o").generate("hello")
+    assert time.monotonic() - started < 1
+    assert told.value.advice
+
+
+def test_waiting_is_nobodys_latency(server: OpenAIServer) -> None:
+    server.rate_limit("POST", CHAT, status=429, retry_after=1)
+    client = wrap(AsyncOpenAI())
+
+    async def fn(case: dict[str, str]) -> str:
+        answer = await client.chat.completions.create(model="gpt-4o", messages=user(case["q"]))
+        return answer.choices[0].message.content or ""
+
+    started = time.monotonic()
+    result = run_test_suite("slow", [{"q": "a"}], fn, test_case_hash=["q"])
+    assert time.monotonic() - started >= 1
+    (case,) = result.cases
+    assert case.duration_ms is not None
+    assert case.duration_ms < 900

@@ -1,0 +1,152 @@
+"""Suites with models: what a run says that they cost, and what it does not pay for twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI, OpenAI
+from tests.fakes.openai import OpenAIServer
+from tests.integration.models.asking import Grade, user
+
+from scoregate.models import get_model, wrap
+from scoregate.testing import BaseTestEvaluator, Evaluation, run_test_suite
+
+
+class Judge(BaseTestEvaluator[Any, str]):
+    """Asks a model, in the loop."""
+
+    id = "judge"
+
+    async def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:
+        found = await get_model("gpt-4o").a_generate(f"judge {test_case['q']}: {output}", schema=Grade)
+        return Evaluation(float(found.parsed.choice == "A"), usage=found.usage)
+
+
+class InThreads(Judge):
+    """Asks a model, in a worker thread."""
+
+    id = "in-threads"
+
+    def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:  # type: ignore[override]
+        found = get_model("gpt-4o").generate(f"judge {test_case['q']} again: {output}", schema=Grade)
+        return Evaluation(float(found.parsed.choice == "A"))
+
+
+def answering() -> Callable[[Any], Any]:
+    client = wrap(AsyncOpenAI())
+
+    async def fn(case: Any) -> str:
+        answer = await client.chat.completions.create(model="gpt-4o", messages=user(case["q"]))
+        return answer.choices[0].message.content or ""
+
+    return fn
+
+
+def run(fn: Callable[[Any], Any], *evaluators: Any, repeats: int = 1, monkeypatch: Any = None) -> Any:
+    if monkeypatch is not None:
+        monkeypatch.setenv("SCOREGATE_REPEATS", str(repeats))
+    return run_test_suite("demo", [{"q": "a"}, {"q": "b"}], fn, list(evaluators), test_case_hash=["q"])
+
+
+def test_every_case_and_every_evaluation_says_what_it_took(server: OpenAIServer) -> None:
+    result = run(answering(), Judge(), InThreads())
+    assert len(server.requests) == 6
+    for case in result.cases:
+        assert case.usage.input_tokens > 0
+        assert case.usage.cost > 0
+        assert not case.usage.cached
+        usages = [case.evaluations[name].usage for name in ("judge", "in-threads")]
+        assert all(usage.input_tokens < 30 and usage.cost > 0 for usage in usages), "counted once"
+
+
+def test_a_second_run_asks_nobody_and_says_so(server: OpenAIServer) -> None:
+    first = run(answering(), Judge())
+    second = run(answering(), Judge())
+    assert len(server.requests) == 4
+    for old, new in zip(first.cases, second.cases, strict=True):
+        assert new.output == old.output
+        assert (new.usage.cached, new.usage.cost, new.usage.answer) == (True, 0.0, old.usage.answer)
+        judged, before = new.evaluations["judge"].usage, old.evaluations["judge"].usage
+        assert (judged.cached, judged.answer) == (True, before.answer)
+    assert second.columns.cached == {0, 1}
+    assert set(second.columns.answers["judge"]) == {0, 1}
+
+
+def test_every_repeat_has_answers_of_its_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        result = run(answering(), repeats=3, monkeypatch=monkeypatch)
+        assert len(server.requests) == 6
+    assert len({case.usage.answer for case in result.cases}) == 6
+
+
+def test_what_is_asked_anew_is_asked_and_replaces_what_was_kept(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(answering())
+    server.answers(".", "changed")
+    monkeypatch.setenv("SCOREGATE_CACHE", "refresh")
+    assert {case.output for case in run(answering()).cases} == {"changed"}
+    monkeypatch.setenv("SCOREGATE_CACHE", "on")
+    assert {case.output for case in run(answering()).cases} == {"changed"}
+    assert len(server.requests) == 4
+
+
+def test_without_a_key_what_is_kept_can_be_replayed(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = get_model("gpt-4o")
+    run(lambda case: model.generate(case["q"]).text, Judge())
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv("SCOREGATE_CACHE", "readonly")
+    replayed = run(lambda case: get_model("gpt-4o").generate(case["q"]).text, Judge())
+    assert [case.errors for case in replayed.cases] == [[], []]
+    assert len(server.requests) == 4
+    missed = run(lambda case: get_model("gpt-4o").generate(f"another {case['q']}").text)
+    assert {case.errors[0].error.type for case in missed.cases} == {"MissingKey"}
+    assert len(server.requests) == 4
+
+
+def test_an_error_says_what_was_lost_on_it(server: OpenAIServer) -> None:
+    server.answers("judge", "no object")
+    result = run(lambda case: case["q"], Judge())
+    for case in result.cases:
+        (error,) = case.errors
+        assert (error.evaluator, error.error.type) == ("judge", "MalformedAnswer")
+        assert error.error.advice
+        assert error.usage is not None
+        assert error.usage.input_tokens > 0
+    assert sum(result.columns.tokens) > 0
+    assert result.mean("judge") is None
+
+
+def test_at_the_end_of_the_budget_nobody_is_asked_and_the_suite_says_so(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "30")
+    monkeypatch.setenv("SCOREGATE_CACHE", "off")
+    client = wrap(OpenAI())
+
+    def fn(case: Any) -> str:
+        try:
+            return str(
+                client.chat.completions.create(model="gpt-4o", messages=user(case["q"])).choices[0].message.content
+            )
+        except Exception:
+            return "hidden"
+
+    cases = [{"q": str(number)} for number in range(20)]
+    result = run_test_suite("demo", cases, fn, [], 1, test_case_hash=["q"])
+    assert 1 <= len(server.requests) < 10
+    assert sum(case.usage.input_tokens + case.usage.output_tokens for case in result.cases if case.usage) <= 30
+    (error,) = result.errors
+    assert error.type == "BudgetSpent"
+    assert not result.passed
+
+
+def test_a_client_for_all_suites_of_a_file(server: OpenAIServer) -> None:
+    fn = answering()
+    for number in range(3):
+        cases = [{"q": f"{number} {at}"} for at in range(5)]
+        result = run_test_suite("demo", cases, fn, [Judge()], test_case_hash=["q"])
+        assert [case.errors for case in result.cases] == [[]] * 5
+    assert len(server.requests) == 30

@@ -1,0 +1,67 @@
+"""A repository with a store, and processes that work on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_DROPPED = ("SCOREGATE_", "GITHUB_", "INPUT_", "GIT_", "PYTEST_")
+_AUTHOR = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A git repository in a temporary folder."""
+
+    root: Path
+
+    def scoregate(self, *words: str, text: bytes = b"", **more: str) -> subprocess.CompletedProcess[str]:
+        """The command line as a child process."""
+        command = [sys.executable, "-m", "scoregate", *words]
+        done = subprocess.run(
+            command, cwd=self.root, env=environment(**more), input=text, capture_output=True, check=False
+        )
+        return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def start(self, code: str, *words: str) -> subprocess.Popen[str]:
+        """Python code in a process of its own."""
+        command = [sys.executable, "-c", code, *words]
+        return subprocess.Popen(command, cwd=self.root, env=environment(), stdout=subprocess.PIPE, text=True)
+
+    def git(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Git in the repository."""
+        return subprocess.run(
+            ["git", *words], cwd=self.root, env=environment(), capture_output=True, text=True, check=check
+        )
+
+    def commit(self) -> None:
+        """All that stands there."""
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "change")
+
+    def file(self, name: str) -> Path:
+        """A file of the store."""
+        return self.root / ".scoregate" / name
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours, without what would point elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
+    return {**kept, **_AUTHOR, **more}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    root = tmp_path / "project"
+    root.mkdir()
+    made = Project(root)
+    made.git("init", "--quiet", "--initial-branch", "main")
+    made.git("config", "user.name", "Ada")
+    made.git("config", "user.email", "ada@example.com")
+    made.git("commit", "--quiet", "--allow-empty", "--message", "start")
+    return made

@@ -1,0 +1,206 @@
+"""The commands for people's words, as child processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from tests.integration.store.conftest import Project, environment
+
+HOSTILE = "\x1b[2J\x1b]0;title\x07\u202etxt\n::error::x\r\x9b31m"
+
+
+def add(project: Project, output: str, score: str = "1", *words: str) -> None:
+    done = project.scoregate(
+        "overrides", "add", "accuracy", "--original", "1", "--score", score, "--output", output, *words
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def table(project: Project, name: str, rows: list[str]) -> str:
+    path = project.root / name
+    path.write_text("\n".join(["original_score,override_score,input,output,by", *rows, ""]))
+    return name
+
+
+def test_an_override_is_added_listed_and_signed_by_gits_user(project: Project) -> None:
+    add(project, "Paris", "0.5", "--input", "Capital of France?", "--comment", "too short")
+    done = project.scoregate("overrides", "list")
+    assert done.returncode == 0
+    for text in ("accuracy", "1", "0.5", "Capital of France?", "Paris", "too short", "Ada"):
+        assert text in done.stdout
+    (item,) = json.loads(project.scoregate("overrides", "list", "acc*", "--json").stdout)
+    assert item["by"] == "Ada"
+    assert item["comments"] == [{"field_id": "", "quoted_text": "", "comment_text": "too short"}]
+
+
+def test_the_store_stands_at_the_top_of_the_work_tree(project: Project) -> None:
+    inner = Project(project.root / "deep" / "down")
+    inner.root.mkdir(parents=True)
+    add(inner, "Paris")
+    assert project.file("overrides/accuracy.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["words.csv", "words.jsonl"])
+def test_what_is_exported_is_imported_elsewhere_line_for_line(project: Project, name: str) -> None:
+    add(project, HOSTILE, "0", "--input", "=1+1")
+    add(project, "- a list\n- of two", "1", "--comment", "'quoted'", "--by", "Bob")
+    assert project.scoregate("overrides", "export", "accuracy", name).returncode == 0
+    done = project.scoregate("overrides", "import", "other/judge", name)
+    assert done.returncode == 0, done.stderr
+    assert "2 added, 0 changed, 0 known before" in done.stdout
+    lines = [project.file(f"overrides/{file}.jsonl").read_bytes() for file in ("accuracy", "other%2fjudge")]
+    assert lines[0] == lines[1]
+    again = project.scoregate("overrides", "import", "other/judge", name)
+    assert "0 added, 0 changed, 2 known before" in again.stdout
+
+
+def test_json_lines_pass_through_pipes(project: Project) -> None:
+    add(project, HOSTILE)
+    out = project.scoregate("overrides", "export", "accuracy").stdout
+    assert project.scoregate("overrides", "import", "copy", "-", text=out.encode()).returncode == 0
+    assert project.file("overrides/copy.jsonl").read_text() == out
+
+
+def test_a_correction_in_a_spreadsheet_changes_what_is_there(project: Project) -> None:
+    add(project, "Pariss", "0")
+    project.scoregate("overrides", "export", "accuracy", "a.csv")
+    path = project.root / "a.csv"
+    path.write_text(path.read_text().replace("Pariss", "Paris"))
+    done = project.scoregate("overrides", "import", "accuracy", "a.csv")
+    assert "0 added, 1 changed, 0 known before" in done.stdout
+    assert len(json.loads(project.scoregate("overrides", "list", "--json").stdout)) == 1
+
+
+def test_a_wrong_row_imports_nothing_and_is_told(project: Project) -> None:
+    name = table(project, "a.csv", ["0,1,Hi,Hello,", "0,two,Hi,Ho,"])
+    done = project.scoregate("overrides", "import", "accuracy", name)
+    assert done.returncode == 2
+    assert "a.csv, row 3: column override_score: must be a valid number" in done.stderr
+    assert not project.file("overrides").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["import", "accuracy", "a.xlsx"], "neither JSON lines nor CSV"),
+        (["import", "accuracy", "missing.csv"], "missing.csv cannot be read"),
+        (["export", "accuracy", "no/such/folder.csv"], "cannot be written"),
+        (["export", "nobody"], "there are no overrides of 'nobody'"),
+        (["list", "nobody*"], "no overrides of an evaluator 'nobody*'"),
+        (["add", "accuracy", "--original", "0", "--score", "2", "--output", "x"], "--score"),
+    ],
+)
+def test_wrong_usage_is_told(project: Project, words: list[str], told: str) -> None:
+    add(project, "Paris")
+    done = project.scoregate("overrides", *words)
+    assert done.returncode == 2, done.stdout
+    assert told in done.stderr
+
+
+def test_verdicts_are_added_listed_and_exchanged(project: Project) -> None:
+    words = ("--case", "c1", "--baseline", "", "--challenger", HOSTILE, "--winner", "challenger")
+    assert project.scoregate("verdicts", "add", "battle", *words).returncode == 0
+    assert project.scoregate("verdicts", "export", "battle", "v.csv").returncode == 0
+    assert "1 added" in project.scoregate("verdicts", "import", "copy", "v.csv").stdout
+    assert project.file("verdicts/copy.jsonl").read_bytes() == project.file("verdicts/battle.jsonl").read_bytes()
+    (item, _) = json.loads(project.scoregate("verdicts", "list", "--json").stdout)
+    assert (item["case"], item["challenger"], item["winner"], item["by"]) == ("c1", HOSTILE, "challenger", "Ada")
+    assert "challenger" in project.scoregate("verdicts", "list").stdout
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["export", "acc\x1b[31muracy"]])
+def test_hostile_text_cannot_steer_a_terminal(project: Project, words: list[str]) -> None:
+    evaluator = "acc\x1b[31muracy"
+    project.scoregate("overrides", "add", evaluator, "--original", "1", "--score", "0", "--output", HOSTILE)
+    shown = on_a_terminal(project, "overrides", *words)
+    assert "::error::x" in shown
+    for sequence in ("\x1b[2J", "\x1b]0;", "\x1b[31m", "\u202e", "\x9b"):
+        assert sequence not in shown
+    assert not [line for line in shown.splitlines() if line.startswith("::")]
+
+
+def on_a_terminal(project: Project, *words: str) -> str:
+    """What a person's terminal is sent."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scoregate", *words],
+        cwd=project.root,
+        env=environment(TERM="xterm-256color", COLUMNS="160"),
+        stdout=theirs,
+        stderr=theirs,
+        stdin=theirs,
+    )
+    os.close(theirs)
+    sent = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            sent += chunk
+    except OSError:  # how Linux says that nobody holds the other end any more
+        pass
+    os.close(ours)
+    assert process.wait(timeout=30) == 0
+    return sent.decode()
+
+
+def judged(project: Project, right: int, wrong: int) -> None:
+    rows = [f"1,1,Hi,right {n}," for n in range(right)] + [f"1,0,Hi,wrong {n}," for n in range(wrong)]
+    assert project.scoregate("overrides", "import", "accuracy", table(project, "a.csv", rows)).returncode == 0
+
+
+def test_agreement_shows_figures_and_the_table_behind_them(project: Project) -> None:
+    judged(project, 9, 3)
+    done = project.scoregate("agreement")
+    assert done.returncode == 0
+    for text in ("accuracy", "12", "0.750 [0.468, 0.911]", "0.000 [0.000, 0.000]", "judge \\ people"):
+        assert text in done.stdout
+    (row,) = json.loads(project.scoregate("agreement", "--json").stdout)
+    assert (row["n"], row["matching"], row["accuracy"], row["conclusion"]) == (12, 9, 0.75, None)
+    assert row["confusion"] == [
+        {"judge": 1.0, "person": 0.0, "count": 3},
+        {"judge": 1.0, "person": 1.0, "count": 9},
+    ]
+
+
+@pytest.mark.parametrize(("limit", "code"), [("0.75", 0), ("0.76", 1)])
+def test_agreement_is_a_gate(project: Project, limit: str, code: int) -> None:
+    judged(project, 9, 3)
+    for done in (
+        project.scoregate("agreement", "--min-agreement", limit),
+        project.scoregate("agreement", "acc*", "--min-agreement", limit, "--json"),
+        project.scoregate("agreement", SCOREGATE_MIN_AGREEMENT=limit),
+    ):
+        assert done.returncode == code, done.stderr
+    assert ("accuracy 0.750 is below min_agreement 0.76 (SCOREGATE_MIN_AGREEMENT)" in done.stdout) == bool(code)
+
+
+def test_too_few_overrides_are_said_and_pass(project: Project) -> None:
+    judged(project, 1, 3)
+    (project.root / "scoregate.toml").write_text("min_agreement = 0.9\n")
+    done = project.scoregate("agreement")
+    assert done.returncode == 0
+    assert "note: accuracy: 4 of the 10 overrides that it takes to say" in done.stdout
+    assert project.scoregate("agreement", "--min-overrides", "4").returncode == 1
+
+
+def test_nothing_to_say(project: Project) -> None:
+    done = project.scoregate("agreement", "--min-agreement", "0.9")
+    assert (done.returncode, done.stdout) == (0, "There are no overrides, so nothing can be said of any judge.\n")
+    judged(project, 1, 0)
+    assert project.scoregate("agreement", "nobody").returncode == 2
+
+
+def test_many_scores_are_no_table(project: Project) -> None:
+    rows = [f"{n / 20},{n / 20 + 0.025},Hi,text {n}," for n in range(12)]
+    project.scoregate("overrides", "import", "accuracy", table(project, "a.csv", rows))
+    assert "accuracy: 24 different scores, too many for a table" in project.scoregate("agreement").stdout
+
+
+def test_a_limit_that_is_none_is_told(project: Project) -> None:
+    done = project.scoregate("agreement", "--min-agreement", "2")
+    assert done.returncode == 2
+    assert "--min-agreement: min_agreement = 2.0: must be at most 1" in done.stderr

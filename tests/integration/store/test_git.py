@@ -1,0 +1,101 @@
+"""What git does with the store: merges of two branches, and conflicts that are told."""
+
+from __future__ import annotations
+
+from tests.integration.store.conftest import Project
+
+
+def add(project: Project, output: str, score: str = "1", by: str = "Ada") -> None:
+    words = ("--original", "0", "--score", score, "--output", output, "--by", by)
+    done = project.scoregate("overrides", "add", "accuracy", *words)
+    assert done.returncode == 0, done.stderr
+
+
+def branches(project: Project, ours: str, theirs: str) -> None:
+    """A branch with one change, the other checked out with another."""
+    for branch, output in (("theirs", theirs), ("ours", ours)):
+        project.git("checkout", "--quiet", "-B", branch, "main")
+        add(project, output)
+        project.commit()
+
+
+def exported(project: Project) -> list[str]:
+    done = project.scoregate("overrides", "list", "--json")
+    assert done.returncode == 0, done.stderr
+    return sorted(line.split('"value": "')[1].split('"')[0] for line in done.stdout.splitlines())
+
+
+def test_a_diff_is_one_line_a_word(project: Project) -> None:
+    for output in "abc":
+        add(project, output)
+    project.commit()
+    add(project, "d")
+    changed = project.git("diff", "--numstat").stdout.split()
+    assert changed == ["1", "0", ".scoregate/overrides/accuracy.jsonl"]
+    tracked = project.git("ls-files").stdout.split()
+    assert tracked == [
+        ".scoregate/.gitattributes",
+        ".scoregate/.gitignore",
+        ".scoregate/overrides/accuracy.jsonl",
+        ".scoregate/version",
+    ]
+    assert project.git("status", "--porcelain").stdout == " M .scoregate/overrides/accuracy.jsonl\n"
+
+
+def test_two_branches_that_each_begin_the_store_merge(project: Project) -> None:
+    branches(project, "a", "b")
+    project.git("merge", "--quiet", "theirs")
+    assert exported(project) == ["a", "b"]
+
+
+def test_two_branches_that_each_add_one_merge_and_the_next_word_brings_back_the_order(project: Project) -> None:
+    for output in ("a", "b", "c"):
+        add(project, output)
+    project.commit()
+    branches(project, "d", "e")
+    project.git("merge", "--quiet", "theirs")
+    assert exported(project) == ["a", "b", "c", "d", "e"]
+    add(project, "f")
+    lines = project.file("overrides/accuracy.jsonl").read_text().splitlines()
+    ids = [line.split('"id": "')[1].split('"')[0] for line in lines]
+    assert ids == sorted(ids)
+
+
+def test_the_same_word_on_two_branches_is_one(project: Project) -> None:
+    branches(project, "a", "a")
+    project.git("merge", "--quiet", "theirs")
+    assert exported(project) == ["a"]
+
+
+def test_two_words_of_one_person_on_one_thing_are_told(project: Project) -> None:
+    add(project, "a")
+    project.commit()
+    for branch, score in (("theirs", "0.25"), ("ours", "0.75")):
+        project.git("checkout", "--quiet", "-B", branch, "main")
+        add(project, "a", score)
+        project.commit()
+    project.git("merge", "--quiet", "theirs")
+    done = project.scoregate("overrides", "list")
+    assert done.returncode == 2
+    assert "accuracy.jsonl:2: says otherwise than .scoregate/overrides/accuracy.jsonl:1" in done.stderr
+    assert "keep the line that is right" in done.stderr
+
+
+def test_conflicts_that_git_leaves_are_told_with_file_and_line(project: Project) -> None:
+    """As where a host merges without our attributes, or people have taken them away."""
+    add(project, "x")
+    project.file(".gitattributes").write_text("")
+    project.commit()
+    for branch, score in (("theirs", "0.25"), ("ours", "0.75")):
+        project.git("checkout", "--quiet", "-B", branch, "main")
+        add(project, "x", score)
+        project.commit()
+    assert project.git("merge", "--quiet", "theirs", check=False).returncode == 1
+    before = project.file("overrides/accuracy.jsonl").read_text()
+    for words in (["list"], ["add", "accuracy", "--original", "0", "--score", "1", "--output", "z"]):
+        done = project.scoregate("overrides", *words)
+        assert done.returncode == 2
+        for number in (1, 3, 5):
+            assert f"accuracy.jsonl:{number}: git left a merge conflict here" in done.stderr
+        assert "Keep the lines of both sides" in done.stderr
+    assert project.file("overrides/accuracy.jsonl").read_text() == before

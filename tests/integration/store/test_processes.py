@@ -1,0 +1,156 @@
+"""Many processes at one store: nothing is lost, nobody sees half a write, and a killed writer harms nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from tests.integration.store.conftest import Project
+from tests.unit.store.builders import correction
+
+from scoregate.store import OVERRIDES, add_override, open_store, overrides
+
+WRITERS, ADDS = 8, 200
+
+ADD = """
+import sys
+from scoregate.core.override import EvaluationOverride, EvaluationOverrideField
+from scoregate.store import add_override, open_store
+
+store, (who, count) = open_store(), sys.argv[1:]
+for number in range(int(count)):
+    field = EvaluationOverrideField("output", "output", f"{who}-{number}")
+    add_override(store, f"judge{number % 4}", EvaluationOverride(0, 1, [], [field]), by=who)
+    print(number, flush=True)
+"""
+
+REWRITE = """
+from scoregate.core.override import EvaluationOverrideField
+from scoregate.store import OVERRIDES, Override, open_store
+
+store = open_store()
+print("ready", flush=True)
+while True:
+    for score in (0.25, 0.75):
+        fields = (EvaluationOverrideField("output", "output", "x" * 1000),)
+        items = [
+            Override(id=str(n), original_score=0, override_score=score, output_fields=fields) for n in range(2000)
+        ]
+        store.update(OVERRIDES, ("accuracy",), lambda _: items)
+"""
+
+STOPS_HALF_WAY = """
+import dataclasses, time
+from scoregate.core.override import EvaluationOverrideField
+from scoregate.store import OVERRIDES, Override, open_store
+
+def rows():
+    fields = (EvaluationOverrideField("output", "output", "x" * 1000),)
+    for number in range(1000):
+        yield Override(id=str(number), original_score=0, override_score=1, output_fields=fields)
+    print("half", flush=True)
+    time.sleep(600)
+
+streamed = dataclasses.replace(OVERRIDES, key=None)
+open_store().update(streamed, ("accuracy",), lambda _: rows())
+"""
+
+
+@pytest.fixture
+def in_memory() -> Iterator[Project]:
+    """A folder whose file system is quick, where there is one: this is about locks, not about disks."""
+    with TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield Project(Path(folder))
+
+
+def test_no_word_of_many_writers_is_lost(in_memory: Project) -> None:
+    writers = [in_memory.start(ADD, f"writer{number}", str(ADDS)) for number in range(WRITERS)]
+    store, sizes = open_store(in_memory.root), [0]
+    while any(writer.poll() is None for writer in writers):
+        sizes.append(len(overrides(store, "judge0")))
+        time.sleep(0.1)
+    for writer in writers:
+        writer.communicate()
+    assert [writer.returncode for writer in writers] == [0] * WRITERS
+    found = [each for (name,) in store.shelves(OVERRIDES) for each in overrides(store, name)]
+    expected = {f"writer{who}-{number}" for who in range(WRITERS) for number in range(ADDS)}
+    assert {each.output_fields[0].value for each in found} == expected
+    assert len(found) == WRITERS * ADDS
+    assert sizes == sorted(sizes), "a reader saw fewer than before"
+    assert len(set(sizes)) > 2, "no reader read while others wrote"
+    lines = in_memory.file("overrides/judge0.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == sorted(each.id for each in overrides(store, "judge0"))
+
+
+def test_a_writer_killed_at_any_time_leaves_the_old_or_the_new(project: Project) -> None:
+    store = open_store(project.root)
+    for delay in (0.0, 0.02, 0.05, 0.11):
+        writer = project.start(REWRITE)
+        assert said(writer) == "ready"
+        while not list(store.shelves(OVERRIDES)):
+            time.sleep(0.005)
+        time.sleep(delay)
+        end(writer)
+        scores = [each.override_score for each in overrides(store, "accuracy")]
+        assert len(scores) == 2000
+        assert len(set(scores)) == 1
+
+
+def test_a_writer_killed_half_way_harms_neither_readers_nor_the_next_writer(project: Project) -> None:
+    store = open_store(project.root)
+    add_override(store, "accuracy", correction("old"))
+    writer = project.start(STOPS_HALF_WAY)
+    assert said(writer) == "half"
+    assert (half := project.file("overrides/.new")).stat().st_size > 100_000
+    assert [each.output_fields[0].value for each in overrides(store, "accuracy")] == ["old"]
+    end(writer)
+    assert half.exists()
+    add_override(store, "accuracy", correction("new"))
+    assert {each.output_fields[0].value for each in overrides(store, "accuracy")} == {"old", "new"}
+    assert not half.exists()
+
+
+def test_a_writer_waits_for_the_one_before(project: Project) -> None:
+    store = open_store(project.root)
+    first = project.start(STOPS_HALF_WAY)
+    assert said(first) == "half"
+    second = project.start(ADD, "second", "1")
+    time.sleep(1)
+    assert second.poll() is None
+    assert overrides(store, "judge0") == []
+    end(first)
+    second.communicate(timeout=30)
+    assert len(overrides(store, "judge0")) == 1
+
+
+def test_readers_never_see_a_mixture(project: Project) -> None:
+    store = open_store(project.root)
+    writer = project.start(REWRITE)
+    assert said(writer) == "ready"
+    both, seen, until = {0.25, 0.75}, set[float](), time.monotonic() + 30
+    while time.monotonic() < until and seen != both:
+        found = {each.override_score for each in overrides(store, "accuracy")}
+        assert len(found) <= 1
+        seen |= found
+    end(writer)
+    assert seen == both
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """Its next line."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """As the system ends a process: at once."""
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL

@@ -1,0 +1,95 @@
+"""What servers say of their limits, in all their spellings."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from scoregate.models.allowance import Allowance, reset_s, retry_after_s, seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_a_server_wants_to_be_left_alone(headers: dict[str, str], expected: float | None) -> None:
+    assert retry_after_s(headers) == expected
+
+
+def test_a_date_is_a_time_from_now() -> None:
+    then = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert retry_after_s({"retry-after": then}) == pytest.approx(30, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("6m0s", 360.0), ("120ms", 0.12), ("1.5s", 1.5), ("1h2m3s", 3723.0), ("7", 7.0), ("soon", None), (None, None)],
+)
+def test_spans_of_time(text: str | None, expected: float | None) -> None:
+    assert seconds(text) == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_a_moment_is_a_span_until_then(unit: int) -> None:
+    assert seconds(f"{(time.time() + 20) * unit:.0f}") == pytest.approx(20, abs=2)
+
+
+def test_only_what_is_used_up_has_to_come_back() -> None:
+    headers = {
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "3s",
+        "x-ratelimit-remaining-tokens": "500",
+        "x-ratelimit-reset-tokens": "40s",
+    }
+    assert reset_s(headers) == 3.0
+    assert reset_s({}) is None
+
+
+def told(left: float, *, reset: float, number: int = 1, limit: float = 600, began: float = 0.0) -> Allowance:
+    allowance = Allowance()
+    headers = {
+        "x-ratelimit-limit-requests": f"{limit}",
+        "x-ratelimit-remaining-requests": f"{left}",
+        "x-ratelimit-reset-requests": f"{reset}s",
+    }
+    allowance.told(headers, number=number, began=began)
+    return allowance
+
+
+def test_what_is_left_may_be_used_at_once() -> None:
+    allowance = told(50, reset=55)
+    assert [allowance.delay_s(0.0, started) > 0 for started in (1, 40, 50, 51, 60)] == [False, False, False, True, True]
+
+
+def test_what_is_used_up_comes_back_at_the_servers_rate() -> None:
+    allowance = told(0, reset=60)
+    assert allowance.gap_s == pytest.approx(0.1, rel=0.05)
+    assert allowance.delay_s(0.0, 1) == pytest.approx(0.1, rel=0.05)
+    assert allowance.delay_s(0.2, 1) == 0.0
+
+
+def test_a_short_reset_is_no_higher_rate_than_the_limit_by_the_minute() -> None:
+    assert told(0, reset=0.1).gap_s == pytest.approx(0.1, rel=0.05)
+
+
+def test_an_older_answer_says_nothing_new() -> None:
+    allowance = told(0, reset=60, number=5)
+    headers = {"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "99"}
+    allowance.told(headers, number=4, began=0.0)
+    assert allowance.delay_s(0.0, 5) > 0
+
+
+def test_a_server_that_says_nothing_holds_nobody_back() -> None:
+    allowance = Allowance()
+    allowance.told({}, number=1, began=0.0)
+    assert (allowance.gap_s, allowance.delay_s(0.0, 100)) == (None, 0.0)

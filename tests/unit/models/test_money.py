@@ -1,0 +1,78 @@
+"""Prices and budgets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scoregate.core.evaluation import Usage
+from scoregate.errors import BudgetSpent
+from scoregate.models.budget import Purse
+from scoregate.models.prices import priced
+from scoregate.models.surroundings import Price, Surroundings
+
+
+def test_a_price_that_is_known() -> None:
+    usage = priced(Usage(1_000_000, 0), provider="openai", model="gpt-4o", prices={})
+    assert usage.cost == pytest.approx(2.5)
+    small = priced(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices={})
+    assert small.cost == pytest.approx((600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6)
+
+
+def test_own_prices_come_first_and_the_last_that_fits_counts() -> None:
+    prices = {"gpt-*": Price(1.0, 1.0), "openai/gpt-4o*": Price(2.0, 4.0, 0.5)}
+    usage = priced(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices=prices)
+    assert usage.cost == pytest.approx((600 * 2 + 400 * 0.5 + 100 * 4) / 1e6)
+
+
+def test_a_price_that_nobody_knows_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(3):
+        assert priced(Usage(5), provider="vllm", model="our-own-model", prices={}).cost is None
+    assert capsys.readouterr().err.count('[prices."vllm/our-own-model"]') == 1
+
+
+def spend(purse: Purse, around: Surroundings, usage: Usage) -> None:
+    purse.check(around)
+    purse.spend(usage)
+    purse.over()
+
+
+@pytest.mark.parametrize(
+    ("around", "word"), [(Surroundings(max_cost=1.0), "max_cost"), (Surroundings(max_tokens=1000), "max_tokens")]
+)
+def test_a_call_that_would_exceed_the_budget_is_not_made(around: Surroundings, word: str) -> None:
+    purse = Purse(None)
+    for _ in range(4):
+        spend(purse, around, Usage(200, 50, cost=0.25))
+    with pytest.raises(BudgetSpent, match=word):
+        purse.check(around)
+
+
+def test_calls_under_way_count_as_if_they_cost_what_others_did() -> None:
+    purse, around = Purse(None), Surroundings(max_cost=1.0)
+    spend(purse, around, Usage(cost=0.25))
+    for _ in range(3):
+        purse.check(around)
+    with pytest.raises(BudgetSpent):
+        purse.check(around)
+
+
+def test_two_purses_with_one_file_are_one(tmp_path: Path) -> None:
+    around = Surroundings(max_cost=1.0)
+    ours, theirs = Purse(tmp_path / "spent"), Purse(tmp_path / "spent")
+    for purse in (ours, theirs, ours, theirs):
+        spend(purse, around, Usage(cost=0.25))
+    with pytest.raises(BudgetSpent, match=r"\$1\.0000 of max_cost = \$1"):
+        ours.check(around)
+
+
+def test_a_line_that_is_being_written_is_read_later(tmp_path: Path) -> None:
+    path, around = tmp_path / "spent", Surroundings(max_cost=1.0)
+    purse = Purse(path)
+    path.write_bytes(b"0.4 100\n0.6")
+    purse.check(around)
+    with path.open("ab") as file:
+        file.write(b" 10\n")
+    with pytest.raises(BudgetSpent):
+        purse.check(around)

@@ -1,0 +1,135 @@
+"""Agreement of judges with people, against other implementations' figures, scipy, and what must always hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import sqrt
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from scoregate.core.agreement import Conclusion, agreement, kappa
+from scoregate.core.intervals import wilson
+from scoregate.core.override import EvaluationOverride
+
+SCORES = (0.0, 0.5, 1.0)
+tables = st.lists(st.integers(0, 30), min_size=9, max_size=9).map(
+    lambda counts: dict(zip(product(SCORES, SCORES), counts, strict=True))
+)
+
+
+def judged(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
+    return [EvaluationOverride(judge, person) for (judge, person), count in table.items() for _ in range(count)]
+
+
+# Rows are the judge's; figures of statsmodels 0.14 (`cohens_kappa`), the first also by hand: (0.7 - 0.5) / 0.5.
+@pytest.mark.parametrize(
+    ("rows", "value", "error"),
+    [
+        ([[20, 5], [10, 15]], 0.4, 0.12699606293110033),
+        ([[45, 15], [25, 15]], 0.13043478260869554, 0.0986615376234396),
+        ([[88, 10, 2], [14, 40, 6], [18, 10, 12]], 0.49152542372881347, 0.05100181557607786),
+        ([[53, 5, 2], [11, 14, 5], [1, 6, 3]], 0.4285714285714285, 0.0759588315346638),
+    ],
+)
+def test_kappa_and_its_error_are_those_of_others(rows: Sequence[Sequence[int]], value: float, error: float) -> None:
+    table = {(i / 2, j / 2): count for i, row in enumerate(rows) for j, count in enumerate(row)}
+    found = agreement(judged(table))
+    assert found is not None
+    assert found.kappa is not None
+    assert (found.kappa.value, found.kappa.error) == pytest.approx((value, error), abs=1e-12)
+    assert (found.kappa.low, found.kappa.high) == pytest.approx((value - 1.959964 * error, value + 1.959964 * error))
+    assert found.n == sum(map(sum, rows))
+
+
+@given(tables)
+def test_the_error_is_the_delta_method_s(table: dict[tuple[float, float], int]) -> None:
+    """An error found another way: by the slopes of kappa in the shares of the table, from differences."""
+    n = sum(table.values())
+    assume(n > 0)
+    found = kappa(table)
+    assume(found is not None and chance(shares(table)) < 0.95)
+    p, h = shares(table), 1e-6
+    slopes = {cell: (value(p | {cell: p[cell] + h}) - value(p | {cell: p[cell] - h})) / (2 * h) for cell in p}
+    mean = sum(p[cell] * slopes[cell] for cell in p)
+    variance = sum(p[cell] * slopes[cell] ** 2 for cell in p) - mean**2
+    assert found is not None
+    assert found.error == pytest.approx(sqrt(max(0.0, variance) / n), abs=1e-4)
+
+
+def shares(table: dict[tuple[float, float], int]) -> dict[tuple[float, float], float]:
+    n = sum(table.values())
+    return {cell: count / n for cell, count in table.items()}
+
+
+def chance(p: dict[tuple[float, float], float]) -> float:
+    return sum(sum(p[s, o] for o in SCORES) * sum(p[o, s] for o in SCORES) for s in SCORES)
+
+
+def value(p: dict[tuple[float, float], float]) -> float:
+    return (sum(p[s, s] for s in SCORES) - chance(p)) / (1 - chance(p))
+
+
+@given(tables)
+def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
+    found = agreement(judged(table))
+    assert (found is None) == (not any(table.values()))
+    assume(found is not None)
+    assert found is not None
+    assert 0 <= found.low <= found.accuracy <= found.high <= 1
+    assert sum(found.confusion.values()) == found.n
+    if found.kappa is not None:
+        assert -1 <= found.kappa.low <= found.kappa.value <= found.kappa.high <= 1 + 1e-12
+        assert found.kappa.value <= found.accuracy + 1e-12
+    mirrored = agreement(judged({(person, judge): count for (judge, person), count in table.items()}))
+    assert mirrored is not None
+    assert mirrored.accuracy == found.accuracy
+    assert (mirrored.kappa is None) == (found.kappa is None)
+    if mirrored.kappa is not None and found.kappa is not None:
+        assert mirrored.kappa.value == pytest.approx(found.kappa.value)
+        assert mirrored.kappa.error == pytest.approx(found.kappa.error, abs=1e-7)
+
+
+def test_full_agreement_and_one_score_for_everything() -> None:
+    full = agreement(judged({(0.0, 0.0): 6, (1.0, 1.0): 4}))
+    assert full is not None
+    assert full.kappa is not None
+    assert (full.accuracy, full.kappa.value, full.kappa.error) == (1.0, 1.0, 0.0)
+    one = agreement(judged({(1.0, 1.0): 7}))
+    assert one is not None
+    assert one.kappa is None
+    assert (one.accuracy, one.scores) == (1.0, (1.0,))
+
+
+def test_scores_are_equal_though_they_were_computed_otherwise() -> None:
+    found = agreement([EvaluationOverride(0.1 + 0.2, 0.3), EvaluationOverride(0.3, 0.7)])
+    assert found is not None
+    assert found.confusion == {(0.3, 0.3): 1, (0.3, 0.7): 1}
+
+
+@settings(deadline=None)  # the first call imports scipy
+@given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_is_scipy_s(trials: tuple[int, int]) -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    hits, n = trials
+    expected = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    assert wilson(hits, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("least", "fewest", "conclusion"),
+    [
+        (0.7, 10, Conclusion.HOLDS),
+        (0.71, 10, Conclusion.BELOW),
+        (0.71, 11, Conclusion.TOO_FEW),
+        (None, 11, Conclusion.TOO_FEW),
+        (None, 10, None),
+    ],
+)
+def test_what_is_demanded(least: float | None, fewest: int, conclusion: Conclusion | None) -> None:
+    found = agreement(judged({(0.0, 0.0): 7, (0.0, 1.0): 3}))
+    assert found is not None
+    assert found.conclusion(least, fewest=fewest) is conclusion

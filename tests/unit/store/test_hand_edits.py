@@ -1,0 +1,132 @@
+"""What people and git write into the store's files: read where it is right, told with file and line where it is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.store.builders import correction
+
+from scoregate.errors import StoreError
+from scoregate.store import OVERRIDES, Override, Store, add_override, overrides
+
+GOOD = '{"original_score": 0, "override_score": 1, "output_fields": [{"id": "o", "name": "o", "value": "%s"}]}'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / ".scoregate" / "overrides" / "accuracy.jsonl"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def read(store: Store) -> list[Override]:
+    return overrides(store, "accuracy")
+
+
+def test_a_line_needs_no_id_and_no_time(store: Store, file: Path) -> None:
+    file.write_text(GOOD % "a" + "\n" + GOOD % "b")
+    one, other = read(store)
+    assert len({one.id, other.id, ""}) == 3
+
+
+def test_line_ends_empty_lines_and_a_mark_at_the_start_do_not_matter(store: Store, file: Path) -> None:
+    file.write_bytes(b"\xef\xbb\xbf" + "\r\n\r\n".join(["", GOOD % "a", GOOD % "b", ""]).encode())
+    assert len(read(store)) == 2
+
+
+def test_the_same_said_twice_is_one(store: Store, file: Path) -> None:
+    file.write_text(GOOD % "a" + "\n" + GOOD % "a" + "\n")
+    assert len(read(store)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "Invalid JSON"),
+        ("[]", "must be an object"),
+        ("\ufffe", "Invalid JSON"),
+        (GOOD.replace("1", "1.5") % "x", "override_score: must be less than or equal to 1, not 1.5"),
+        (GOOD.replace("1", '"1"') % "x", "override_score: must be a valid number, not '1'"),
+        (GOOD.replace("1", "true") % "x", "override_score: must be a valid number, not True"),
+        (GOOD.replace("1", "NaN") % "x", "override_score: must be a finite number"),
+        (GOOD.replace("override_score", "overide_score") % "x", "overide_score: there is no such field"),
+        (GOOD.replace('"name"', '"nmae"') % "x", "output_fields.0.nmae"),
+        ('{"original_score": 0, "override_score": 1}', "needs the input or the output that was judged"),
+        ("<<<<<<< HEAD", "git left a merge conflict here"),
+        ("=======", "git left a merge conflict here"),
+        (">>>>>>> topic", "git left a merge conflict here"),
+    ],
+)
+def test_a_wrong_line_is_told_with_file_and_line(store: Store, file: Path, line: str, told: str) -> None:
+    file.write_text(GOOD % "a" + "\n\n" + line + "\n")
+    with pytest.raises(StoreError) as raised:
+        read(store)
+    assert "overrides/accuracy.jsonl:3: " in raised.value.message
+    assert told in raised.value.message
+    assert raised.value.advice
+
+
+def test_two_words_on_one_thing_are_told(store: Store, file: Path) -> None:
+    file.write_text(GOOD % "a" + "\n" + (GOOD % "a").replace("1", "0.5") + "\n")
+    with pytest.raises(StoreError, match=r"jsonl:2: says otherwise than .*jsonl:1, and both are"):
+        read(store)
+
+
+def test_all_that_is_wrong_is_told_at_once_up_to_a_bound(store: Store, file: Path) -> None:
+    file.write_text(("x" * 10_000 + "\n") * 50)
+    with pytest.raises(StoreError) as raised:
+        read(store)
+    assert len(raised.value.message.splitlines()) == 10
+    assert len(raised.value.message) < 5_000
+
+
+def test_a_wrong_file_is_not_written_over(store: Store, file: Path) -> None:
+    file.write_text(wrong := GOOD % "a" + "\nnot this\n")
+    with pytest.raises(StoreError, match="jsonl:2"):
+        add_override(store, "accuracy", correction("b"))
+    assert file.read_text() == wrong
+    assert sorted(path.name for path in file.parent.iterdir()) == ["accuracy.jsonl"]
+
+
+def test_lines_stand_in_one_order_whoever_came_first(store: Store, file: Path) -> None:
+    for output in "cab":
+        add_override(store, "accuracy", correction(output), by="Ada")
+    before = file.read_bytes()
+    file.write_bytes(b"".join(reversed(before.splitlines(keepends=True))))
+    add_override(store, "accuracy", correction("a"), by="Ada")
+    assert file.read_bytes() == before
+
+
+def test_every_character_of_a_line_can_be_seen(store: Store, file: Path) -> None:
+    add_override(store, "accuracy", correction("a\u202eb\u200b\x1b[31m\x9b\u2028é\ud800"))
+    text = file.read_text(encoding="utf-8")
+    assert text.removesuffix("\n").isprintable()
+    assert "é" in text
+    expected = "a\u202eb\u200b\x1b[31m\x9b\u2028é?"
+    assert json.loads(text)["output_fields"][0]["value"] == expected
+    assert read(store)[0].output_fields[0].value == expected
+
+
+def test_a_newer_version_is_refused_and_an_older_or_none_is_read(store: Store, file: Path) -> None:
+    file.write_text(GOOD % "a" + "\n")
+    version = file.parent.parent / "version"
+    assert len(read(store)) == 1
+    version.write_text("0\n")
+    assert len(read(store)) == 1
+    add_override(store, "accuracy", correction("b"))
+    assert version.read_text() == "1\n"
+    version.write_text("2\n")
+    for act in (lambda: read(store), lambda: add_override(store, "accuracy", correction("c"))):
+        with pytest.raises(StoreError, match=r"newer scoregate: its version is 2, this one reads up to 1\n.*upgrade"):
+            act()
+    with pytest.raises(StoreError, match="newer"):
+        list(store.shelves(OVERRIDES))
+
+
+@pytest.mark.parametrize(("text", "told"), [("<<<<<<< HEAD\n1\n", "merge conflict"), ("one\n", "must be a number")])
+def test_a_version_that_is_none_is_told(store: Store, file: Path, text: str, told: str) -> None:
+    (file.parent.parent / "version").write_text(text)
+    with pytest.raises(StoreError, match=rf"version:1: .*{told}"):
+        read(store)

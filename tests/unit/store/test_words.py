@@ -1,0 +1,135 @@
+"""Overrides, verdicts and champions: what is kept, what takes the place of what, what is read back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import ValidationError
+from tests.unit.store.builders import correction
+
+from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment
+from scoregate.store import (
+    OVERRIDES,
+    Store,
+    Verdict,
+    Winner,
+    add_override,
+    add_verdict,
+    champions,
+    crown,
+    overrides,
+    recent_overrides,
+    verdict_on,
+    verdicts,
+)
+from scoregate.store.words import keep
+
+NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+def outputs(found: list[EvaluationOverride]) -> list[str]:
+    return [each.output_fields[0].value for each in found]
+
+
+def test_an_override_comes_back_as_it_was_given(store: Store) -> None:
+    plain = correction("yo", judge=0.5)
+    given = replace(plain, comments=[EvaluationOverrideComment("output", "y", "right")])
+    add_override(store, "accuracy", given, by="Ada")
+    assert recent_overrides(store, "accuracy", 1) == [given]
+    assert recent_overrides(store, "other", 1) == []
+
+
+def test_the_newest_come_first_and_no_more_than_asked(store: Store) -> None:
+    for hour, output in ((2, "c"), (0, "a"), (1, "b")):
+        add_override(store, "accuracy", correction(output), at=NOON + timedelta(hours=hour))
+    assert outputs(recent_overrides(store, "accuracy", 2)) == ["c", "b"]
+    assert outputs(recent_overrides(store, "accuracy", 9)) == ["c", "b", "a"]
+    assert recent_overrides(store, "accuracy", 0) == []
+
+
+def test_a_persons_second_word_takes_the_place_of_the_first(store: Store) -> None:
+    add_override(store, "accuracy", correction("a", person=1.0), by="Ada")
+    add_override(store, "accuracy", correction("a", person=0.5), by="Ada")
+    add_override(store, "accuracy", correction("a", person=0.0), by="Bob")
+    assert sorted((each.by, each.override_score) for each in overrides(store, "accuracy")) == [("Ada", 0.5), ("Bob", 0)]
+
+
+def test_what_is_known_keeps_its_time(store: Store) -> None:
+    first = add_override(store, "accuracy", correction("a"), at=NOON)
+    again = first.model_copy(update={"created_at": NOON + timedelta(days=1)})
+    kept = keep(store, OVERRIDES, ("accuracy",), [again])
+    assert (kept.added, kept.changed, kept.known) == (0, 0, 1)
+    assert overrides(store, "accuracy") == [first]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        EvaluationOverride(0, 1),
+        correction("a", person=1.5),
+        correction("a", judge=-0.1),
+        correction("a", person=float("nan")),
+    ],
+)
+def test_what_cannot_be_an_override_is_refused(store: Store, wrong: EvaluationOverride) -> None:
+    with pytest.raises(ValidationError):
+        add_override(store, "accuracy", wrong)
+    assert overrides(store, "accuracy") == []
+
+
+def verdict(winner: Winner, *, by: str = "", baseline: str = "old", challenger: str = "new") -> Verdict:
+    return Verdict(case="1", baseline=baseline, challenger=challenger, winner=winner, by=by)
+
+
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        ([], None),
+        ([Winner.CHALLENGER], Winner.CHALLENGER),
+        ([Winner.BASELINE, Winner.CHALLENGER], Winner.TIE),
+        ([Winner.BASELINE, Winner.CHALLENGER, Winner.BASELINE], Winner.BASELINE),
+        ([Winner.TIE, Winner.TIE, Winner.CHALLENGER], Winner.TIE),
+    ],
+)
+def test_the_majority_decides(store: Store, votes: list[Winner], expected: Winner | None) -> None:
+    for number, winner in enumerate(votes):
+        add_verdict(store, "battle", verdict(winner, by=str(number)))
+    assert verdict_on(verdicts(store, "battle"), "1", baseline="old", challenger="new") == expected
+
+
+def test_a_pair_is_judged_in_either_order_and_for_its_case_only(store: Store) -> None:
+    said = [add_verdict(store, "battle", verdict(Winner.CHALLENGER))]
+    assert verdict_on(said, "1", baseline="new", challenger="old") is Winner.BASELINE
+    assert verdict_on(said, "2", baseline="old", challenger="new") is None
+    assert verdict_on(said, "1", baseline="old", challenger="newer") is None
+
+
+def test_outputs_that_are_alike_are_counted_once() -> None:
+    said = [verdict(Winner.CHALLENGER, baseline="a", challenger="a")]
+    assert verdict_on(said, "1", baseline="a", challenger="a") is Winner.CHALLENGER
+
+
+def test_a_verdict_on_text_that_utf_8_cannot_hold_is_found(store: Store) -> None:
+    add_verdict(store, "battle", verdict(Winner.TIE, baseline="\ud800"))
+    assert verdict_on(verdicts(store, "battle"), "1", baseline="\ud800", challenger="new") is Winner.TIE
+
+
+def test_a_change_of_mind_is_one_verdict(store: Store) -> None:
+    for winner in (Winner.BASELINE, Winner.CHALLENGER):
+        add_verdict(store, "battle", verdict(winner, by="Ada"))
+    (found,) = verdicts(store, "battle")
+    assert found.winner is Winner.CHALLENGER
+    assert found.created_at is not None
+
+
+def test_scores_of_winners() -> None:
+    assert [winner.score for winner in (Winner.CHALLENGER, Winner.TIE, Winner.BASELINE)] == [1, 0.5, 0]
+
+
+def test_a_new_champion_takes_the_place_of_the_old(store: Store) -> None:
+    crown(store, "bot", "battle", outputs={"1": "a", "2": "b"})
+    crown(store, "bot", "battle", outputs={"2": "c"})
+    assert champions(store, "bot", "battle") == {"1": "a", "2": "c"}
+    assert champions(store, "bot", "other") == {}
