@@ -14,6 +14,7 @@ import yaml
 
 from scoregate.ci.settings import Settings
 from scoregate.cli.action_command import COMMANDS
+from scoregate.cli.merge_command import command as merge_command
 from scoregate.cli.run_command import command as run_command
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +30,8 @@ def manifest(name: str) -> dict[str, Any]:
 
 
 ACTION, COMPOSITE = manifest("action.yml"), manifest("composite/action.yml")
-INPUTS = [name for name in ACTION["inputs"] if name != "command"]
+OF_MERGE = ("runs", "expect")
+INPUTS = [name for name in ACTION["inputs"] if name not in ("command", *OF_MERGE)]
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -42,6 +44,10 @@ def test_every_input_is_a_setting_with_a_flag_and_a_place_in_the_readme(name: st
     if isinstance(option := parameters[setting], click.Option):
         assert f"--{name}" in option.opts
     assert f"`{setting}`" in README
+
+
+def test_the_inputs_of_merge_are_its_parameters() -> None:
+    assert set(OF_MERGE) <= {parameter.name for parameter in merge_command.params}
 
 
 def test_the_input_command_names_commands() -> None:

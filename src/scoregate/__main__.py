@@ -1,5 +1,6 @@
 """`python -m scoregate`."""
 
-from scoregate.cli.main import main
+from scoregate.cli.entry import main
 
-main()
+if __name__ == "__main__":
+    main()

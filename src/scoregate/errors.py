@@ -82,6 +82,16 @@ class InvalidSuite(ScoregateError):
     exit_code = 3
 
 
+class NotRecordable(ScoregateError, ValueError):
+    """A test case, an output or metadata that has no JSON form, so that no record can hold it."""
+
+    exit_code = 3
+
+    def __init__(self, what: str, why: ValueError) -> None:
+        advice = "Use plain data, dataclasses or pydantic models, or a method `serialize` that returns such."
+        super().__init__(f"{what} cannot be recorded as JSON: {why}", advice=advice)
+
+
 class SuiteFailed(ScoregateError, AssertionError):
     """Raised by `run_test_suite(..., assert_test=True)` when a case fails or errs."""
 

@@ -18,6 +18,7 @@ from scoregate.core.gate import Verdict, judge
 from scoregate.core.record import Run
 
 INTERRUPTED = 130
+_NOT_RUN = Baseline(None, "suites are not run here, nor those of the base; name another baseline")
 _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
@@ -55,6 +56,8 @@ async def gate_merged(run: Run, settings: Settings, reporting: Reporting) -> Out
     """Judge a run that was put together from several."""
     async with reporting.announced():
         baseline = await first_baseline(settings, reporting)
+        if settings.baseline_kind is BaselineKind.RERUN:
+            baseline = _NOT_RUN
         return await _told(judged(run, baseline, settings), reporting)
 
 

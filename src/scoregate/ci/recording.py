@@ -9,6 +9,7 @@ from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import Ended, Happening, Noticed, Said
 from scoregate.ci.plan import Source
 from scoregate.core.case import CaseResult
+from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, SuiteStarted
 from scoregate.core.fold import RunFold
 from scoregate.core.record import Run, Script
@@ -82,8 +83,13 @@ class Recording:
 
 def without_outputs(case: CaseResult) -> CaseResult:
     """The case with its scores, but nothing of what was answered."""
-    evaluations = {name: replace(each, metadata=None) for name, each in case.evaluations.items()}
+    evaluations = {name: _bare(each) for name, each in case.evaluations.items()}
     return replace(case, output=None, evaluations=evaluations)
+
+
+def _bare(found: Evaluation) -> Evaluation:
+    assertions = found.assertions and tuple(replace(each, metadata=None) for each in found.assertions)
+    return replace(found, metadata=None, assertions=assertions)
 
 
 def _unable(source: Source) -> Script:

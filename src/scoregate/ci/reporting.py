@@ -9,6 +9,7 @@ from functools import partial
 from scoregate.ci.baseline.artifact import artifact_baseline
 from scoregate.ci.baseline.data_branch import branch_baseline
 from scoregate.ci.baseline.file import file_baseline
+from scoregate.ci.baseline.rerun import findable
 from scoregate.ci.parts import Reporting
 from scoregate.ci.publish.annotations import publish_annotations
 from scoregate.ci.publish.check_run import CheckRun
@@ -47,6 +48,7 @@ def reporting(scene: Scene) -> Reporting:
             partial(file_baseline, scene.root),
             partial(artifact_baseline, connection=connection, base=base),
             partial(branch_baseline, connection=connection, base=base),
+            partial(findable, scene.root, base=base),
         ),
         announced=check.open if check else _unannounced,
         publish=partial(_publish, scene, (*PUBLISHERS, check.publish) if check else PUBLISHERS),

@@ -21,6 +21,7 @@ from scoregate.ci.github.event import PullRequest, read_pull_request
 from scoregate.ci.github.subject import Subject
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene
+from scoregate.core.fold import labels
 from scoregate.core.record import Run
 from scoregate.errors import GitHubRefused, RecordError, UsageError
 
@@ -40,7 +41,7 @@ class Published:
 
 
 async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
-    """Comment for every run that the first stage has left.
+    """Comment for every run that the first stage has left; where a key is set, for the run of that key alone.
 
     Raises:
         UsageError: this is no `workflow_run` job, or it has no token.
@@ -53,14 +54,19 @@ async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
         return
     number = 0
     async for artifact in api.pages(f"actions/runs/{int(first['id'])}/artifacts", "artifacts"):
-        if artifact["name"].startswith(ARTIFACT_PREFIX) and not artifact["expired"]:
-            key = slug(artifact["name"].removeprefix(ARTIFACT_PREFIX))
+        key = slug(artifact["name"].removeprefix(ARTIFACT_PREFIX))
+        if _is_wanted(artifact, key, scene.settings.key):
             yield await _published(_of_key(scene, connection, key), artifact, first, request=request)
             number += 1
         if number >= MOST_RUNS:
             return
     if not number:
         yield Published("", problem=f"the first stage left no artifact whose name starts with {ARTIFACT_PREFIX}")
+
+
+def _is_wanted(artifact: Mapping[str, Any], key: str, named: str | None) -> bool:
+    ours = artifact["name"].startswith(ARTIFACT_PREFIX) and not artifact["expired"]
+    return ours and (named is None or key == slug(named))
 
 
 def _asked(scene: Scene) -> tuple[Connection, Api, Mapping[str, Any]]:
@@ -117,5 +123,10 @@ def _subject(first: Mapping[str, Any], request: PullRequest) -> Subject:
 
 
 def _claimed(run: Run) -> Run:
-    """The run without what it says of itself that is not its to say: its commit, and which suites may be missing."""
-    return replace(run, commit=None, branch=None, filters=(), skipped=())
+    """The run without what it says of itself that is not its to say.
+
+    Neither whose it is, nor which suites may be missing or pass for others, nor that what fails has been tried again.
+    """
+    named = zip(run.suites, labels(run.suites), strict=True)
+    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in named)
+    return replace(run, commit=None, branch=None, filters=(), skipped=(), confirmations=(), extras=(), suites=suites)

@@ -49,7 +49,8 @@ class Redactor:
 
     def listen(self, line: str) -> None:
         """Learn what a script declares secret by printing `::add-mask::VALUE`; that command itself is not passed on."""
-        if "add-mask" not in line or (found := _ADD_MASK.fullmatch(line)) is None or self._learnt >= _MOST_LEARNT:
+        found = _ADD_MASK.fullmatch(line) if "add-mask" in line.lower() else None
+        if found is None or self._learnt >= _MOST_LEARNT:
             return
         secret = _unescaped(found[1] or found[2]).strip()
         if len(secret) >= _SHORTEST_MASKED:

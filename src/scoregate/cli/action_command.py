@@ -23,10 +23,18 @@ def command() -> int:
         raise UsageError(f"command = {name!r:.80} (the action's input): there are {', '.join(COMMANDS)}")
     twin: click.Command = importlib.import_module(f"scoregate.cli.{name}_command").command
     try:
-        code: int = twin.main([], prog_name=f"scoregate {name}", standalone_mode=False)
+        code: int = twin.main(_arguments(name), prog_name=f"scoregate {name}", standalone_mode=False)
     finally:
         _give_away()
     return code
+
+
+def _arguments(name: str) -> list[str]:
+    """What a command takes besides settings."""
+    if name != "merge":
+        return []
+    expect = os.environ.get("INPUT_EXPECT", "").strip()
+    return [*(["--expect", expect] if expect else []), "--", *os.environ.get("INPUT_RUNS", "").split()]
 
 
 def _give_away() -> None:

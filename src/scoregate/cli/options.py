@@ -80,11 +80,13 @@ model_options: Callable[[Any], Any] = options(
 publish_options: Callable[[Any], Any] = options(
     click.option(
         "--comment",
-        type=click.Choice(list(CommentMode)),
+        type=click.Choice([mode.value for mode in CommentMode]),
         help="When a pull request gets a comment: always, on changes, on failures, or never.",
     ),
     click.option(
-        "--show-outputs", type=click.Choice(list(ShowOutputs)), help="none: keep and publish no output of a model."
+        "--show-outputs",
+        type=click.Choice([mode.value for mode in ShowOutputs]),
+        help="none: keep and publish no output of a model.",
     ),
     click.option("--annotations/--no-annotations", default=None, help="Findings at the lines of their suites."),
     click.option("--check-run/--no-check-run", default=None, help="A check of its own on the head commit."),

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from scoregate.ci.launch import Began, Ended, Happening, Printed
 from scoregate.ci.recording import Observer, Recording
+from scoregate.ci.report import numbers
 from scoregate.ci.report.text import one_line
 from scoregate.core.case import Status
 from scoregate.core.fold import SuiteFold
@@ -85,7 +86,9 @@ def counts(fold: SuiteFold) -> str:
     """How far a suite is: `12 of 53 cases, 10 passed, 2 failed (83%), $0.02`."""
     columns = fold.columns
     planned = fold.started.cases if fold.started is not None else None
-    done = f"{len(columns):,} cases" if planned in (None, len(columns)) else f"{len(columns):,} of {planned:,} cases"
+    done = numbers.count(len(columns) if planned is None else planned, "case")
+    if planned not in (None, len(columns)):
+        done = f"{len(columns):,} of {done}"
     states = ", ".join(f"{count:,} {status}" for status in Status if (count := columns.count(status)))
     passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
     rate = f" ({passed / (passed + failed):.0%})" if failed else ""

@@ -11,7 +11,7 @@ import anyio
 
 @asynccontextmanager
 async def stoppable() -> AsyncIterator[anyio.Event]:
-    """An event that is set by the first SIGINT or SIGTERM while the block lasts.
+    """An event that is set by the first SIGINT, SIGTERM or SIGHUP while the block lasts.
 
     Raises:
         KeyboardInterrupt: a second one came.
@@ -27,7 +27,9 @@ async def stoppable() -> AsyncIterator[anyio.Event]:
 
 
 async def _listen(stop: anyio.Event, scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    ends = (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with anyio.open_signal_receiver(*ends) as signals:
         async for _ in signals:
             if stop.is_set():
                 scope.cancel()

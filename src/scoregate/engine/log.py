@@ -8,6 +8,7 @@ import os
 import threading
 import time
 import weakref
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -19,10 +20,12 @@ from scoregate.core.fold import SuiteFold
 from scoregate.core.record import SuiteResult
 from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event
 from scoregate.engine.readback import TYPES, own_event
-from scoregate.errors import InvalidEvent
+from scoregate.errors import InvalidEvent, NotRecordable
 
 EVENTS_VARIABLE = "SCOREGATE_EVENTS"
 _CHUNK = 256 * 1024
+# What of an event users fill with what they like.
+_FREE = defaultdict(lambda: "it", {CaseStarted: "the test case", CaseOutput: "the output", Scored: "the metadata"})
 _counter = itertools.count()
 
 
@@ -47,11 +50,11 @@ class EventLog:
         """Say it.
 
         Raises:
-            ValueError: a field has no JSON form; nothing was said.
+            NotRecordable: a field has no JSON form; nothing was said.
         """
         with self._lock:
             said = {"suite": self.suite, "seq": self._seq, "time": time.time(), "v": SCHEMA_VERSION, **told}
-            line = dump_event({"type": TYPES[kind], **said})
+            line = _line(kind, said)
             if len(line) >= MAX_EVENT_BYTES:
                 line = dump_event(_shortened(kind(**said), len(line)))
             os.write(self._fd, line + b"\n")
@@ -115,6 +118,13 @@ def _new_in(folder: Path) -> BinaryIO:
 
 def _appending(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_APPEND, 0o666)
+
+
+def _line(kind: type[Event], said: dict[str, Any]) -> bytes:
+    try:
+        return dump_event({"type": TYPES[kind], **said})
+    except ValueError as error:
+        raise NotRecordable(_FREE[kind], error) from None
 
 
 def _shortened(event: Event, size: int) -> Event:

@@ -64,14 +64,20 @@ class Pool:
                     return
                 trip = await self._set_out()
             done: _Done = deque()
-            late = asyncio.get_running_loop().call_later(_LATE_S, self._tell_known, done)
-            await to_thread.run_sync(self._slice, done, limiter=self._limiter)
-            late.cancel()
-            trip.set()
-            self.channel.taken()
-            self._tell_known(done)
-            for trial, awaitable, meter in done:
-                self._tell(trial, await _awaited(awaitable, trial, meter), meter)
+            try:
+                await self._travel(done, trip)
+            finally:
+                _close(done)
+
+    async def _travel(self, done: _Done, trip: anyio.Event) -> None:
+        late = asyncio.get_running_loop().call_later(_LATE_S, self._tell_known, done)
+        await to_thread.run_sync(self._slice, done, limiter=self._limiter)
+        late.cancel()
+        trip.set()
+        self.channel.taken()
+        self._tell_known(done)
+        for trial, awaitable, meter in done:
+            self._tell(trial, await _awaited(awaitable, trial, meter), meter)
 
     async def _set_out(self) -> anyio.Event:
         if self._quick and self._trip is not None and not self._trip.is_set():
@@ -135,6 +141,13 @@ def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
         )
+
+
+def _close(done: _Done) -> None:
+    """Coroutines that the end of the run leaves unawaited would be warned of."""
+    for _, result, _ in done:
+        if inspect.iscoroutine(result):
+            result.close()
 
 
 def spent(usage: Usage | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from zlib import crc32
 
 from scoregate.core.suite import Case, Description
 from scoregate.core.wire import dump, ordered, plain
+from scoregate.errors import NotRecordable
 from scoregate.testing.environment import Selection
 from scoregate.testing.models import TestCaseConfig
 from scoregate.testing.util import md5
@@ -108,11 +109,20 @@ def _repeats(value: Any, selection: Selection) -> int:
 
 
 def describe(case: Case) -> Description:
-    """The case as the record tells it. What has no JSON form stands as its type, in angle brackets."""
+    """The case as the record tells it. What has no JSON form stands as its type, in angle brackets.
+
+    Raises:
+        NotRecordable: it holds itself, or is too deep.
+    """
     config = _config(case.value)
     raw = _body(case.value)
-    body = plain(ordered(raw))
-    return Description(_name(case.hash, raw), body, f"{crc32(dump(body)):08x}", tuple(config.tags), config.cluster)
+    try:
+        body = plain(ordered(raw))
+    except ValueError as error:
+        raise NotRecordable("the test case", error) from None
+    written = dump(body)
+    name = _name(case.hash, raw) or written.decode()[:_LONGEST_NAME]
+    return Description(name, body, f"{crc32(written):08x}", tuple(config.tags), config.cluster)
 
 
 def _body(value: Any) -> Any:
@@ -134,10 +144,11 @@ def _fields(cls: type) -> tuple[str, ...]:
 
 
 def _name(case_hash: str, body: Any) -> str:
+    """The hash, or in the place of a digest the first text in the case; empty where there is none."""
     if not _DIGEST.fullmatch(case_hash):
         return case_hash[:_LONGEST_NAME]
     texts = (item for item in body.values() if isinstance(item, str)) if isinstance(body, Mapping) else iter(())
-    return " ".join(next(texts, case_hash)[: 4 * _LONGEST_NAME].split())[:_LONGEST_NAME] or case_hash
+    return " ".join(next(texts, "")[: 4 * _LONGEST_NAME].split())[:_LONGEST_NAME]
 
 
 def output_form(output: Any) -> Any:

@@ -28,7 +28,8 @@ def show(text: str) -> None:
 def _headline(result: SuiteResult) -> str:
     columns = result.columns
     counts = {status: columns.count(status) for status in Status}
-    parts = [f"{len(columns)} cases", *(f"{count} {status}" for status, count in counts.items() if count)]
+    cases = "1 case" if len(columns) == 1 else f"{len(columns)} cases"
+    parts = [cases, *(f"{count} {status}" for status, count in counts.items() if count)]
     means = [(name, result.mean(name)) for name in result.evaluators]
     parts += [f"{name} {mean:.3f}" for name, mean in means if mean is not None]
     mark = "✓" if result.passed else "✗"
@@ -50,7 +51,7 @@ def _details(result: SuiteResult) -> Iterator[str]:
 
 
 def _why(case: CaseResult) -> str:
-    errors = [f"{error.evaluator or 'fn'} raised {error.error.type}: {error.error.message}" for error in case.errors]
+    errors = [f"{error.evaluator or 'fn'}: {error.error.type}: {error.error.message}" for error in case.errors]
     missed = [
         f"{name} {evaluation.score:.3g}, not {evaluation.threshold}{_because(evaluation)}"
         for name, evaluation in sorted(case.evaluations.items())

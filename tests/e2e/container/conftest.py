@@ -11,11 +11,13 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
+from tests.fakes.github import GitHub
 from tests.integration.host.conftest import Project
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +27,6 @@ OWNER = 4321
 NONE: Mapping[str, Any] = MappingProxyType({})
 GITHUB = {
     "action": "scoregate",
-    "api_url": "http://127.0.0.1:9",
     "event_name": "workflow_dispatch",
     "job": "evals",
     "ref": "refs/heads/main",
@@ -41,9 +42,10 @@ GITHUB = {
 class Action:
     """The action with its image; `run` does with it what a step of a workflow does."""
 
-    def __init__(self, image: str, runner: ModuleType) -> None:
+    def __init__(self, image: str, runner: ModuleType, github: Mapping[str, str]) -> None:
         self.image = image
         self._runner = runner
+        self._github = github
 
     def run(
         self,
@@ -69,7 +71,7 @@ class Action:
                 workspace,
                 given=inputs,
                 event=dict(event),
-                github={**GITHUB, **github},
+                github={**self._github, **github},
                 step_env=env,
                 network=network,
             )
@@ -114,7 +116,16 @@ def action(runner: ModuleType) -> Iterator[Action]:
     name, _, value = done.stdout.splitlines()[-1].removeprefix("export ").partition("=")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(name, value)
-        yield Action(tag, runner)
+        with GitHub.start() as hub:
+            yield Action(tag, runner, {**GITHUB, **context(hub)})
+
+
+def context(hub: GitHub) -> dict[str, str]:
+    """What a job is told where its GitHub is, and a token that works there."""
+    hub.repository("octo/app")
+    told = hub.tokens.pop(hub.token(contents="read", actions="read"))
+    hub.tokens[TOKEN] = replace(told, secret=TOKEN)
+    return {name.removeprefix("GITHUB_").lower(): value for name, value in hub.environment.items()}
 
 
 @pytest.fixture

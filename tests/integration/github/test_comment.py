@@ -227,3 +227,10 @@ async def test_a_long_report_fits_into_a_comment(place: Place, pull: Pull) -> No
     await publish(place, pull, view_of(run, limits=Limits(min_pass_rate=1.0)))
     (comment,) = pull.comments
     assert len(comment.body.encode()) <= 65_536
+
+
+async def test_a_secret_that_is_a_word_of_the_marker_makes_no_second_comment(place: Place, pull: Pull) -> None:
+    for run in ("1000.1", "1001.1"):
+        await publish(place, pull, view(run=run), redact=lambda text: text.replace("evals", "***"))
+    (comment,) = pull.comments
+    assert comment.body.count("evals") == 1

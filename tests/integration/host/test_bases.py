@@ -47,6 +47,15 @@ def test_the_base_is_run_from_its_own_commit_and_nothing_is_left(project: Projec
     assert len(project.git("worktree", "list").splitlines()) == 1
 
 
+def test_a_base_that_cannot_be_run_is_told_before_anything_runs(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=1))
+    project.commit("first")
+    ran = project.scoregate("run", "--baseline", "rerun:nowhere")
+    assert ran.exit_code == 2
+    assert "rerun:nowhere names no commit" in ran.output
+    assert not (ran.out / "run").exists()
+
+
 def test_an_evaluator_that_changed_is_not_comparable(project: Project) -> None:
     project.write("evals/demo.py", suite(good=20))
     project.scoregate("run")

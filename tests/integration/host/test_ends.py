@@ -57,13 +57,14 @@ def test_a_script_that_fails_after_its_suite_is_unmeasurable(project: Project) -
     assert ran.statuses == {"passed": 3}
 
 
-def test_a_script_at_its_time_limit_is_stopped_with_all_its_descendants(project: Project) -> None:
+@pytest.mark.parametrize("environment", ["None", "{}"], ids=["ours", "none"])
+def test_a_script_at_its_time_limit_is_stopped_with_all_its_descendants(project: Project, environment: str) -> None:
     body = (
         "import subprocess, sys, time\n"
         "def fn(case):\n"
         "    if case.input == 'good 1':\n"
         "        sleeper = [sys.executable, '-c', 'import time; time.sleep(300)']\n"
-        "        child = subprocess.Popen(sleeper, start_new_session=True)\n"
+        f"        child = subprocess.Popen(sleeper, start_new_session=True, env={environment})\n"
         "        open('child.pid', 'w').write(str(child.pid))\n"
         "        time.sleep(300)\n"
         "    return case.input"
@@ -83,7 +84,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_keeps_its_record_and_leaves_nobody_behind(project: Project, number: int) -> None:
     body = (
         "import os, time\n"

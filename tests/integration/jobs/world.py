@@ -10,13 +10,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from tests.fakes import runner
 from tests.fakes.github import GitHub, Pull, Repository, Run, events
 from tests.fakes.github.adopt import adopt
+from tests.fakes.runner import Command
 from tests.integration.host.conftest import Project, Ran, clean_environment, suite
-from tests.integration.jobs import runner
-from tests.integration.jobs.runner import Command
 
 NAMES = itertools.count(1)
 READ = {"contents": "read", "actions": "read"}
@@ -65,7 +65,7 @@ class World:
     permissions: Mapping[str, str] = field(default_factory=lambda: dict(WRITE))
 
     @classmethod
-    def new(cls, github: GitHub, folder: Path, name: str = "acme/bot") -> World:
+    def new(cls, github: GitHub, folder: Path, name: str = "acme/bot") -> Self:
         root = folder / "workspace"
         root.mkdir(parents=True)
         made = cls(github, Project(root), github.repository(name), folder)

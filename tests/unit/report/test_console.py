@@ -51,7 +51,7 @@ def test_without_a_base_nothing_is_called_new() -> None:
 def test_errors_are_counted_and_come_with_advice() -> None:
     text = " ".join(printed(SCENES["unmeasurable"]()).split())
     assert "! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials) Lower the concurrency." in text
-    assert "! scoregate: 4 of 5 gates could not be measured" in text
+    assert "! scoregate: 5 of 6 gates could not be measured" in text
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -60,6 +60,11 @@ def test_it_fits_any_width(scene: str, width: int) -> None:
     lines = printed(SCENES[scene](), width).splitlines()
     assert max(map(len, lines)) <= width
     assert len(lines) < 4000 / width + 60
+
+
+def test_a_message_titles_the_run() -> None:
+    run = make_run(Told("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly")
+    assert "scoregate: nightly · " in printed(view_of(run))
 
 
 def test_colours_are_only_for_terminals() -> None:
@@ -75,7 +80,7 @@ def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> Non
         Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text),
         Trial("h2", [Score("e", error=error)], name=text),
     ]
-    shown = printed(view_of(make_run(Told(text or "demo", trials, errors=(error,)))), width)
+    shown = printed(view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text)), width)
     assert "\x1b" not in shown
     assert "##[" not in shown
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())

@@ -80,6 +80,11 @@ def test_the_first_run_says_what_to_expect() -> None:
     assert "The next run on main makes one." in text
 
 
+def test_a_message_titles_the_run() -> None:
+    text = comment(view_of(make_run(Told("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly, *new* prompt")))
+    assert "\nnightly, &#42;new&#42; prompt · **" in text
+
+
 def test_the_drop_of_the_pass_rate_is_that_of_the_cases_of_both_runs() -> None:
     base = Told("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
     run = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
@@ -149,7 +154,7 @@ def test_no_text_changes_the_shape_of_the_comment(text: str) -> None:
         return Told("demo", trials, errors=(error,))
 
     def tags(word: str) -> list[str]:
-        run, base = make_run(told(word, 0.0), notices=(word,)), make_base(told(word, 1.0))
+        run, base = make_run(told(word, 0.0), notices=(word,), message=word), make_base(told(word, 1.0))
         text = comment(view_of(run, base, note=word))
         assert text.count("<!--") == 1
         html = cmarkgfm.github_flavored_markdown_to_html(text, options=cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, run, told
 
 from scoregate.core.wire import MAX_EVENT_BYTES
+from scoregate.testing.models import Evaluation
 
 
 def circular() -> list[Any]:
@@ -83,6 +84,23 @@ def test_it_is_an_error_of_its_case(output: Any, words: str, events: Path) -> No
     assert {event.suite for event in told(events)} == {"demo"}
 
 
+def test_what_has_no_json_form_is_named_with_advice() -> None:
+    circle = Case("b", circular())  # type: ignore[arg-type]
+    result = run(lambda case: object() if case.input == "a" else 1, [Judge(passing)], [Case("a"), circle])
+    (of_output,), (of_case,) = (by_hash(result)[name].errors for name in "ab")
+    assert of_output.error.message.startswith("the output cannot be recorded as JSON: ")
+    assert of_case.error.message.startswith("the test case cannot be recorded as JSON: ")
+    assert {of_output.error.type, of_case.error.type} == {"NotRecordable"}
+    assert "`serialize`" in of_output.error.advice
+
+
+def test_metadata_without_a_json_form_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    case = only(run(evaluators=[Judge(lambda *_: Evaluation(1, metadata={"why": object()}))], test_cases=[Case("a")]))
+    assert case.errors[0].evaluator == "judge"
+    assert case.errors[0].error.message.startswith("the metadata cannot be recorded as JSON: ")
+    assert "errored a: judge: NotRecordable: the metadata" in capsys.readouterr().out
+
+
 @pytest.mark.skipif(sys.flags.optimize > 0, reason="needs assertions")
 def test_a_coroutine_that_nobody_awaited_is_awaited() -> None:
     async def later() -> int:
@@ -107,8 +125,6 @@ def test_evaluators_get_a_huge_output_whole() -> None:
 
 
 def test_a_huge_input_and_huge_metadata_are_cut_too() -> None:
-    from scoregate.testing.models import Evaluation
-
     found = Evaluation(1, metadata={"why": "y" * MAX_EVENT_BYTES})
     case = only(run(lambda _: 1, [Judge(lambda *_: found)], [Case("a", "x" * MAX_EVENT_BYTES)]))
     assert len(case.input) < 200_000

@@ -122,3 +122,16 @@ def test_md5_is_that_of_utf8(text: str, digest: str) -> None:
 
 def test_md5_takes_what_utf8_cannot_hold() -> None:
     assert md5("\ud800") != md5("\ud801")
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ({"id": 7, "question": "How  tall\nis it?"}, "How tall is it?"),
+        ({"a": 1, "b": [2]}, '{"a":1,"b":[2]}'),
+        ({"text": " "}, '{"text":" "}'),
+    ],
+)
+def test_a_digest_is_no_name_for_people(case: dict[str, Any], name: str) -> None:
+    result = run(lambda _: 1, [Judge(passing)], [case], test_case_hash=list(case))
+    assert [found.name for found in result.cases] == [name]

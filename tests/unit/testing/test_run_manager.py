@@ -120,9 +120,7 @@ def test_what_has_no_json_form_is_an_error_of_its_case() -> None:
     manager.add_result(Case("a"), object(), evaluations=[GOOD])
     manager.add_result(Case("b"), 1, evaluations=[EvaluationWithId("odd", 1, metadata={"x": object()}), GOOD])
     found = by_hash(manager.end())
-    assert [(error.evaluator, error.error.type) for error in found["a"].errors] == [
-        (None, "PydanticSerializationError")
-    ]
+    assert [(error.evaluator, error.error.type) for error in found["a"].errors] == [(None, "NotRecordable")]
     assert [error.evaluator for error in found["b"].errors] == ["odd"]
     assert all("good" in case.evaluations for case in found.values())
 

@@ -68,6 +68,10 @@ class RunHead:
     confirmations: tuple[Confirmation, ...] = ()
 
 
+# Far beyond what anybody has; a run that somebody made up must not take all time and memory.
+MOST_OF_EACH = 10_000
+MOST_EVALUATORS = 20_000
+_END_OF_TIME = 1e11
 RUN_FIELDS = {each.name for each in fields(Run)} & {each.name for each in fields(RunHead)} - {"suites"}
 SUITE_FIELDS = {each.name for each in fields(SuiteResult)} & {each.name for each in fields(SuiteHead)}
 
@@ -100,9 +104,10 @@ def read_head(path: Path) -> RunHead:
         RecordError: it is missing, damaged or of a newer version.
     """
     try:
-        data = from_json(path.read_bytes())
+        data = from_json(path.read_bytes(), allow_inf_nan=False)
         _check_version(path, data)
-        return TypeAdapter(RunHead).validate_python(data)
+        _check_lengths(path, data)
+        head = TypeAdapter(RunHead).validate_python(data)
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}") from None
     except ValidationError as error:
@@ -110,10 +115,27 @@ def read_head(path: Path) -> RunHead:
         raise _damaged(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except ValueError as error:
         raise _damaged(path, str(error)) from None
+    if not (_is_time(head.started) and _is_time(head.finished)):
+        raise _damaged(path, "its times are no times")
+    return head
+
+
+def _is_time(seconds: float) -> bool:
+    return 0 <= seconds < _END_OF_TIME
 
 
 def _damaged(path: Path, why: str) -> RecordError:
     return RecordError(f"{path} is damaged: {why}", advice="Make the run anew, or name another.")
+
+
+def _check_lengths(path: Path, data: object) -> None:
+    lists = {name: value for name, value in data.items() if isinstance(value, list)} if isinstance(data, dict) else {}
+    for name, value in lists.items():
+        if len(value) > MOST_OF_EACH:
+            raise _damaged(path, f"it has {len(value):,} {name}, more than {MOST_OF_EACH:,}")
+    tables = (suite.get("evaluators") for suite in lists.get("suites", ()) if isinstance(suite, dict))
+    if (number := sum(len(table) for table in tables if isinstance(table, dict))) > MOST_EVALUATORS:
+        raise _damaged(path, f"its suites have {number:,} evaluators, more than {MOST_EVALUATORS:,}")
 
 
 def _check_version(path: Path, data: object) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from scoregate.ci.archive.cases import UNREADABLE, CasesFile, with_cases
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
-from scoregate.ci.archive.head import RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
+from scoregate.ci.archive.head import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
 from scoregate.ci.archive.lines import case_of
-from scoregate.core.case import CaseKey
+from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.columns import Columns
 from scoregate.core.record import Run, SuiteResult
 from scoregate.errors import RecordError
+
+_MOST_OF_A_SUITE = 1_000
 
 
 @dataclass(slots=True)
@@ -30,6 +32,7 @@ class _Reading:
 
     suites: list[_Suite]
     crc32: int = 0
+    evaluators: int = 0
     invalid: int = 0
     first_invalid: str = ""
     cut: str | None = None
@@ -41,6 +44,7 @@ class _Reading:
             case = case_of(line)
             if not 0 <= case.suite < len(self.suites):
                 raise ValueError(f"there is no suite {case.suite}")
+            self._count_evaluators(case)
         except ValueError as error:
             self.invalid += 1
             self.first_invalid = self.first_invalid or f"line {number}: {error}"
@@ -52,6 +56,15 @@ class _Reading:
         suite.keys.add(case.key)
         suite.columns.add(case)
         return True
+
+    def _count_evaluators(self, case: CaseResult) -> None:
+        """Each has a column as long as its suite, so that there must not be as many as cases."""
+        known = self.suites[case.suite].columns.scores
+        named = {*case.evaluations, *(error.evaluator for error in case.errors if error.evaluator is not None)}
+        if fresh := len(named - known.keys()):
+            self.evaluators += fresh
+            if len(known) + fresh > _MOST_OF_A_SUITE or self.evaluators > MOST_EVALUATORS:
+                raise ValueError("there are too many evaluators")
 
 
 def read_run(path: Path) -> Run:

@@ -115,4 +115,7 @@ async def read_artifact(api: Api, artifact: Mapping[str, Any], bounds: Bounds = 
         tempfile.TemporaryDirectory(prefix="scoregate-artifact-") as folder,
     ):
         unpack(file, Path(folder), bounds)
-        return read_run(Path(folder))
+        try:
+            return read_run(Path(folder))
+        except RecordError as error:
+            raise RecordError(error.message.replace(f"{folder}/", "its "), advice=error.advice) from None

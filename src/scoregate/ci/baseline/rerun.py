@@ -13,7 +13,7 @@ import anyio.to_thread
 from scoregate.ci import git
 from scoregate.ci.github.base import Base
 from scoregate.ci.plan import Kind, Launch, Plan
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.errors import GitError
 
 _FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`."
@@ -40,16 +40,33 @@ async def base_tree(root: Path, settings: Settings, base: Base | None = None) ->
     Raises:
         GitError: there is no repository, or no such commit in it.
     """
+    top, commit, note = await _located(root, settings, base)
+    prefix = await anyio.to_thread.run_sync(_below, root, top)
+    async with git.worktree(top, commit) as tree:
+        yield BaseTree(tree / prefix, commit, note)
+
+
+async def findable(root: Path, settings: Settings, *, base: Base | None) -> None:
+    """Look for the commit of `rerun` before anything is run; that base itself is made later.
+
+    Args:
+        base: a job's; where that cannot be run, there is none, which is no error.
+
+    Raises:
+        GitError: there is no repository, or no such commit in it.
+    """
+    if settings.baseline_kind is BaselineKind.RERUN and (base is None or settings.rerun_ref is not None):
+        await _located(root, settings, base)
+
+
+async def _located(root: Path, settings: Settings, base: Base | None) -> tuple[Path, str, str]:
     top = await git.top_level(root)
     if top is None:
         raise GitError(
             f"the base cannot be run (--baseline {settings.baseline}): {root} is in no git repository",
             advice="Name a run as the baseline, or none.",
         )
-    prefix = await anyio.to_thread.run_sync(_below, root, top)
-    commit, note = await _base(root, settings, base)
-    async with git.worktree(top, commit) as tree:
-        yield BaseTree(tree / prefix, commit, note)
+    return top, *await _base(root, settings, base)
 
 
 def _below(root: Path, top: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import IO
 from scoregate.ci.archive import CASES_FILE, RUN_FILE
 from scoregate.errors import RecordError
 
-_FILE = r"(?:extra-\d+/)?(?:run\.json|cases\.jsonl\.gz)"
+_FILE = r"(?:extra-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
 _WANTED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
@@ -34,7 +34,7 @@ class Bounds:
 
 
 OWN = Bounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
-HOSTILE = Bounds(packed=128 << 20, files=256 << 20, head=16 << 20, inflated=1 << 30, cases=500_000)
+HOSTILE = Bounds(packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=200_000)
 
 
 def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import Process
@@ -14,16 +16,21 @@ from anyio.abc import Process
 from scoregate.ci.child.marked import kill_marked
 from scoregate.ci.identity import Identity, rights
 
+if TYPE_CHECKING:
+    import psutil
+
 _GRACE_S = 3.0
 
 
 async def stop_tree(process: Process, mark: str, identity: Identity | None) -> None:
-    """Ask the child's process group to end, then kill it and every process that carries our mark, its descendants."""
+    """Ask the child's process group to end, then kill it and all its descendants."""
     with anyio.CancelScope(shield=True):
+        family = _descendants(process)
         signal_group(process, signal.SIGTERM)
         with anyio.move_on_after(_GRACE_S):
             await process.wait()
         signal_group(process, signal.SIGKILL)
+        _kill(family)
         await _kill_marked(mark, identity)
         with anyio.move_on_after(_GRACE_S):
             await process.wait()
@@ -33,6 +40,23 @@ def signal_group(process: Process, number: signal.Signals) -> None:
     """Send a signal to the group that the child leads; nothing happens where it is empty."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
+
+
+def _descendants(process: Process) -> list[psutil.Process]:
+    """Those that a chain of parents leads to: their environment may be another."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        return psutil.Process(process.pid).children(recursive=True)
+    return []
+
+
+def _kill(processes: Iterable[psutil.Process]) -> None:
+    import psutil
+
+    for each in processes:
+        with contextlib.suppress(psutil.Error):
+            each.kill()
 
 
 async def _kill_marked(mark: str, identity: Identity | None) -> None:

@@ -57,6 +57,7 @@ async def run_child(child: Child, hear: Hear) -> End:
         cwd=child.cwd,
         env=child.environment,
         stdin=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,  # one stream keeps the order: what is declared secret comes before where it is used
         start_new_session=True,
         **rights(child.identity),
     )
@@ -69,9 +70,8 @@ async def _watch(process: Process, child: Child, hear: Hear) -> bool:
     """Wait for its end; True if we had to bring it about."""
     try:
         async with anyio.create_task_group() as readers:
-            for stream in (process.stdout, process.stderr):
-                assert stream is not None
-                readers.start_soon(_listen, stream, hear)
+            assert process.stdout is not None
+            readers.start_soon(_listen, process.stdout, hear)
             with anyio.move_on_after(child.timeout_s) as limit:
                 await process.wait()
             if limit.cancelled_caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from scoregate.ci.github.api import Api
 from scoregate.ci.github.context import GitHub
 from scoregate.ci.github.event import PullRequest, default_branch, merge_group_base, pull_request, pushed_before
 from scoregate.errors import GitHubRefused
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +77,6 @@ async def merged_base(api: Api, request: PullRequest, *, merge_commit: str | Non
     Args:
         merge_commit: what somebody claims to have tested; believed as far as GitHub says the same.
     """
-    parent = await _asked_parents(api, merge_commit, request) if merge_commit else None
+    claimed = merge_commit if merge_commit and _COMMIT.fullmatch(merge_commit) else None
+    parent = await _asked_parents(api, claimed, request) if claimed else None
     return Base(request.base_branch, parent or await _asked_merge_base(api, request) or request.base_sha)

@@ -22,6 +22,7 @@ _MOST_NOTICES = 5
 class _Log:
     path: Path
     offset: int = 0
+    size: int = 0
     rest: bytes = b""
     skipping: bool = False
     refused: bool = False
@@ -50,12 +51,18 @@ class Follower:
     _logs: dict[str, _Log] = field(default_factory=dict)
     _invalid: int = 0
 
-    def read(self) -> Iterator[Said | Noticed]:
-        """Everything that was written since the last call, in chunks."""
+    def read(self, *, late: bool = False) -> Iterator[Said | Noticed]:
+        """Everything that was written since the last call, in chunks.
+
+        Args:
+            late: only what was there at the last call. In between, what the script printed before it wrote that has
+                been heard, and with it what it declared secret.
+        """
         for path in sorted(self.folder.glob("*.jsonl")):
             log = self._logs.setdefault(path.name, _Log(path))
+            end = log.size if late else None
             try:
-                while lines := self._next_lines(log):
+                while lines := self._next_lines(log, end):
                     yield from self._told(log, lines)
             except OSError:
                 if not log.refused:
@@ -70,11 +77,12 @@ class Follower:
         if self._invalid > _MOST_NOTICES:
             yield Noticed(self.script, f"… and {self._invalid - _MOST_NOTICES} more lines that are no events")
 
-    def _next_lines(self, log: _Log) -> list[bytes]:
+    def _next_lines(self, log: _Log, end: int | None) -> list[bytes]:
         while True:
             with open(log.path, "rb", opener=_plainly) as file:
+                log.size = os.fstat(file.fileno()).st_size
                 file.seek(log.offset)
-                chunk = file.read(_CHUNK)
+                chunk = file.read(_CHUNK if end is None else max(0, min(_CHUNK, end - log.offset)))
             if not chunk:
                 return []
             log.offset += len(chunk)

@@ -54,7 +54,7 @@ def _events_folder(above: Path, host: Host) -> Path:
 
 async def _follow(follower: Follower, tell: Tell) -> None:
     while True:
-        for happening in follower.read():
+        for happening in follower.read(late=True):
             tell(happening)
         await anyio.sleep(_POLL_S)
 

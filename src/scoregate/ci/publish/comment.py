@@ -53,7 +53,9 @@ async def _written(
         return Delivery()
     if old is not None and _stays(old.body, mine, outlet):
         return Delivery({"comment-url": old.url}, ("this run or a newer one has commented already; that stays",))
-    body = outlet.redact("".join(render(view)))
+    # The marker must be found again, even where somebody's secret is a word in it.
+    first, _, rest = "".join(render(view)).partition("\n")
+    body = f"{first}\n{outlet.redact(rest)}"
     comment = await put_comment(api, request.number, body, old=old, find=find)
     return Delivery({"comment-url": comment.url})
 

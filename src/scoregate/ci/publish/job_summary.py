@@ -17,6 +17,8 @@ async def publish_summary(view: ReportView, outlet: Outlet) -> Delivery:
         return Delivery()
     used = file.stat().st_size if file.exists() else 0
     text = outlet.redact("".join(render_summary(view, budget=LIMIT - _SPARE - used)))
+    if used + len(text.encode()) >= LIMIT:
+        return Delivery(warnings=("the job's summary is full: this report is not in it",))
     try:
         with file.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(f"{text}\n")

@@ -14,7 +14,8 @@ from scoregate.ci.report.view import ReportView
 def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, str]) -> None:
     """Set them all; nothing happens where no step's outputs are asked for.
 
-    Paths are relative to the workspace, since they hold inside a container and outside.
+    Paths are relative to the workspace, since they hold inside a container and outside. Nothing in them is a suite's
+    text; a secret that is a common word must not make the artifact's name another.
     """
     if outlet.connection is None or (file := outlet.connection.github.output) is None:
         return
@@ -31,7 +32,7 @@ def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, str]) 
         **outputs,
     }
     with file.open("a", encoding="utf-8", newline="\n") as stream:
-        stream.write(outputs_text({name: outlet.redact(value) for name, value in values.items()}))
+        stream.write(outputs_text(values))
 
 
 def _below_workspace(path: Path, outlet: Outlet) -> str:

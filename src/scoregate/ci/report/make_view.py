@@ -14,6 +14,7 @@ from scoregate.ci.report.harvest import harvest
 from scoregate.ci.report.notices import notices
 from scoregate.ci.report.row_views import row_views
 from scoregate.ci.report.suite_views import suite_views
+from scoregate.ci.report.text import one_line
 from scoregate.ci.report.totals import totals
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.case import CaseKey
@@ -23,6 +24,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.record import Run
 from scoregate.core.rules import Conclusion
 
+_LONGEST_TITLE = 120
 _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 
@@ -81,6 +83,7 @@ def _run_view(run: Run) -> RunView:
     return RunView(
         id=run.id,
         name=f"{run.branch}@{(run.commit or '')[:7]}" if named else run.commit[:7] if run.commit else run.id,
+        message=one_line(run.message or "", _LONGEST_TITLE) or None,
         commit=run.commit,
         branch=run.branch,
         started=run.started,

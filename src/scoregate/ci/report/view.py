@@ -19,10 +19,14 @@ from scoregate.core.rules import Conclusion, Finding
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """Which run, or base, is spoken of. Times are seconds since the epoch; `name` is `main@a1b2c3d` or its id."""
+    """Which run, or base, is spoken of. Times are seconds since the epoch; `name` is `main@a1b2c3d` or its id.
+
+    `message` is what the run was titled by whoever started it.
+    """
 
     id: str
     name: str
+    message: str | None
     commit: str | None
     branch: str | None
     started: float

@@ -12,6 +12,7 @@ from scoregate.core.rules.of_run import (
     scripts_speak,
     something_ran,
     suites_remain,
+    whole,
 )
 from scoregate.core.rules.of_suite import (
     assertions_held,
@@ -26,6 +27,7 @@ __all__ = ["RUN_RULES", "SUITE_RULES", "Conclusion", "Finding"]
 
 RUN_RULES: tuple[Callable[[JudgedRun], Iterator[Finding]], ...] = (
     something_ran,
+    whole,
     scripts_ended_well,
     scripts_speak,
     suites_remain,

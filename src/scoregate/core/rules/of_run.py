@@ -15,6 +15,12 @@ def something_ran(judged: JudgedRun) -> Iterator[Finding]:
         yield Finding("something ran", Conclusion.UNMEASURABLE, "0 suites", "at least 1 suite", "always")
 
 
+def whole(judged: JudgedRun) -> Iterator[Finding]:
+    """A run that was interrupted, or whose record is damaged, is never green."""
+    if not judged.comparison.run.complete:
+        yield Finding("run complete", Conclusion.UNMEASURABLE, "only a part is there", "the whole run", "always")
+
+
 def scripts_ended_well(judged: JudgedRun) -> Iterator[Finding]:
     """Every script exits with 0, or with 1 because its own `assert_test` raised."""
     asserted = {suite.script for suite in judged.comparison.run.suites if suite.assertion_failed}

@@ -1,0 +1,73 @@
+"""A repository on the fake of GitHub whose jobs run in our container."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.fakes.github import Run, events
+from tests.integration.jobs.world import World
+
+_EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
+OURS, UPLOAD, DOWNLOAD = "scoregate/scoregate", "actions/upload-artifact", "actions/download-artifact"
+
+
+@dataclass
+class Workflow(World):
+    """Runs jobs as a runner does: the step of the action in its container, and the steps around it."""
+
+    action: Action | None = None
+
+    def step(self, event: events.Event, inputs: Mapping[str, Any], run: Run) -> Any:
+        """One step with the action; the workspace belongs to the runner's user, as it does on GitHub's machines."""
+        assert self.action is not None
+        given_to(self.project.root, OWNER)
+        given = {name: str(value) for name, value in inputs.items()}
+        result = self.action.run(self.project.root, given, github=self._context(event, run), event=event.payload)
+        given_to(self.project.root, 0)  # git refuses to work in what belongs to somebody else
+        return result
+
+    def steps(
+        self, event: events.Event, steps: Iterable[Mapping[str, Any]], *, run: Run | None = None, **matrix: str
+    ) -> Any:
+        """The steps of a job of a workflow file; what ours has left, the last upload takes away."""
+        run, result = run or self.workflow_run(event), None
+        known = {f"matrix.{name}": value for name, value in matrix.items()}
+        for step in steps:
+            inputs = {name: _filled(value, known) for name, value in step.get("with", {}).items()}
+            if step["uses"].startswith(OURS):
+                result = self.step(event, inputs, run)
+                known |= {f"steps.{step.get('id')}.outputs.{name}": value for name, value in result.outputs.items()}
+            elif step["uses"].startswith(UPLOAD):
+                self._upload(run, inputs)
+            elif step["uses"].startswith(DOWNLOAD):
+                self._download(run, inputs)
+        return result
+
+    def _upload(self, run: Run, inputs: Mapping[str, Any]) -> None:
+        folder = self.project.root / inputs["path"]
+        run.upload(inputs["name"], folder, overwrite=bool(inputs.get("overwrite")))
+        shutil.rmtree(folder.parent)
+
+    def _download(self, run: Run, inputs: Mapping[str, Any]) -> None:
+        for artifact in run.artifacts:
+            if fnmatchcase(artifact.name, inputs["pattern"]):
+                archive = zipfile.ZipFile(io.BytesIO(artifact.content))
+                archive.extractall(self.project.root / inputs["path"] / artifact.name)
+
+    def _context(self, event: events.Event, run: Run) -> dict[str, str]:
+        told = event.environment(self.folder, run)
+        names = (name.removeprefix("GITHUB_").lower() for name in told)
+        context = dict(zip(names, told.values(), strict=True))
+        return {**context, "token": self.github.token(**self.permissions), "repository": self.repo.full_name}
+
+
+def _filled(value: object, known: Mapping[str, str]) -> Any:
+    return _EXPRESSION.sub(lambda found: known[found[1]], value) if isinstance(value, str) else value

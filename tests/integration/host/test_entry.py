@@ -1,0 +1,20 @@
+"""The command without its extra: the SDK alone is installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+WITHOUT = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name: None if name in ("click", "rich") else find(name)
+from scoregate.cli.entry import main
+main()
+"""
+
+
+def test_without_its_packages_it_says_what_to_install() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: the command line needs click, rich\nRun: pip install 'scoregate[cli]'\n"

@@ -1,0 +1,100 @@
+"""A job that is cancelled, as a runner cancels: SIGINT, 7.5 seconds later SIGTERM, then SIGKILL."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.github import events
+from tests.integration.jobs.world import Job, World
+
+SLOW = "import time, pathlib\n\n\ndef slow(case):\n    pathlib.Path('began').touch()\n    time.sleep(60)\n"
+STUBBORN = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLOW
+GRACE_S = 7.0
+
+
+def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def cancelled(world: World, when: Callable[[], object], *signals: signal.Signals, pause: float = 0.0) -> Job:
+    """The job on the pull request that is checked out, signalled once `when` holds."""
+    (pull,) = world.repo.pulls.values()
+    event = events.pull_request(pull)
+    ran = world.workflow_run(event)
+    process = world.start(event, ran, "run", "--check-run")
+    until(when)
+    started = time.monotonic()
+    for number in signals:
+        process.send_signal(number)
+        time.sleep(pause)
+    job = world.finish(process, ran)
+    assert time.monotonic() - started < GRACE_S
+    return job
+
+
+def pull_request(world: World, body: str = SLOW) -> None:
+    world.branch()
+    world.commit_suite(body, fn="slow", good=3)
+    world.open_pull_request()
+
+
+@pytest.mark.parametrize("body", [SLOW, STUBBORN], ids=["obedient", "stubborn"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_while_a_suite_runs(world: World, number: signal.Signals, body: str) -> None:
+    pull_request(world, body)
+    job = cancelled(world, (world.project.root / "began").exists, number)
+    assert job.exit_code == 130, job.output
+    assert job.run["complete"] is False
+    assert [suite["id"] for suite in job.run["suites"]] == ["demo"]
+    assert "could not be measured" in job.summary
+    (check,) = world.repo.check_runs.values()
+    assert (check.status, check.conclusion) == ("completed", "cancelled")
+    (pull,) = world.repo.pulls.values()
+    assert len(pull.comments) == 1
+    assert job.outputs["conclusion"] == "unmeasurable"
+
+
+def test_while_the_base_is_looked_for(world: World) -> None:
+    pull_request(world)
+    world.github.rate_limit("GET", "*/actions/artifacts", retry_after=50, times=math.inf)
+    job = cancelled(world, lambda: world.github.asked("GET", "*/actions/artifacts"), signal.SIGINT)
+    assert job.exit_code == 130, job.output
+    assert "the run was interrupted" in job.summary
+    assert not (world.project.root / "began").exists()
+    (check,) = world.repo.check_runs.values()
+    assert check.conclusion == "cancelled"
+
+
+def test_while_github_has_faults_the_record_and_the_summary_are_there(world: World) -> None:
+    pull_request(world)
+    for method in ("POST", "PATCH", "GET"):
+        world.github.fail(method, "*/issues/*", status=503, times=math.inf)
+    job = cancelled(world, (world.project.root / "began").exists, signal.SIGINT)
+    assert job.exit_code == 130, job.output
+    assert job.outputs["comment-pending"] == "true"
+    (check,) = world.repo.check_runs.values()
+    assert check.conclusion == "cancelled"
+
+
+def test_a_second_signal_still_completes_the_check(world: World) -> None:
+    pull_request(world, STUBBORN)
+    job = cancelled(world, (world.project.root / "began").exists, signal.SIGINT, signal.SIGTERM, pause=0.5)
+    assert job.exit_code == 130, job.output
+    (check,) = world.repo.check_runs.values()
+    assert (check.status, check.conclusion) == ("completed", "cancelled")
+
+
+def test_an_exception_between_start_and_end_completes_the_check(world: World) -> None:
+    pull_request(world, "slow = str\n")
+    (pull,) = world.repo.pulls.values()
+    job = world.job(events.pull_request(pull), "run", "--check-run", "--baseline", "rerun:nowhere")
+    assert job.exit_code in (2, 3), job.output
+    (check,) = world.repo.check_runs.values()
+    assert (check.status, check.conclusion) == ("completed", "cancelled")

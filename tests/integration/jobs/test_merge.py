@@ -1,0 +1,104 @@
+"""The legs of a matrix, brought together in one job that compares, judges and comments once."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.fakes.github import events
+from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.world import WRITE, World
+
+LEGS = ("py311", "py312")
+
+
+def legs(world: World, event: events.Event, names: tuple[str, ...] = LEGS) -> Path:
+    """Each leg's job, its run brought back as download-artifact does it."""
+    folder = world.folder / "legs"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in names:
+        job = world.job(event, "run", "--comment", "off")
+        shutil.copytree(job.out / "run", folder / name)
+    return folder
+
+
+def base_of_legs(world: World) -> None:
+    event = events.push(world.repo)
+    folder = legs(world, event)
+    merged = world.job(event, "merge", *(str(folder / name) for name in LEGS))
+    assert merged.exit_code == 0, merged.output
+    merged.upload()
+
+
+def test_legs_have_one_comment_and_a_base_of_legs(world: World) -> None:
+    base_of_legs(world)
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request()
+    event = events.pull_request(pull)
+    folder = legs(world, event)
+    job = world.job(event, "merge", "--expect", "2", *(str(folder / name) for name in LEGS))
+    assert job.exit_code == 1, job.output
+    assert [suite["label"] for suite in job.run["suites"]] == ["demo (py311)", "demo (py312)"]
+    (comment,) = pull.comments
+    assert "22 newly failing" in comment.body
+    assert "exact" in comment.body
+    assert job.run["commit"] == world.project.git("rev-parse", "HEAD").strip()
+
+
+def test_a_leg_that_is_missing_cannot_be_green(world: World) -> None:
+    base_of_legs(world)
+    world.branch()
+    world.commit_suite(good=20)
+    pull = world.open_pull_request()
+    event = events.pull_request(pull)
+    folder = legs(world, event, LEGS[:1])
+    job = world.job(event, "merge", "--expect", "2", str(folder / LEGS[0]))
+    assert job.exit_code == 3, job.output
+    (comment,) = pull.comments
+    assert "missing leg 1" in comment.body
+    assert "0 newly failing" in comment.body
+    unexpected = world.job(event, "merge", str(folder / LEGS[0]))
+    assert unexpected.exit_code == 3, unexpected.output
+    assert "is gone" in unexpected.comment
+
+
+def test_legs_of_several_commits_are_refused(world: World) -> None:
+    event = events.push(world.repo)
+    one = world.job(event)
+    world.commit_suite(good=3)
+    two = world.job(events.push(world.repo))
+    for name, job in (("one", one), ("two", two)):
+        shutil.copytree(job.out / "run", world.folder / name)
+    job = world.job(event, "merge", str(world.folder / "one"), str(world.folder / "two"))
+    assert job.exit_code == 2
+    assert "of several commits" in job.output
+
+
+@pytest.mark.parametrize("what", ["nothing there", "damaged", "twice"])
+def test_what_is_no_leg_is_an_error(world: World, what: str) -> None:
+    folder = legs(world, events.push(world.repo), LEGS[:1])
+    paths = [folder / LEGS[0], folder / LEGS[0] if what == "twice" else folder / "other"]
+    if what == "damaged":
+        shutil.copytree(paths[0], paths[1])
+        (paths[1] / "run.json").write_text("{")
+    job = world.job(events.push(world.repo), "merge", *map(str, paths))
+    assert job.exit_code == 2, job.output
+
+
+def test_a_suite_left_out_of_a_leg_for_want_of_a_key_stays_told(world: World) -> None:
+    world.project.write("scoregate.toml", '[suites.demo]\nneeds = ["MODEL_API_KEY"]\n')
+    world.project.write("evals/other.py", (world.project.root / "evals/demo.py").read_text().replace("'demo'", "'x'"))
+    world.commit()
+    world.push(MODEL_API_KEY="key-of-a-model")
+    world.branch()
+    world.commit_suite(good=20)
+    event = events.pull_request(world.open_pull_request(fork=world.fork()))
+    folder = legs(world, event, LEGS[:1])
+    job = world.job(event, "merge", str(folder / LEGS[0]))
+    assert job.exit_code == 0, job.output
+    assert job.outputs["comment-pending"] == "true"
+    assert job.run["skipped"] == ["demo"]
+    assert "MODEL_API_KEY is not set" in job.summary
+    assert world.permissions != WRITE

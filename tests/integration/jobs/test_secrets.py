@@ -1,0 +1,120 @@
+"""What a suite may not see, and what nobody may see of what it prints."""
+
+from __future__ import annotations
+
+from tests.fakes.github import events
+from tests.integration.host.conftest import suite
+from tests.integration.jobs.world import Job, World
+
+SECRETS = {
+    "OPENAI_API_KEY": "sk-abcdefghijklmnop",
+    "DATABASE_PASSWORD": 'quote"back\\slash<&>é',
+    "SIGNING_KEY": "-----BEGIN KEY-----\nline-one-of-the-key\nline-two-of-the-key\n-----END KEY-----",
+    "CLIENT_SECRET": "client-secret-value",
+}
+MASKED = ("masked-at-run-time", "masked 100% of the time")
+LEAKS = """
+import json, os, sys
+
+print("::add-mask::masked-at-run-time", flush=True)
+print("::add-mask::masked 100%25 of the time", flush=True)
+LEAKED = [*(os.environ[name] for name in ("OPENAI_API_KEY", "DATABASE_PASSWORD", "SIGNING_KEY", "CLIENT_SECRET")),
+          "masked-at-run-time", "masked 100% of the time"]
+for leak in LEAKED:
+    print("here:", leak)
+    print("there:", leak, file=sys.stderr)
+
+
+def fails(case):
+    if case.input.startswith("good 0"):
+        raise RuntimeError(" ".join(LEAKED))
+    return " ".join(LEAKED)
+
+"""
+FORBIDDEN = ("GITHUB_TOKEN", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+
+
+def everything(job: Job, world: World) -> dict[str, str]:
+    """All that is left of a job, by where it stands."""
+    comments = [comment.body for pull in world.repo.pulls.values() for comment in pull.comments]
+    checks = [str(check.output) for check in world.repo.check_runs.values()]
+    files = {name: data.decode() for name, data in job.written.items()}
+    outputs = (world.folder / "output").read_text()
+    return {**files, "log": job.output, "summary": job.summary, "outputs": outputs,
+            "comments": "".join(comments), "checks": "".join(checks)}  # fmt: skip
+
+
+def test_what_a_suite_leaks_is_in_no_file_no_report_and_no_log(world: World) -> None:
+    body = LEAKS + "\nfor number, leak in enumerate(LEAKED):\n    IsEquals.id = 'is-equals'\n"
+    source = suite(body, fn="fails", good=2, bad=1).replace("id='demo'", "id='demo ' + LEAKED[0]")
+    world.branch()
+    world.project.write("evals/demo.py", source.replace("'something else'", "LEAKED[1]"))
+    world.commit()
+    pull = world.open_pull_request()
+    job = world.job(events.pull_request(pull), "run", "--check-run", **SECRETS)
+    assert job.exit_code in (1, 3), job.output
+    token = next(secret for secret in world.github.tokens)
+    parts = [part for value in (*SECRETS.values(), *MASKED) for part in value.split("\n") if "KEY--" not in part]
+    for place, text in everything(job, world).items():
+        for secret in (*parts, token):
+            forms = {secret, secret.replace('"', '\\"'), secret.replace("&", "&amp;").replace("<", "&lt;")}
+            assert not [form for form in forms if form in text], f"{secret!r} is in {place}"
+    assert "demo ***" in job.result["suites"][0]["label"]
+    assert "***" in job.comment
+
+
+def test_a_suite_finds_no_token_no_input_and_no_file_of_commands(world: World) -> None:
+    body = "import json, os, pathlib\npathlib.Path('seen.json').write_text(json.dumps(dict(os.environ)))\n"
+    world.commit_suite(body, good=1)
+    (job_token,) = {world.github.token(**world.permissions)}
+    given = {
+        **dict.fromkeys(FORBIDDEN[2:5], str(world.folder / "file")),
+        "GITHUB_TOKEN": job_token,
+        "MY_COPY": f"Bearer {job_token}",
+        "INPUT_KEY": "some-key",
+        "INPUT_MODEL": "x",
+        "ACTIONS_RUNTIME_TOKEN": "runtime-token",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": "https://x",
+        "LD_LIBRARY_PATH": "/opt/hostedtoolcache/x",
+        "OPENAI_API_KEY": "sk-theirs-to-use",
+    }
+    job = world.job(events.push(world.repo), **given)
+    assert job.exit_code == 0, job.output
+    import json
+
+    seen = json.loads((world.project.root / "seen.json").read_text())
+    assert not [name for name in seen if name.startswith(("INPUT_", "ACTIONS_")) or name in FORBIDDEN]
+    assert not [name for name, value in seen.items() if any(token in value for token in world.github.tokens)]
+    assert "LD_LIBRARY_PATH" not in seen
+    assert seen["OPENAI_API_KEY"] == "sk-theirs-to-use"
+    assert seen["GITHUB_REPOSITORY"] == "acme/bot"
+    assert job.outputs["artifact-name"] == "scoregate-some-key"
+
+
+def test_outputs_that_may_not_be_shown_are_nowhere(world: World) -> None:
+    body = """
+from scoregate.testing.models import Assertion, BaseTestEvaluator, Evaluation
+
+
+class Explains(BaseTestEvaluator):
+    id = "explains"
+
+    def evaluate_test_case(self, test_case, output):
+        said = Assertion(criterion="is short", passed=False, required=False, metadata={"quote": output})
+        return Evaluation(score=0.5, metadata={"reason": f"wrong: {output}"}, assertions=[said])
+
+
+def says(case):
+    return f"the-model-said {case.input}"
+
+"""
+    source = suite(body, fn="says", good=2, bad=2).replace("[IsEquals()]", "[IsEquals(), Explains()]")
+    world.branch()
+    world.project.write("evals/demo.py", source)
+    world.commit()
+    job = world.job(events.pull_request(world.open_pull_request()), "run", "--check-run", "--show-outputs", "none")
+    assert job.exit_code == 1, job.output
+    for place, text in everything(job, world).items():
+        assert "the-model-said" not in text, place
+    shown = world.job(events.push(world.repo, "merged"))
+    assert "the-model-said" in shown.written["cases.jsonl.gz"].decode()

@@ -1,0 +1,40 @@
+"""No text of others is a command, whichever of its grammars the runner tries."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.runner import commands, outputs
+
+from scoregate.ci.github.commands import command, harmless, outputs_text
+
+PIECES = st.sampled_from(
+    ["::", "##[", "error", "set-output name=a", "::b", "]", "\r", "\n", " ", "\t", "\u00a0", "%0A", ":", "#"]
+)
+nasty = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=40))
+
+
+@given(nasty)
+def test_harmless_text_is_no_command(text: str) -> None:
+    assert commands(harmless(text)) == []
+
+
+@given(nasty, nasty)
+def test_our_own_command_is_one_and_says_what_was_meant(message: str, file: str) -> None:
+    (found,) = commands(command("error", message, file=file, title="t"))
+    assert (found.name, found.properties["title"]) == ("error", "t")
+    assert found.message.replace("\u200b", "") == message.replace("\u200b", "")
+    assert found.properties.get("file", "").replace("\u200b", "") == file.replace("\u200b", "")
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z-]{1,12}", fullmatch=True), nasty, max_size=4))
+def test_outputs_are_read_back_as_they_were_meant(values: dict[str, str]) -> None:
+    assert outputs(outputs_text(values)) == values
+
+
+def test_long_runs_of_white_space_are_quick() -> None:
+    started = time.monotonic()
+    harmless("\n" * 200_000 + " " * 200_000 + "\r\n" * 100_000)
+    assert time.monotonic() - started < 2

@@ -1,0 +1,66 @@
+"""Findings at the lines of their suites, as many as a runner shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
+
+from scoregate.ci.github.connection import Connection
+from scoregate.ci.github.context import GitHub
+from scoregate.ci.publish.annotations import publish_annotations
+from scoregate.ci.publish.deliver import deliver
+from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.report.annotations import annotate
+from scoregate.ci.report.view import ReportView
+from scoregate.core.events import Origin
+from scoregate.core.policy import Limits
+
+
+def bad(suites: int, **place: object) -> ReportView:
+    told = (
+        Told(f"suite {at}", [Trial("c", [Score("e", 0.0)])], origin=Origin(f"evals/s{at}.py", at + 1))
+        for at in range(suites)
+    )
+    return view_of(make_run(*told), limits=Limits(min_pass_rate=1.0), context=replace(CONTEXT, **place))
+
+
+def test_each_stands_at_the_line_of_its_suite() -> None:
+    (first, second) = annotate(bad(2))
+    assert (first.level, first.file, first.line) == ("error", "evals/s0.py", 1)
+    assert (second.file, second.line) == ("evals/s1.py", 2)
+    assert first.title == "scoregate · suite 0"
+    assert "pass rate" in first.message
+
+
+def test_in_a_project_below_the_repositorys_top_the_path_is_from_that() -> None:
+    (only,) = annotate(bad(1, folder="services/bot"))
+    assert only.file == "services/bot/evals/s0.py"
+
+
+def test_there_are_never_more_than_a_runner_shows() -> None:
+    found = list(annotate(bad(40)))
+    assert len(found) == 9
+    assert found[-1].message == "32 more in the job's summary"
+    assert found[-1].file is None
+
+
+@pytest.mark.parametrize("warnings", [0, 1, 5, 30])
+def test_our_own_warnings_find_room_among_them(warnings: int) -> None:
+    view = bad(40)
+    view = replace(view, warnings=view.findings)
+    log: list[str] = []
+
+    async def refused(*_: object) -> Delivery:
+        return Delivery(warnings=tuple(f"not delivered {at}" for at in range(warnings)))
+
+    connection = Connection(GitHub("o/r", "push", "0" * 40), None, "k")
+    outlet = Outlet(Path(), {}, connection=connection, log=log.append)
+    told = anyio.run(deliver, view, outlet, (publish_annotations, refused))
+    assert len(told) == warnings
+    for kind in ("::error", "::warning"):
+        assert len([line for line in log if line.startswith(kind)]) <= 10
+    assert all(f"not delivered {at}" in "\n".join(log) for at in range(warnings))
