@@ -120,6 +120,7 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
     assert script.environment == {
         "SCOREGATE_ROOT": str(tree),
         "SCOREGATE_REPEATS": "3",
+        "SCOREGATE_CACHE": f"on:{root}/.scoregate-cache",
         "PYTHONPATH": f"{tree}/src:/elsewhere",
     }
     assert (command.argv, command.cwd) == (("node", "e.js"), tree / "web")
