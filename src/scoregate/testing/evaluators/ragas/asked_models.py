@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from typing import Any
 
@@ -39,6 +40,12 @@ def embedding(embeddings: Any) -> Any:
 
 class _Renamed:
     def __init__(self, embeddings: Any) -> None:
+        self._embeddings = embeddings
         self.embed_query = embeddings.embed_text
         self.embed_documents = embeddings.embed_texts
-        self.aembed_text = embeddings.aembed_text
+
+    async def aembed_text(self, text: str) -> Any:
+        """The vector; ragas refuses to await what was made with a client that is not async."""
+        if getattr(self._embeddings, "is_async", True):
+            return await self._embeddings.aembed_text(text)
+        return await asyncio.to_thread(self._embeddings.embed_text, text)
