@@ -19,6 +19,10 @@ NAMES = {
     "scoregate.testing.evaluators": [
         "Assertions", "BaseAssertions", "BaseHasAllSubstrings", "BaseIsEquals", "BaseIsValidJSON",
         "HasAllSubstrings", "IsEquals", "IsValidJSON",
+        "BaseRagasContextEntitiesRecall", "BaseRagasFactualCorrectness", "BaseRagasFaithfulness",
+        "BaseRagasLLMContextPrecisionWithReference", "BaseRagasLLMContextRecall", "BaseRagasNoiseSensitivity",
+        "BaseRagasNonLLMContextPrecisionWithReference", "BaseRagasNonLLMContextRecall",
+        "BaseRagasResponseRelevancy", "BaseRagasSemanticSimilarity",
     ],
 }  # fmt: skip
 FIELDS = {
