@@ -61,9 +61,9 @@ def _import(module: str) -> Any:
         try:
             with _loops_left_alone():
                 imported = importlib.import_module(module)
+                _forget_an_early_look()
         except ImportError as error:
             raise MissingExtra(f"ragas {installed_version()} cannot be imported: {error}", advice=_ADVICE) from error
-        _forget_an_early_look()
     return imported
 
 
