@@ -14,7 +14,7 @@ MODELS = {
 """
 
 MAPPED = """
-import asyncio
+import asyncio, os
 from scoregate.testing import evaluators
 from scoregate.testing.models import Threshold
 from scoregate.testing.run import run_test_suite
@@ -95,6 +95,10 @@ suite(
     evaluator("BaseRagasLLMContextRecall", "at once: recalled", **MODELS),
     cases=[CASE | {{"question": f"How tall is tower {{n}}?"}} for n in range(10)],
 )
+os.environ["SCOREGATE_MAX_TOKENS"] = "10"
+suite("last", evaluator("BaseRagasFaithfulness", "last in the budget", **MODELS))
+suite("spent", evaluator("BaseRagasFaithfulness", "over the budget", **MODELS))
+suite("free", evaluator("BaseRagasNonLLMContextRecall", "free"))
 """
 
 # ragas' own clients, which its newer versions would rather have than LangChain's.

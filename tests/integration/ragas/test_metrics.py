@@ -43,7 +43,7 @@ def ran(environment: Environment, server: OpenAIServer, tmp_path_factory: pytest
 
 def test_it_ended_well(ran: Ran) -> None:
     assert (ran.code, ran.err if "Traceback" in ran.err else "") == (0, "")
-    assert len(ran.evaluators) == 26
+    assert len(ran.evaluators) == 29
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -94,6 +94,7 @@ def test_the_fingerprint_names_the_models_and_the_version(ran: Ran, environment:
         ("raises", "ZeroDivisionError", "division by zero"),
         ("no text", "ValidationError", "response"),
         ("NaN", "ModelError", "ragas' ResponseRelevancy gave no score (NaN)"),
+        ("over the budget", "BudgetSpent", "max_tokens"),
         ("also NaN", "ModelError", "ragas' NonLLMContextRecall gave no score (NaN)"),
     ],
 )
@@ -104,22 +105,37 @@ def test_what_cannot_be_scored_is_an_error_and_no_score(ran: Ran, name: str, kin
     assert error.advice or kind != "ModelError"
 
 
+def test_what_the_models_used_is_counted_to_the_evaluator(ran: Ran) -> None:
+    used = {event.evaluator: event.usage for event in ran.events if event.type == "scored"}
+    faithfulness = used["Faithfulness"]
+    assert faithfulness is not None
+    assert faithfulness.input_tokens > faithfulness.output_tokens > 0
+    assert (faithfulness.model, faithfulness.cost is not None) == ("gpt-4o", True)
+    assert used["NonLLMContextRecall"] is None
+
+
+def test_without_a_budget_what_is_free_goes_on(ran: Ran) -> None:
+    assert (len(ran.scores["last in the budget"]), ran.scores["free"]) == (1, [0.5])
+
+
 def test_only_what_is_wrong_is_an_error(ran: Ran) -> None:
-    assert len(ran.errors) == 8
+    assert len(ran.errors.keys() - {None}) == 9
 
 
 def test_ragas_patches_no_loop_when_we_import_it(ran: Ran) -> None:
     assert "loops are left alone: True" in ran.out
 
 
-def test_questions_that_are_asked_at_once_keep_their_own_parameters(ran: Ran, server: OpenAIServer) -> None:
+def test_questions_that_are_asked_at_once_keep_their_own_parameters(
+    ran: Ran, server: OpenAIServer, environment: Environment
+) -> None:
     """ragas writes them onto the model, which all evaluators share."""
     assert (len(ran.scores["at once: relevant"]), len(ran.scores["at once: recalled"])) == (10, 10)
     bodies = server.asked("*/chat/completions")
-    several = {"Generate a question" in body["messages"][-1]["content"]: set[int]() for body in bodies}
+    several: dict[bool, set[int]] = {True: set(), False: set()}
     for body in bodies:
         several["Generate a question" in body["messages"][-1]["content"]].add(body.get("n") or 1)
-    assert several == {True: {3}, False: {1}}
+    assert several == {True: {1} if environment.version < "0.3" else {3}, False: {1}}
 
 
 def test_the_newer_kind_of_models_is_taken_too(place: Place) -> None:

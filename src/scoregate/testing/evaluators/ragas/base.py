@@ -14,6 +14,7 @@ from scoregate.testing.evaluators.ragas.asked_models import embedding, for_one, 
 from scoregate.testing.evaluators.ragas.installed import installed_version, metric_class, sample
 from scoregate.testing.evaluators.ragas.loop import apart
 from scoregate.testing.evaluators.ragas.mappers import FIELDS
+from scoregate.testing.evaluators.ragas.spending import charged
 from scoregate.testing.models import BaseTestEvaluator, OutputType, TestCaseType
 
 _DECIMALS = 6  # cosines of vectors in single precision differ behind them, and 0.99999994 should be 1
@@ -61,10 +62,12 @@ class RagasEvaluator(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Gener
         """What cannot be scored is no score.
 
         Raises:
-            ModelError: ragas' score is not a number; whatever ragas, the mappers and the models raise.
+            ModelError: ragas' score is not a number. BudgetSpent: the run may spend no more.
+            Exception: whatever ragas, the mappers and the models raise.
         """
         fields = {name: await value if inspect.isawaitable(value) else value for name, value in mapped.items()}
-        score = await apart(made.single_turn_ascore(sample(fields)))
+        with charged(asks=bool(self.needs)) as callbacks:
+            score = await apart(made.single_turn_ascore(sample(fields), callbacks=callbacks))
         return Evaluation(score=_in_range(score, self.metric[1]), threshold=self.threshold)
 
     def _models(self) -> dict[str, Any]:
