@@ -39,4 +39,4 @@ class BaseRagasNoiseSensitivity(
     def options(self) -> dict[str, Any]:
         """The focus, if any, under the name that the installed version has for it."""
         name = "focus" if "focus" in metric_class(*self.metric).__dataclass_fields__ else "mode"
-        return dict.fromkeys([name], self.focus) if self._choice("focus", ("relevant", "irrelevant")) else {}
+        return {name: self.focus} if self._choice("focus", ("relevant", "irrelevant")) else {}
