@@ -39,6 +39,13 @@ def examples(document: Path) -> Iterator[Example]:
             yield Example(found[1], code)
 
 
+def documented(document: Path, name: str) -> Iterator[Example]:
+    """The examples of a document that are about this evaluator."""
+    for code in _CODE.findall(document.read_text(encoding="utf-8")):
+        if re.search(rf"\b{name}\b", code):
+            yield Example(name, code)
+
+
 @dataclass(frozen=True)
 class Ran:
     """How an example ended, and what it said."""

@@ -21,6 +21,10 @@ NAMES = {
         "HasAllSubstrings", "IsEquals", "IsValidJSON", "Accuracy", "AutomaticBattle", "BaseAccuracy",
         "BaseAutomaticBattle", "BaseCustomLLMJudge", "BaseLLMJudge", "BaseManualBattle", "BaseNSFW", "BaseToxicity",
         "CustomLLMJudge", "LLMJudge", "ManualBattle", "NSFW", "Toxicity",
+        "BaseRagasContextEntitiesRecall", "BaseRagasFactualCorrectness", "BaseRagasFaithfulness",
+        "BaseRagasLLMContextPrecisionWithReference", "BaseRagasLLMContextRecall", "BaseRagasNoiseSensitivity",
+        "BaseRagasNonLLMContextPrecisionWithReference", "BaseRagasNonLLMContextRecall",
+        "BaseRagasResponseRelevancy", "BaseRagasSemanticSimilarity",
     ],
 }  # fmt: skip
 FIELDS = {

@@ -1,0 +1,52 @@
+"""The documented example, as it is printed but for its import root, and what leaves the machine while it runs."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.contract.examples import documented
+from tests.integration.ragas.conftest import Place, Ran
+from tests.integration.ragas.environment import ROOT
+
+SEED = sorted((ROOT.parent / "shared" / "seeds").glob("001_*.txt"))
+OURS = Path(__file__).parent / "example.txt"
+
+
+@pytest.fixture
+def proxy() -> Iterator[socket.socket]:
+    """What everything that is not on loopback would have to go through; nobody answers there."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+def callers(proxy: socket.socket) -> int:
+    count = 0
+    with suppress(BlockingIOError):
+        while True:
+            proxy.accept()[0].close()
+            count += 1
+    return count
+
+
+def run(place: Place, proxy: socket.socket, document: Path, **environ: str) -> Ran:
+    (example,) = documented(document, "BaseRagasResponseRelevancy")
+    outside = {"HTTPS_PROXY": f"http://127.0.0.1:{proxy.getsockname()[1]}", "NO_PROXY": "127.0.0.1"}
+    return place.run(example.changed, **outside, **environ)
+
+
+def test_an_example_runs_and_tells_nobody(place: Place, proxy: socket.socket) -> None:
+    ran = run(place, proxy, SEED[0] if SEED else OURS)
+    assert (ran.code, ran.errors) == (0, {})
+    assert 0 < ran.scores["response-relevancy"][0] < 1
+    assert callers(proxy) == 0
+
+
+def test_who_wants_to_be_tracked_is(place: Place, proxy: socket.socket) -> None:
+    ran = run(place, proxy, OURS, RAGAS_DO_NOT_TRACK="false")
+    assert (ran.code, ran.errors) == (0, {})
+    assert callers(proxy) > 0
