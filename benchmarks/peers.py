@@ -45,6 +45,7 @@ def tool(peer: str, program: str = "python") -> str:
 
 
 def version(peer: str) -> str:
-    """Return the version of the peer that is installed in its environment."""
-    ask = f"from importlib.metadata import version; print(version({peer!r}))"
+    """Return the version of the peer that is installed in its environment; ours has several."""
+    name = "scoregate" if peer.startswith("scoregate") else peer
+    ask = f"from importlib.metadata import version; print(version({name!r}))"
     return subprocess.run([tool(peer), "-c", ask], check=True, capture_output=True, text=True).stdout.strip()
