@@ -60,7 +60,7 @@ def test_our_own_warnings_find_room_among_them(warnings: int) -> None:
     connection = Connection(GitHub("o/r", "push", "0" * 40), None, "k")
     outlet = Outlet(Path(), {}, connection=connection, log=log.append)
     told = anyio.run(deliver, view, outlet, (publish_annotations, refused))
-    assert len(told) == warnings
+    assert len(told.warnings) == warnings
     for kind in ("::error", "::warning"):
         assert len([line for line in log if line.startswith(kind)]) <= 10
     assert all(f"not delivered {at}" in "\n".join(log) for at in range(warnings))

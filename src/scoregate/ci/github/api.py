@@ -6,20 +6,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
 
 import anyio
-import httpx
 
 from scoregate import __version__
 from scoregate.ci.github.refusals import refusal
 from scoregate.ci.github.waiting import Patience, seconds_to_wait
 from scoregate.errors import GitHubRefused
 
+if TYPE_CHECKING:
+    import httpx  # a heavy import, which a run outside of jobs does without
+
 VERSION = "2022-11-28"
 TRIES = 4
 MOST_PAGES = 50
-_TIMEOUT = httpx.Timeout(20.0, connect=10.0)
+_TIMEOUT = (10.0, 20.0, 20.0, 20.0)  # to connect, read, write, and get a connection
 Json: TypeAlias = Any
 Arrived: TypeAlias = Callable[[], Awaitable[Json | None]]
 
@@ -98,6 +101,8 @@ class Api:
         Raises:
             GitHubRefused: there is nothing to download.
         """
+        import httpx
+
         answer = await self._request("GET", path, redirected=True)
         try:
             # A client of its own, since ours carries the token.
@@ -128,7 +133,7 @@ class Api:
         for number in count(1):
             started = anyio.current_time()
             answer = await self._sent(request)
-            if isinstance(answer, httpx.Response) and _is_answer(answer, redirected):
+            if not isinstance(answer, Exception) and _is_answer(answer, redirected):
                 return answer
             pause = seconds_to_wait(answer, number)
             lost = anyio.current_time() - started
@@ -136,10 +141,14 @@ class Api:
                 break
             await self.sleep(pause)
             if arrived is not None and (made := await arrived()) is not None:
+                import httpx
+
                 return httpx.Response(200, json=made)
         raise refusal(method, path, answer)
 
     async def _sent(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+        import httpx
+
         try:
             return await self.client.send(request)
         except httpx.TransportError as error:
@@ -151,7 +160,7 @@ class Api:
     def _next(self, answer: httpx.Response) -> str:
         """The next page; only of the same host, since our token goes there."""
         url = answer.links.get("next", {}).get("url", "")
-        return url if url and httpx.URL(url).host == self.client.base_url.host else ""
+        return url if url and urlsplit(url).hostname == self.client.base_url.host else ""
 
 
 def _is_answer(answer: httpx.Response, redirected: bool) -> bool:
@@ -182,5 +191,7 @@ async def open_api(api_url: str, repository: str, token: str, *, stop: anyio.Eve
         "X-GitHub-Api-Version": VERSION,
         "User-Agent": f"scoregate/{__version__}",
     }
+    import httpx
+
     async with httpx.AsyncClient(base_url=api_url, headers=headers, timeout=_TIMEOUT) as client:
         yield Api(client, repository, patience=Patience(stop=stop))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-
-import httpx
+from typing import TYPE_CHECKING
 
 from scoregate.ci.github.waiting import is_rate_limited
 from scoregate.errors import GitHubRefused
+
+if TYPE_CHECKING:
+    import httpx
 
 _QUERY = re.compile(r"\?.*")
 # By the path that was asked for, what a job must be given; the first that matches.
@@ -23,7 +25,7 @@ _PERMISSIONS = (
 def refusal(method: str, path: str, answer: httpx.Response | httpx.TransportError) -> GitHubRefused:
     """What the answer, or that none came, means."""
     asked = f"GitHub, {method} {_QUERY.sub('', path)[:200]}"
-    if isinstance(answer, httpx.TransportError):
+    if isinstance(answer, Exception):
         return GitHubRefused(f"{asked}: no answer ({type(answer).__name__})", advice="Run the job again later.")
     limited, told = is_rate_limited(answer), _message(answer)
     return GitHubRefused(

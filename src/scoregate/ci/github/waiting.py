@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import anyio
-import httpx
+
+if TYPE_CHECKING:
+    import httpx
 
 LONGEST_S = 60.0
 ALTOGETHER_S = 180.0
@@ -39,7 +42,7 @@ def seconds_to_wait(answer: httpx.Response | httpx.TransportError, tries: int) -
     Args:
         answer: what came, or how the connection broke. tries: how many were made.
     """
-    if isinstance(answer, httpx.TransportError):
+    if isinstance(answer, Exception):
         return 2.0 ** (tries - 1)
     if answer.status_code in _FAULTS:
         return min(_told(answer) or 2.0 ** (tries - 1), LONGEST_S)
