@@ -8,8 +8,6 @@ from typing import Any
 from scoregate.core.events import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.fingerprint import fingerprint
-from scoregate.testing.evaluators.asking import AsksModel, model_name, prompt_version
-from scoregate.testing.evaluators.battle import BaseBattle
 
 _WITHOUT_EFFECT = ("max_concurrency", "id", "higher_is_better")
 
@@ -44,15 +42,15 @@ def _scorer(evaluator: Any) -> Scorer:
         name,
         _fingerprint(evaluator),
         bool(getattr(evaluator, "higher_is_better", True)),
-        battles=isinstance(evaluator, BaseBattle),
+        battles=bool(getattr(evaluator, "_battles", False)),
     )
     return Scorer(info, score, _max_concurrency(evaluator))
 
 
 def _fingerprint(evaluator: Any) -> Fingerprint:
-    if not isinstance(evaluator, AsksModel):
+    if (asked := getattr(evaluator, "_asked", None)) is None:
         return fingerprint(evaluator, ignore=_WITHOUT_EFFECT)
-    model, prompt = model_name(evaluator), prompt_version(evaluator)
+    model, prompt = asked()
     return fingerprint(evaluator, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt)
 
 

@@ -61,6 +61,10 @@ class AsksModel(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[Te
 
         return get_model(self.model)
 
+    def _asked(self) -> tuple[str, str]:
+        """Which model is asked, and a digest of what it is asked besides the case: both are part of the fingerprint."""
+        return model_name(self), prompt_version(self)
+
     def _words(self) -> Sequence[str]:
         """What is in every question besides the template, such as criteria."""
         return ()

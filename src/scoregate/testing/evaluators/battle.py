@@ -33,6 +33,7 @@ class BaseBattle(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[T
     """
 
     version = 1
+    _battles = True
     threshold: Threshold | None = Threshold(gte=0.5)
     criteria: str = CRITERIA
 
