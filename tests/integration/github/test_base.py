@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.github import GitHub, Pull, events
-from tests.fakes.github.adopt import adopt
 from tests.integration.ci.conftest import Repository, repository
 from tests.integration.github.place import Place
 
@@ -32,7 +31,7 @@ class Scene:
         self.head = local.commit("change.py")
         local.git("checkout", "-q", "main")
         self.main += [local.commit("b.py"), local.commit("c.py")]
-        adopt(self.repo, local.root)
+        self.repo.push(local.root)
 
     def pull(self, merged_with: str = "main") -> Pull:
         """A pull request; its merge commit is checked out, made on top of any commit of main."""
@@ -40,7 +39,7 @@ class Scene:
         git("checkout", "-q", "--detach", merged_with)
         git("merge", "-q", "--no-ff", "-m", "merge", "change")
         git("branch", "merged")
-        adopt(self.repo, self.local.root)
+        self.repo.push(self.local.root)
         pull = self.repo.pull_request("change")
         self.repo.refs[f"refs/pull/{pull.number}/merge"] = git("rev-parse", "HEAD")
         return pull

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 from tests.fakes import runner
 from tests.fakes.github import GitHub, Pull, Repository, Run, events
-from tests.fakes.github.adopt import adopt
 from tests.fakes.runner import Command
 from tests.integration.host.conftest import Project, Ran, clean_environment, suite
 
@@ -81,7 +80,7 @@ class World:
     def commit(self) -> str:
         self.project.git("add", "-A")
         self.project.git("commit", "-q", "--allow-empty", "-m", f"change {next(NAMES)}")
-        adopt(self.repo, self.project.root)
+        self.repo.push(self.project.root)
         return self.project.git("rev-parse", "HEAD").strip()
 
     def branch(self, name: str = "change") -> None:
@@ -93,7 +92,7 @@ class World:
         Of a fork's, the token may only read from now on.
         """
         if fork is not None:
-            adopt(fork, self.project.root)
+            fork.push(self.project.root)
             self.permissions = READ
         pull = self.repo.pull_request(head, head_repository=fork)
         self.check_out_merge(pull)
@@ -104,7 +103,7 @@ class World:
         git("checkout", "-q", "--detach", "main")
         git("merge", "-q", "--no-ff", "-m", f"Merge {pull.head_ref}", pull.head_ref)
         git("branch", "-f", "merged")
-        adopt(self.repo, self.project.root)
+        self.repo.push(self.project.root)
         self.repo.refs[f"refs/pull/{pull.number}/merge"] = git("rev-parse", "HEAD").strip()
 
     def check_out_shallow(self, branch: str) -> None:

@@ -24,15 +24,10 @@ class Connection:
     @property
     def artifact(self) -> str:
         """The name of the artifact that the run is to be stored under."""
-        return artifact_name(self.key)
+        return f"{ARTIFACT_PREFIX}{self.key}"
 
 
 ARTIFACT_PREFIX = "scoregate-"
-
-
-def artifact_name(key: str) -> str:
-    """The name of the artifact that holds the runs of a key."""
-    return f"{ARTIFACT_PREFIX}{key}"
 
 
 def token_of(settings: Settings, environ: Mapping[str, str]) -> str:
