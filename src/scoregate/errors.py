@@ -104,6 +104,26 @@ class SuiteFailed(ScoregateError, AssertionError):
     exit_code = 1
 
 
+class JudgmentError(ScoregateError):
+    """Base of what goes wrong with datasets, judges, test configs and their runs."""
+
+    exit_code = 2
+
+
+class JudgmentValidationError(JudgmentError):
+    """What was given does not fit: an unknown or incompatible judge, an unknown version, a row that breaks the schema."""
+
+
+class JudgmentConflictError(JudgmentError):
+    """There is one of this name already."""
+
+
+class JudgmentTestError(JudgmentError, AssertionError):
+    """Raised by `run(..., assert_test=True)` when a row fails, errs, or there is none."""
+
+    exit_code = 1
+
+
 class MissingExtra(ScoregateError):
     """A package that this needs is not installed."""
 
