@@ -3,17 +3,22 @@
 from typing import Any
 
 from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
+from scoregate.store.configs import CONFIGS, StoredConfig
 from scoregate.store.directory import DirectoryStore
+from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS)
+KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, JUDGES, JUDGE_HISTORY, CONFIGS)
 
 __all__ = [
     "CHAMPIONS",
+    "CONFIGS",
+    "JUDGES",
+    "JUDGE_HISTORY",
     "KINDS",
     "OVERRIDES",
     "VERDICTS",
@@ -24,6 +29,9 @@ __all__ = [
     "Override",
     "Shelf",
     "Store",
+    "StoredConfig",
+    "StoredJudge",
+    "StoredVersion",
     "Verdict",
     "Winner",
     "add_override",

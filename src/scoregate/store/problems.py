@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -22,7 +23,7 @@ def marker(line: bytes) -> str | None:
 
 def said(error: ValidationError) -> str:
     """All that is wrong with one item, on one line; what people or models wrote is bounded and quoted."""
-    return "; ".join(_said(each) for each in details(error))
+    return "; ".join(told(*each) for each in details(error))
 
 
 def details(error: ValidationError) -> Iterable[tuple[str, str]]:
@@ -38,8 +39,8 @@ def details(error: ValidationError) -> Iterable[tuple[str, str]]:
             yield where, f"{what}, not {found['input']!r:.60}" if where else what
 
 
-def _said(problem: tuple[str, str]) -> str:
-    where, what = problem
+def told(where: str, what: str) -> str:
+    """One thing that is wrong, and where in the item."""
     return f"{where:.80}: {what}" if where else what
 
 
@@ -68,7 +69,7 @@ def _distinct(
     found: Iterable[tuple[int, T | str | None]], kind: Kind[T], place: Callable[[int], str]
 ) -> Iterator[tuple[int, T | str | None]]:
     """The same, without items that say again what was said, and with a word where one says otherwise."""
-    seen: dict[str, tuple[int, T]] = {}
+    seen: dict[Any, tuple[int, T]] = {}
     for number, item in found:
         if kind.key is None or item is None or isinstance(item, str):
             yield number, item
@@ -77,7 +78,7 @@ def _distinct(
         if other is item:
             yield number, item
         elif not kind.same(item, other):
-            yield number, f"{_TWICE} {place(first)}, and both are {key!r:.60}"
+            yield number, f"{_TWICE} {place(first)}, and both are {str(key)!r:.60}"
 
 
 def _advice(problems: Iterable[str]) -> str:

@@ -1,0 +1,114 @@
+"""TOML as it is written: long texts over several lines, every character to be seen, people's comments kept."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from scoregate.errors import StoreError
+from scoregate.store.lines import UNSEEN
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
+_SHORT = {"\r": "\\r"}
+_GITS = re.compile(r"^[<>|](?=([<>|])\1{5} )", re.MULTILINE)
+
+
+def updated(text: str, full: Mapping[str, Any], short: Mapping[str, Any]) -> str:
+    """The text of a document with other values.
+
+    Args:
+        text: as it was; empty for a new one.
+        full: every field; None is left out. short: those that are not as by default, which are added if missing.
+
+    Raises:
+        StoreError: `tomlkit` is not installed.
+    """
+    wanted = _plain(full)
+    if text and _said(written := _changed(text, wanted, short), wanted) == wanted:
+        return written
+    return _changed("", wanted, short)
+
+
+def _changed(text: str, wanted: Mapping[str, Any], short: Mapping[str, Any]) -> str:
+    document = _tomlkit().parse(text)
+    _change(document, wanted, short)
+    written: str = document.as_string()
+    return written
+
+
+def _change(table: Any, wanted: Mapping[str, Any], short: Mapping[str, Any]) -> None:
+    for name in [name for name in table if name not in wanted]:
+        del table[name]
+    for name, value in sorted(wanted.items(), key=lambda entry: _depth(entry[1])):
+        if name not in table:
+            if name in short:
+                table[name] = _item(value)
+        elif isinstance(value, Mapping) and isinstance(table[name], Mapping):
+            _change(table[name], value, value)
+        elif table[name] != value:
+            table[name] = _item(value)
+
+
+def _depth(value: object) -> int:
+    """Tables stand below the values, lists of tables below the tables."""
+    if isinstance(value, Mapping):
+        return 1
+    return 2 if isinstance(value, list) and any(isinstance(each, Mapping) for each in value) else 0
+
+
+def _item(value: Any) -> Any:
+    tomlkit = _tomlkit()
+    if isinstance(value, str):
+        return tomlkit.value(_quoted(value))
+    if isinstance(value, Mapping):
+        made = tomlkit.table()
+        made.update({name: _item(each) for name, each in value.items()})
+        return made
+    if isinstance(value, list):
+        made = tomlkit.aot() if _depth(value) else tomlkit.array()
+        made.extend(map(_item, value))
+        return made
+    return tomlkit.item(value)
+
+
+def _quoted(text: str) -> str:
+    """A basic string, over several lines where the text has several, none of which looks like git's."""
+    text = _GITS.sub(_escape, text.replace("\\", "\\\\"))
+    text = text.replace('"', '\\"') if "\n" not in text else text.replace('""', '"\\"')
+    text = UNSEEN.sub(_escape, _CONTROL.sub(_escape, text))
+    if "\n" not in text:
+        return f'"{text}"'
+    return f'"""\n{text[:-1]}\\""""' if text.endswith('"') else f'"""\n{text}"""'
+
+
+def _escape(match: re.Match[str]) -> str:
+    return _SHORT.get(match[0]) or f"\\u{ord(match[0]):04x}"
+
+
+def _plain(value: Any) -> Any:
+    """As TOML gives it back: lists for tuples, nothing for None."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items() if each is not None}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _said(text: str, wanted: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a text says, with what it leaves out as by default; None where nothing can read it."""
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+    return {**wanted, **found}
+
+
+def _tomlkit() -> Any:
+    try:
+        import tomlkit
+    except ImportError:
+        raise StoreError(
+            "TOML cannot be written: the package tomlkit is not installed",
+            advice="Run: pip install 'scoregate[judges]'",
+        ) from None
+    return tomlkit
