@@ -111,7 +111,7 @@ class JudgmentError(ScoregateError):
 
 
 class JudgmentValidationError(JudgmentError):
-    """What was given does not fit: an unknown or incompatible judge, an unknown version, a row that breaks the schema."""
+    """What was given does not fit: an unknown or incompatible judge, a row that breaks its schema, no rows."""
 
 
 class JudgmentConflictError(JudgmentError):
