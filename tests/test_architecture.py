@@ -52,11 +52,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": GROUND,
     "judging": GROUND | {"models"},
     "testing": GROUND | {"engine", "judging", "models", "store"},
+    "datasets": GROUND | {"store"},
+    "client": GROUND | {"datasets", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "store"},
+    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "client", "datasets", "store"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
+from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
@@ -10,10 +11,11 @@ from scoregate.store.overrides import OVERRIDES, Override, add_override, overrid
 from scoregate.store.protocol import Store
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS)
+KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS)
 
 __all__ = [
     "CHAMPIONS",
+    "DATASETS",
     "KINDS",
     "OVERRIDES",
     "VERDICTS",
