@@ -73,7 +73,7 @@ async def _run(launch: Launch, host: Host, events: Path, *, tell: Tell) -> Scrip
     try:
         end = await run_child(child, hear)
     except OSError as error:
-        advice = "Check that the program is installed, or name another one in the settings."
+        advice = "Check how it is spelt, and that the program is installed."
         told = ErrorInfo(type(error).__name__, f"cannot start {launch.argv[0]!r}: {error.strerror}", advice=advice)
         return Script(launch.name, _command(launch), error=told)
     error_info = _error(end.exit_code, tail, timeout_s=host.timeout_s if end.timed_out else None)

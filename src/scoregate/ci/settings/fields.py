@@ -216,12 +216,29 @@ def cache_at(root: Path, cache: str) -> str:
     return f"{mode}:{root / (folder or _CACHE_FOLDER)}"
 
 
+IMPORTED = ("promptfoo", "inspect", "deepeval", "pydantic-evals")
+
+
+def _imported(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        word, _, file = value.partition(":")
+        if word not in IMPORTED or not file:
+            raise ValueError(f"must be FORMAT:FILE, where FORMAT is one of {', '.join(IMPORTED)}")
+    return values
+
+
 class Command(_Table):
-    """A suite that is a command, in any language. `cwd` is relative to the root."""
+    """A suite that is a command, in any language.
+
+    `cwd` is relative to the root. `junit` and `imports` (as `FORMAT:FILE`) are result files that it leaves behind,
+    paths or globs relative to `cwd`.
+    """
 
     name: Text
     run: Words
     cwd: Text = "."
+    junit: Texts = ()
+    imports: Annotated[Texts, AfterValidator(_imported)] = ()
 
 
 def distinct(commands: tuple[Command, ...]) -> tuple[Command, ...]:
