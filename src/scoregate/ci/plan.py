@@ -38,7 +38,7 @@ class Source:
 
     `path` is relative to the root, with slashes; of a command it is the name. `line` is that of the first suite, from
     1. `suite_ids` are those in it, None where they are not known before it runs. `error` says why it cannot run.
-    `argv` and `cwd` (relative to the root) are a command's own. `foreign`: its suites may be those of another SDK, which
+    `argv` and `cwd` (relative to the root) are a command's own. `foreign`: its suites may be another SDK's, which
     reports over HTTP. `imports` are read once it has ended.
     """
 
