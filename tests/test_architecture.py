@@ -33,6 +33,7 @@ GLUE = {
     "ci.adapt",
     "ci.confirm",
     "ci.flow",
+    "ci.lines",
     "ci.merging",
     "ci.parts",
     "ci.recorder",
