@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-import anyio.lowlevel
-
 from scoregate.ci.listen.calls import Call
 from scoregate.ci.listen.notices import Notices
 from scoregate.ci.listen.ports import Book, Hear
 from scoregate.ci.listen.spool import Spool
 from scoregate.ci.listen.suite_run import SuiteRun
-from scoregate.ci.listen.telling import Reader, batches
-from scoregate.core.events import Errored, ErrorInfo, SuiteFinished
+from scoregate.ci.listen.telling import Reader, tell
+from scoregate.core.events import Errored, ErrorInfo
 
 _EVERY_S = 0.1
 _MOST_PROBLEMS = 100
@@ -61,10 +59,13 @@ class Desk:
         self._grids += 1
         return f"grid-{self._grids}"
 
+    def named(self, run: object) -> SuiteRun | None:
+        """The run of that id; None where there is none."""
+        return self._runs.get(run) if isinstance(run, str) else None
+
     def known(self, call: Call) -> SuiteRun | None:
         """The run that a call speaks of: by its id, else the last open one of its suite, else the last."""
-        named = call.data.get("runId")
-        if isinstance(named, str) and (run := self._runs.get(named)) is not None:
+        if (run := self.named(call.data.get("runId"))) is not None:
             return run
         runs = self._of[call.suite]
         return next((run for run in reversed(runs) if run.open), runs[-1] if runs else None)
@@ -100,16 +101,16 @@ class Desk:
         self.problem(run, ErrorInfo(error.type, f"{path}: {error.message}", error.traceback, error.advice))
 
     async def close(self) -> None:
-        """Tell what has not been told: runs that never ended, without an end."""
-        try:
-            for run in self._runs.values():
-                if run.open:
-                    await self._tell(run)
-            for ending in self._endings:
-                await ending
-        finally:
-            self.notices.close()
-            self.spool.close()
+        """Tell what has not been told: runs that never ended, without an end.
+
+        Whatever `hear` raised when it was told of cases is raised here.
+        """
+        never_ended = [self._tell(run) for run in self._runs.values() if run.open]
+        told = await asyncio.gather(*self._endings, *never_ended, return_exceptions=True)
+        self.notices.close()
+        self.spool.close()
+        for failure in filter(None, told):
+            raise failure
 
     def _nobody(self) -> SuiteRun:
         runs = self._of[_NOBODY]
@@ -120,15 +121,8 @@ class Desk:
         self.hear.counted(run.tally())
 
     async def _tell(self, run: SuiteRun) -> None:
-        if not run.heard:
-            return
         if run.timer is not None:
             run.timer.cancel()
-        for batch in batches(run, Reader(self.spool, self.redact)):
-            self.hear.said(run.id, batch)
-            await anyio.lowlevel.checkpoint()
-        finished = not run.open
-        if finished:
-            self.hear.said(run.id, [SuiteFinished(suite=run.suite, duration_s=run.duration_s)])
-        self.hear.counted(run.tally(finished=finished))
-        run.forget()
+        if run.heard:
+            await tell(run, Reader(self.spool, self.redact), self.hear)
+            run.forget()

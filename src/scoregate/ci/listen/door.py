@@ -19,6 +19,7 @@ from scoregate.core.events import ErrorInfo
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _AGENT = b"user-agent"
+_NOT_FOUND = {"error": "not found"}
 
 
 class Door:
@@ -30,11 +31,12 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one call."""
-        desk = self._desks.get(scope["path_params"]["token"])
+        token = scope["path_params"]["token"]
+        desk = self._desks.get(token)
         path: str = scope["path"][len(scope["root_path"]) :]
         if desk is None or scope["method"] != "POST":
             greets = desk is not None and path in ("", "/")
-            await _answer(send, 200 if greets else 404, "scoregate" if greets else {"error": "not found"})
+            await _answer(send, 200 if greets else 404, "scoregate" if greets else _NOT_FOUND)
             return
         try:
             body = await read_body(receive, self._turn)
@@ -43,7 +45,10 @@ class Door:
         except Refused as refused:
             await _answer(send, refused.status, _refuse(desk, None, path, refused=refused))
             return
-        await _answer(send, *_reply(desk, path, desk.redact(body), agent=_agent(scope)))
+        if token in self._desks:  # its line may have closed meanwhile
+            await _answer(send, *_reply(desk, path, desk.redact(body), agent=_agent(scope)))
+        else:
+            await _answer(send, 404, _NOT_FOUND)
 
 
 def _reply(desk: Desk, path: str, body: bytes, *, agent: str) -> tuple[int, Any]:
