@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -19,7 +20,7 @@ from scoregate.core.events import ErrorInfo
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _AGENT = b"user-agent"
-_NOT_FOUND = {"error": "not found"}
+_NOT_FOUND = 404, {"error": "not found"}
 
 
 class Door:
@@ -31,24 +32,27 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one call."""
-        token = scope["path_params"]["token"]
-        desk = self._desks.get(token)
+        token: str = scope["path_params"]["token"]
         path: str = scope["path"][len(scope["root_path"]) :]
-        if desk is None or scope["method"] != "POST":
-            greets = desk is not None and path in ("", "/")
-            await _answer(send, 200 if greets else 404, "scoregate" if greets else _NOT_FOUND)
-            return
+        if token in self._desks and scope["method"] == "POST":
+            with suppress(Hung):
+                await _answer(send, *await self._taken(token, path, scope, receive=receive))
+        elif token in self._desks and path in ("", "/"):
+            await _answer(send, 200, "scoregate")
+        else:
+            await _answer(send, *_NOT_FOUND)
+
+    async def _taken(self, token: str, path: str, scope: Scope, *, receive: Receive) -> tuple[int, Any]:
+        body, refused = b"", None
         try:
             body = await read_body(receive, self._turn)
-        except Hung:
-            return
-        except Refused as refused:
-            await _answer(send, refused.status, _refuse(desk, None, path, refused=refused))
-            return
-        if token in self._desks:  # its line may have closed meanwhile
-            await _answer(send, *_reply(desk, path, desk.redact(body), agent=_agent(scope)))
-        else:
-            await _answer(send, 404, _NOT_FOUND)
+        except Refused as error:
+            refused = error
+        if (desk := self._desks.get(token)) is None:  # its line was closed meanwhile
+            return _NOT_FOUND
+        if refused is not None:
+            return refused.status, _refuse(desk, None, path, refused=refused)
+        return _reply(desk, path, desk.redact(body), agent=_agent(scope))
 
 
 def _reply(desk: Desk, path: str, body: bytes, *, agent: str) -> tuple[int, Any]:
