@@ -131,7 +131,7 @@ async def test_judges_that_want_another_openai_are_told_so(tmp_path: Path) -> No
         run = await talk.start()
         await talk.error(run, "a", "accuracy", error={"name": "ImportError", "message": message, "stacktrace": ""})
         await talk.end(run)
-    assert "openai<2" in talk.case.errors[0].error.advice
+    assert "openai>=1,<2" in talk.case.errors[0].error.advice
 
 
 async def test_what_is_too_large_is_shortened_and_says_so(tmp_path: Path) -> None:

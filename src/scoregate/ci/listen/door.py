@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from scoregate.ci.listen.bodies import Hung, Receive, read_body
 from scoregate.ci.listen.calls import Call, call_of
+from scoregate.ci.listen.cloud_desk import ask_cloud, is_cloud
 from scoregate.ci.listen.desk import Desk
 from scoregate.ci.listen.endpoints import ENDPOINTS
 from scoregate.ci.listen.refused import Refused
@@ -32,27 +33,28 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one call."""
-        token: str = scope["path_params"]["token"]
+        desk = self._desks.get(scope["path_params"]["token"])
         path: str = scope["path"][len(scope["root_path"]) :]
-        if token in self._desks and scope["method"] == "POST":
+        if desk is not None and (scope["method"] == "POST" or is_cloud(path)):
             with suppress(Hung):
-                await _answer(send, *await self._taken(token, path, scope, receive=receive))
-        elif token in self._desks and path in ("", "/"):
+                await _answer(send, *await self._taken(desk, path, scope, receive=receive))
+        elif desk is not None and path in ("", "/"):
             await _answer(send, 200, "scoregate")
         else:
             await _answer(send, *_NOT_FOUND)
 
-    async def _taken(self, token: str, path: str, scope: Scope, *, receive: Receive) -> tuple[int, Any]:
+    async def _taken(self, desk: Desk, path: str, scope: Scope, *, receive: Receive) -> tuple[int, Any]:
         body, refused = b"", None
         try:
             body = await read_body(receive, self._turn)
         except Refused as error:
             refused = error
-        if (desk := self._desks.get(token)) is None:  # its line was closed meanwhile
+        if desk.closed:
             return _NOT_FOUND
         if refused is not None:
             return refused.status, _refuse(desk, None, path, refused=refused)
-        return _reply(desk, path, desk.redact(body), agent=_agent(scope))
+        body = desk.redact(body)
+        return await ask_cloud(desk, scope, body) if is_cloud(path) else _reply(desk, path, body, agent=_agent(scope))
 
 
 def _reply(desk: Desk, path: str, body: bytes, *, agent: str) -> tuple[int, Any]:

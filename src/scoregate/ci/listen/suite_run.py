@@ -10,8 +10,7 @@ from typing import Any
 
 from scoregate.ci.listen.index import Index
 from scoregate.core.events import SuiteStarted
-from scoregate.core.fold import labels
-from scoregate.core.record import SuiteResult
+from scoregate.core.fold import label_of
 from scoregate.core.tally import Tally
 
 
@@ -20,7 +19,8 @@ class SuiteRun:
     """What is kept of it in memory.
 
     `id` is what its SDK calls it by, and the log of its events. Nothing is recorded of one that is not `heard`.
-    `duration_s` is None until it has ended. `problems` are those told of the suite itself.
+    `duration_s` is None until it has ended. `problems` are those told of the suite itself,
+    `reviews` the names of what people are asked to judge.
     """
 
     id: str
@@ -32,6 +32,7 @@ class SuiteRun:
     started: float = field(default_factory=perf_counter)
     duration_s: float | None = None
     problems: set[tuple[str, str]] = field(default_factory=set)
+    reviews: set[str] = field(default_factory=set)
     timer: TimerHandle | None = None
 
     @property
@@ -53,6 +54,6 @@ class SuiteRun:
 
     def tally(self, *, finished: bool = False) -> Tally:
         """How far it is."""
-        label = labels([SuiteResult(self.suite, "", params=self.params)])[0]
+        label = label_of(self.suite, self.params)
         done = len(self.index.rows)
         return Tally(self.id, label, done=done, states=self.index.states, means=self.index.means, finished=finished)
