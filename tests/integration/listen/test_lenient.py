@@ -95,10 +95,12 @@ async def test_half_a_character_is_spelled_out(tmp_path: Path) -> None:
         said = body(testCaseBody=r'{"q": "\ud83d\ude00 \\ud83d"}', testCaseOutput=r'"cut \ud83d"')
         await talk.post("/results", said, agent=NODE)
         await talk.post("/results", body(testCaseHash='"b"', testCaseOutput='"').rstrip(b"}") + b'\xff"}')
+        nested = json.dumps('{"cut": "\\ud83d"}')
+        await talk.post("/results", body(testCaseHash='"c"', testCaseOutput=nested), agent=NODE)
         await talk.end(None)
-    a, b = talk.cases
+    a, b, c = talk.cases
     assert (a.input, a.output) == ({"q": "😀 \\ud83d"}, "cut \\ud83d")
-    assert b.output == "\N{REPLACEMENT CHARACTER}"
+    assert (b.output, c.output) == ("\N{REPLACEMENT CHARACTER}", {"cut": "\\ud83d"})
 
 
 async def test_long_ids_stay_different_and_bounded(tmp_path: Path) -> None:
