@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.github.commands import harmless_marks
@@ -105,7 +104,9 @@ class _Board:
             with self._pace.taken():
                 list(self._standings.update(recording))
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
+        if not any(self._standings):
+            return Text("no suite has been heard of yet", style="dim")
         return table(self._standings, width=self.console.width, height=self.console.height)
 
 

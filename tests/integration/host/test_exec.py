@@ -244,6 +244,8 @@ def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Proj
     assert ran.exit_code == 0, ran.output
     assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "more", "theirs"]
     assert [notice for notice in ran.run["notices"] if "version 2" in notice]
+    origins = {each["id"]: each["origin"] and each["origin"]["file"] for each in ran.run["suites"]}
+    assert origins == {"demo": "evals/both.py", "more": "evals/both.py", "theirs": "evals/theirs.py"}
 
 
 def test_a_file_whose_sdk_is_not_installed_says_what_to_install(project: Project) -> None:
