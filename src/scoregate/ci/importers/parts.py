@@ -1,0 +1,92 @@
+"""JSON that is too large to be read at once: cut into the members of an object and the elements of an array."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from scoregate.errors import ImportFailed
+
+# What has a meaning to structure; a string is passed over as a whole.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.DOTALL)
+_MAX_BYTES = 64 * 1024 * 1024
+_SPACE = b" \t\r\n"
+_ENDS = (b",", b"]", b"}")
+_STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+_BOM = b"\xef\xbb\xbf"
+
+
+class Part(NamedTuple):
+    """A piece of a document: one value, from `start` to `end`."""
+
+    data: bytes
+    start: int
+    end: int
+
+    @property
+    def value(self) -> Any:
+        """What stands there.
+
+        Raises:
+            ValueError: it is no JSON, too large, or too deep.
+        """
+        if self.end - self.start > _MAX_BYTES:
+            raise ValueError(f"a value of {self.end - self.start:,} bytes is over the limit of {_MAX_BYTES:,}")
+        try:
+            return json.loads(self.data[self.start : self.end])
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+
+    def members(self) -> dict[str, Part]:
+        """The members of an object, uncut; of what is none, nothing."""
+        return {_key(key): part for key, part in _cut(self, b"{") if key is not None}
+
+    def elements(self) -> Iterator[Part]:
+        """The elements of an array; of what is none, nothing."""
+        return (part for _, part in _cut(self, b"["))
+
+
+def whole(data: bytes) -> Part:
+    """A document.
+
+    Raises:
+        ImportFailed: it is no JSON object.
+    """
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    if data[start : start + 1024].lstrip(_SPACE)[:1] != b"{":
+        raise ImportFailed("it is no JSON object")
+    return Part(data, start, len(data))
+
+
+def _key(text: bytes) -> str:
+    if not text.strip(_SPACE).startswith(b'"'):
+        raise ValueError("a key of an object is no text")
+    return str(json.loads(text))
+
+
+def _cut(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
+    """The values one level below, each with its key where it has one."""
+    data = part.data
+    start = next((at for at in range(part.start, part.end) if data[at] not in _SPACE), part.end)
+    if data[start : start + 1] != kind:
+        return
+    depth, key, begin = 0, None, start + 1
+    for token in _TOKEN.finditer(data, start, part.end):
+        sign, at = token.group(), token.start()
+        if depth == 1 and sign == b":":
+            key, begin = data[begin:at], at + 1
+        elif depth == 1 and sign in _ENDS:
+            if sign == b"," or data[begin:at].strip(_SPACE):
+                yield key, Part(data, begin, at)
+            key, begin = None, at + 1
+        depth += _STEPS.get(sign, 0)
+        if depth == 0:
+            return _nothing_after(data, token.end(), part.end)
+    raise ValueError("it ends before it is complete")
+
+
+def _nothing_after(data: bytes, at: int, end: int) -> None:
+    if data[at:end].strip(_SPACE):
+        raise ValueError(f"there is more after its end, at byte {at:,}")
