@@ -16,8 +16,8 @@ from scoregate.ci.plan import Kind
 class Reading:
     """What a file is.
 
-    `kind` is None where it holds no suite that can be run, `notable` where that may surprise; `line`, from 1, is that of
-    the first suite or error. `foreign`: a suite in it is another SDK's.
+    `kind` is None where it holds no suite that can be run, `notable` where that may surprise; `line`, from 1, is that
+    of the first suite or error. `foreign`: a suite in it is another SDK's.
     """
 
     kind: Kind | None

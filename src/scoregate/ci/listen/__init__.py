@@ -1,0 +1,1 @@
+"""Hear what foreign SDKs say of their suites: their calls become events."""
