@@ -46,10 +46,10 @@ def test_a_case_below_its_threshold_fails(project: Project) -> None:
 def test_runs_are_compared(project: Project) -> None:
     foreign(project, "suite(good=12)")
     assert run(project, "--out", "before").exit_code == 0
-    foreign(project, "suite(good=12, score=1)\nimport os; os.rename('run.py', 'gone.py')")
+    foreign(project, "one = Suite('theirs')\nfor i in range(12):\n    one.case(f'good {i}', 0.6)\none.end()")
     ran = run(project, "--baseline", "before", "--fail-on-regression")
-    assert ran.exit_code == 0, ran.output
-    assert [row["label"] for row in ran.result["rows"]] == ["equivalent"]
+    assert ran.exit_code == 1, ran.output
+    assert [row["label"] for row in ran.result["rows"]] == ["worse"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import BinaryIO
 
 from scoregate.ci.importers.formats import IMPORTERS, Format
 from scoregate.ci.importers.result_file import ResultFile
@@ -16,12 +18,19 @@ _SHOWN = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads files. `redact` takes secrets out of every event, before anything is made of it."""
+    """Reads files. `redact` takes secrets out of every event, before anything is made of it.
+
+    `suites` are globs; where there are any, only suites whose ids match one are told.
+    """
 
     redact: Callable[[bytes], bytes]
+    suites: tuple[str, ...] = ()
 
-    def __call__(self, format_name: str, result: ResultFile) -> Iterator[Event]:
+    def __call__(self, format_name: str, file: BinaryIO, *, name: str, alone: bool = True) -> Iterator[Event]:
         """The events of a file.
+
+        Args:
+            name: the file's, as it is told. alone: no other was named with it.
 
         Raises:
             ImportFailed: it is not of that format, damaged, or holds no case.
@@ -29,10 +38,11 @@ class Reader:
         """
         if (form := IMPORTERS.get(format_name)) is None:
             raise UsageError(f"no results of {format_name!r} are understood, only of {', '.join(IMPORTERS)}")
-        cases = 0
+        result, cases = ResultFile(name, file, alone), 0
         try:
             for event in form.read(result):
-                yield self._as_written(event)
+                if self._wanted(event.suite):
+                    yield self._as_written(event)
                 cases += isinstance(event, CaseFinished)
         except ImportFailed as error:
             raise _refused(result, format_name, error.message, form=form) from None
@@ -40,6 +50,9 @@ class Reader:
             raise _refused(result, format_name, f"it cannot be read: {error}", form=form) from None
         if not cases:
             raise _refused(result, format_name, "it holds no case", form=form)
+
+    def _wanted(self, suite: str) -> bool:
+        return not self.suites or any(fnmatchcase(suite, glob) for glob in self.suites)
 
     def _as_written(self, event: Event) -> Event:
         """The event as it would be, had a suite written it into its log."""
