@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from scoregate.ci.importers.fields import error, table, text, told
 from scoregate.ci.importers.inspect_samples import trial
 from scoregate.ci.importers.judgement import scales_of
 from scoregate.ci.importers.members import Archive, is_zip, opened
-from scoregate.ci.importers.parts import whole
+from scoregate.ci.importers.parts import parsed, whole
 from scoregate.ci.importers.result_file import ResultFile
 from scoregate.ci.importers.trials import Suite, excerpt
 from scoregate.core.events import Errored, ErrorInfo, Event, SuiteFinished, SuiteStarted
@@ -43,15 +42,8 @@ def _archived(archive: Archive, result: ResultFile) -> Iterator[Event]:
     if (start := next((name for name in (_HEADER, _START) if name in names), None)) is None:
         raise ImportFailed(f"it is a zip with neither {_HEADER} nor {_START}")
     samples = (name for name in names if name.startswith(_SAMPLES) and name.endswith(".json"))
-    header = table(_json(archive.read(start)))
-    yield from _log(header, (table(_json(archive.read(name))) for name in samples), result)
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    header = table(parsed(archive.read(start)))
+    yield from _log(header, (table(parsed(archive.read(name))) for name in samples), result)
 
 
 def _log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], result: ResultFile) -> Iterator[Event]:

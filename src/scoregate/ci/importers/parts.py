@@ -12,6 +12,7 @@ from scoregate.errors import ImportFailed
 # What has a meaning to structure; a string is passed over as a whole.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.DOTALL)
 _MAX_BYTES = 64 * 1024 * 1024
+_DEEPEST = 100
 _SPACE = b" \t\r\n"
 _ENDS = (b",", b"]", b"}")
 _STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
@@ -30,14 +31,11 @@ class Part(NamedTuple):
         """What stands there.
 
         Raises:
-            ValueError: it is no JSON, too large, or too deep.
+            ValueError: it is no JSON, or too large.
         """
         if self.end - self.start > _MAX_BYTES:
             raise ValueError(f"a value of {self.end - self.start:,} bytes is over the limit of {_MAX_BYTES:,}")
-        try:
-            return json.loads(self.data[self.start : self.end])
-        except RecursionError:
-            raise ValueError("it is nested too deeply") from None
+        return parsed(self.data[self.start : self.end])
 
     def members(self) -> dict[str, Part]:
         """The members of an object, uncut; of what is none, nothing."""
@@ -58,6 +56,29 @@ def whole(data: bytes) -> Part:
     if data[start : start + 1024].lstrip(_SPACE)[:1] != b"{":
         raise ImportFailed("it is no JSON object")
     return Part(data, start, len(data))
+
+
+def parsed(data: bytes) -> Any:
+    """A value, with what is nested too deeply for a record left out.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    try:
+        value = json.loads(data)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return _pruned(value, 0) if data.count(b"[") + data.count(b"{") > _DEEPEST else value
+
+
+def _pruned(value: Any, depth: int) -> Any:
+    if not isinstance(value, list | dict):
+        return value
+    if depth >= _DEEPEST:
+        return "… left out: nested too deeply"
+    if isinstance(value, list):
+        return [_pruned(each, depth + 1) for each in value]
+    return {name: _pruned(each, depth + 1) for name, each in value.items()}
 
 
 def _key(text: bytes) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 import anyio
+import anyio.to_thread
 
 from scoregate.ci.child import Child, Tail, run_child
 from scoregate.ci.launch.environment import child_environment
@@ -32,7 +33,8 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
         events = _events_folder(Path(folder), host)
         follower = Follower(launch.name, events, host.redact)
         tell(Began(launch.name))
-        results, started = Results.of(launch), perf_counter()
+        results = await anyio.to_thread.run_sync(Results.of, launch)
+        started = perf_counter()
         try:
             async with anyio.create_task_group() as following:
                 following.start_soon(_follow, follower, tell)

@@ -107,12 +107,12 @@ def _said(wanted: Import) -> str:
 
 
 def _found(folder: Path, wanted: Import) -> list[Path]:
-    """The files that a pattern names: itself, where there is a file of that very name."""
+    """The files that a pattern names: itself alone, where there is a file of that very name."""
     plain = folder / wanted.pattern
     if plain.is_file():
         return [plain]
     named = glob.glob(wanted.pattern, root_dir=folder, recursive=True)  # noqa: PTH207 - Path.glob refuses absolute ones
-    return sorted(folder / each for each in named)
+    return sorted(path for each in named if (path := folder / each).is_file())
 
 
 def _stamp(path: Path) -> _Stamp | None:
