@@ -15,7 +15,7 @@ from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
-from scoregate.ci.baseline.rerun import base_tree, rerooted
+from scoregate.ci.baseline.rerun import base_tree, lend_packages, rerooted
 from scoregate.ci.champions import with_champions
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
@@ -175,6 +175,7 @@ async def _rerun(
     try:
         async with base_tree(plan.root, settings, job_base) as tree:
             base = rerooted(plan, tree.path, imports=await imports(plan.interpreter))
+            lend_packages(base, plan)
             run = await recorder.record(base, settings, base.notices, folder=folder)
             run = replace(run, policy=policy_at(tree.path, settings, recorder.environ))
     except GitError as error:

@@ -81,6 +81,6 @@ def _check(words: Sequence[str]) -> None:
 
 
 def _command(words: Sequence[str], root: Path, *, environ: Mapping[str, str]) -> dict[str, object]:
-    """It runs where the user stands, and is called by its words."""
-    said = Redactor(secret_values(environ)).text(shlex.join(words))
+    """It runs where the user stands, and is called by its words; a program's path says more of this machine."""
+    said = Redactor(secret_values(environ)).text(shlex.join((Path(words[0]).name, *words[1:])))
     return {"name": name(said, _LONGEST_NAME), "run": words, "cwd": os.path.relpath(Path.cwd(), root)}

@@ -15,7 +15,8 @@ from rich.text import Text
 from scoregate.ci.launch import Began, Ended, Happening, Printed
 from scoregate.ci.recording import Observer, Recording
 from scoregate.ci.report.text import one_line
-from scoregate.cli.standings import Standings, line, table
+from scoregate.cli.board import table
+from scoregate.cli.standings import Standings, line
 
 _EVERY_S = 15.0
 _LOOK_S, _DRAW_S = 1.0, 0.1
@@ -104,7 +105,7 @@ class _Board:
                 list(self._standings.update(recording))
 
     def __rich__(self) -> Table:
-        return table(self._standings, rows=max(3, self.console.height - 4))
+        return table(self._standings, width=self.console.width, height=self.console.height)
 
 
 def printed(text: str) -> Text:

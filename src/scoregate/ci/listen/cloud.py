@@ -10,12 +10,14 @@ from urllib.parse import parse_qs, unquote
 
 from pydantic_core import from_json
 
-from scoregate.ci.listen.book import Book
+from scoregate.ci.listen.ports import Book
 from scoregate.core.events import ErrorInfo
 from scoregate.core.override import EvaluationOverride
 from scoregate.errors import ScoregateError
 
 _MOST_OVERRIDES = 1_000
+_MOST_PEOPLE = 100
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,9 @@ def _plain(parts: Sequence[object], **names: str) -> list[dict[str, Any]]:
 def _review(call: Call, names: Names, _: Book) -> Answer:
     fields = _fields(call)
     given = fields.get("assigneeEmailAddress")
-    assignees = tuple(str(each) for each in (given if isinstance(given, list) else [given]) if each)
-    return Answer(review=Review(names["run"], str(fields.get("name") or "human review"), assignees))
+    people = tuple(str(each)[:_LONGEST_NAME] for each in (given if isinstance(given, list) else [given]) if each)
+    name = str(fields.get("name") or "human review")[:_LONGEST_NAME]
+    return Answer(review=Review(names["run"], name, people[:_MOST_PEOPLE]))
 
 
 def _taken(*_: object) -> Answer:

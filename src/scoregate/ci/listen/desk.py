@@ -16,10 +16,11 @@ from scoregate.ci.listen.ports import Book, Hear
 from scoregate.ci.listen.spool import Spool
 from scoregate.ci.listen.suite_run import SuiteRun
 from scoregate.ci.listen.telling import Reader, batches
-from scoregate.core.events import Errored, ErrorInfo, SuiteFinished
+from scoregate.core.events import Errored, ErrorInfo, ReviewRequested, SuiteFinished
 
 _EVERY_S = 0.1
 _MOST_PROBLEMS = 100
+_MOST_REVIEWS = 100
 _NOBODY = "(no suite)"
 
 
@@ -98,6 +99,20 @@ class Desk:
         suite = call.data.get("testExternalId") if call is not None else None
         run = self.run_of(call) if call is not None and isinstance(suite, str) and suite else self._nobody()
         self.problem(run, ErrorInfo(error.type, f"{path}: {error.message}", error.traceback, error.advice))
+
+    def failed(self, suite: str | None, error: ErrorInfo) -> None:
+        """Something of ours did not work for a suite, as far as that is known: it is not whole."""
+        runs = self._of[suite] if suite else []
+        self.problem(runs[-1] if runs else self._nobody(), error)
+
+    def review(self, run_id: str, name: str, *, assignees: Sequence[str]) -> None:
+        """People are asked to judge a run; the SDKs ask once for each of them, and again where an answer was lost."""
+        run = self._runs.get(run_id)
+        if run is None:
+            self.notices.tell(f"a review {name!r:.100} was asked for, of a run that never started")
+        elif run.heard and name not in run.reviews and len(run.reviews) < _MOST_REVIEWS:
+            run.reviews.add(name)
+            self.hear.said(run.id, [ReviewRequested(suite=run.suite, name=name, assignees=tuple(assignees))])
 
     async def close(self) -> None:
         """Tell what has not been told: runs that never ended, without an end."""

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from scoregate.ci.listen.bodies import Hung, Receive, read_body
 from scoregate.ci.listen.calls import Call, call_of
+from scoregate.ci.listen.cloud_desk import ask_cloud, is_cloud
 from scoregate.ci.listen.desk import Desk
 from scoregate.ci.listen.endpoints import ENDPOINTS
 from scoregate.ci.listen.refused import Refused
@@ -32,7 +33,8 @@ class Door:
         """Take one call."""
         desk = self._desks.get(scope["path_params"]["token"])
         path: str = scope["path"][len(scope["root_path"]) :]
-        if desk is None or scope["method"] != "POST":
+        cloud = desk is not None and is_cloud(path)
+        if desk is None or not (cloud or scope["method"] == "POST"):
             greets = desk is not None and path in ("", "/")
             await _answer(send, 200 if greets else 404, "scoregate" if greets else {"error": "not found"})
             return
@@ -43,7 +45,9 @@ class Door:
         except Refused as refused:
             await _answer(send, refused.status, _refuse(desk, None, path, refused=refused))
             return
-        await _answer(send, *_reply(desk, path, desk.redact(body), agent=_agent(scope)))
+        body = desk.redact(body)
+        replied = await ask_cloud(desk, scope, body) if cloud else _reply(desk, path, body, agent=_agent(scope))
+        await _answer(send, *replied)
 
 
 def _reply(desk: Desk, path: str, body: bytes, *, agent: str) -> tuple[int, Any]:

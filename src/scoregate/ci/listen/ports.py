@@ -24,13 +24,17 @@ class Hear(Protocol):
 
 
 class Book(Protocol):
-    """What the SDKs look up: champions of battles, and people's corrections of judges."""
+    """What the SDKs look up: champions of battles, and people's corrections of judges.
+
+    Its methods block, and may be called from several threads at once. Each raises `StoreError` where something cannot
+    be read or written.
+    """
 
     def champion(self, suite: str, case: str) -> str | None:
-        """The output that holds the title; None where there is none yet."""
+        """The text that a new output of a case, named by its hash, has to beat; None where nobody knows one."""
 
     def crown(self, suite: str, case: str, output: str) -> None:
-        """From now on this output holds it."""
+        """Make a text the champion of later runs, unless the base run decides who that is."""
 
     def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:
-        """The most recent corrections of an evaluator's scores, at most `count`."""
+        """The newest corrections of an evaluator's scores, at most `count`, the newest first."""

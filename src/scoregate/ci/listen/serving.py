@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 import anyio
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
@@ -23,7 +24,20 @@ _KEEP_ALIVE_S = 24 * 3600
 
 
 class _Server(uvicorn.Server):
-    """A server that is a guest in its process."""
+    """A server that is a guest in its process, and stops when it is told, not at its next look at the clock."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        """Answer what is being asked, and no more."""
+        self.should_exit = True
+        self._stopped.set()
+
+    async def main_loop(self) -> None:
+        """Wait for the end."""
+        await self._stopped.wait()
 
     def install_signal_handlers(self) -> None:
         """Leave signals to the host."""
@@ -37,16 +51,27 @@ class _Server(uvicorn.Server):
 @contextlib.asynccontextmanager
 async def serving(desks: Mapping[str, Desk]) -> AsyncIterator[int]:
     """Serve those desks, each below its token; the value is the port."""
-    app = Starlette(routes=[Route("/", _greeting), Mount("/{token}", Door(desks))])
     with _loopback() as sock:
-        server = _Server(_config(app))
+        server = _Server(_config(_app(desks)))
         task = asyncio.get_running_loop().create_task(server.serve(sockets=[sock]))
         try:
             yield sock.getsockname()[1]
         finally:
-            server.should_exit = True
+            server.stop()
             with anyio.CancelScope(shield=True):
                 await task
+
+
+def _app(desks: Mapping[str, Desk]) -> Starlette:
+    app = Starlette(
+        routes=[Route("/", _greeting), Mount("/{token}", Door(desks))], exception_handlers={HTTPException: _not_found}
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _not_found(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001
+    return JSONResponse({"error": "not found"}, 404)
 
 
 async def _greeting(request: Request) -> JSONResponse:  # noqa: ARG001

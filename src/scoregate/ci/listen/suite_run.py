@@ -20,7 +20,8 @@ class SuiteRun:
     """What is kept of it in memory.
 
     `id` is what its SDK calls it by, and the log of its events. Nothing is recorded of one that is not `heard`.
-    `duration_s` is None until it has ended. `problems` are those told of the suite itself.
+    `duration_s` is None until it has ended. `problems` are those told of the suite itself,
+    `reviews` the names of what people are asked to judge.
     """
 
     id: str
@@ -32,6 +33,7 @@ class SuiteRun:
     started: float = field(default_factory=perf_counter)
     duration_s: float | None = None
     problems: set[tuple[str, str]] = field(default_factory=set)
+    reviews: set[str] = field(default_factory=set)
     timer: TimerHandle | None = None
 
     @property

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from scoregate.ci.listen.advice import advice_for
 from scoregate.core.events import ErrorInfo
 from scoregate.core.wire import dump
 
 _LONGEST_NAME = 200
 _LONGEST_MESSAGE = 4_000
 _LONGEST_TRACEBACK = 16_000
-_ADVICE = {
-    re.compile(r"requires openai version 1\.x"): (
-        "The judges of Autoblocks' SDK take openai 1.x only: in the environment of this command, install 'openai<2'."
-    ),
-}
 
 
 def error_info(said: Any) -> ErrorInfo:
     """What an SDK says of an exception, with our advice where we know one."""
     parts = said if isinstance(said, Mapping) else {"message": said}
+    name = text(parts.get("name"), _LONGEST_NAME) or "Error"
     message = text(parts.get("message"), _LONGEST_MESSAGE)
-    return ErrorInfo(
-        text(parts.get("name"), _LONGEST_NAME) or "Error",
-        message,
-        text(parts.get("stacktrace"), _LONGEST_TRACEBACK),
-        next((advice for sign, advice in _ADVICE.items() if sign.search(message)), ""),
-    )
+    return ErrorInfo(name, message, text(parts.get("stacktrace"), _LONGEST_TRACEBACK), advice_for(name, message))
 
 
 def text(value: Any, limit: int) -> str:
