@@ -24,7 +24,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
-TRIES = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+TRIES = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def borne(format_name: str, data: bytes) -> None:

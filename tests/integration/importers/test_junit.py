@@ -86,7 +86,7 @@ def test_a_document_type_is_refused(declared: str) -> None:
 
 def test_nesting_without_end_is_refused() -> None:
     with pytest.raises(ImportFailed, match="nested"):
-        imported("junit", "<testsuite>" * 100_000)
+        imported("junit", "<testsuite>" * 100_000 + "</testsuite>" * 100_000)
 
 
 def test_our_own_report_is_understood(project: Project) -> None:

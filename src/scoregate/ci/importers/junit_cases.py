@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-from xml.etree.ElementTree import Element, ParseError
+from os import SEEK_END
+from typing import BinaryIO
+from xml.etree.ElementTree import Element, ParseError, iterparse
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from scoregate.ci.importers import fields
 from scoregate.ci.importers.result_file import MAX_BYTES, ResultFile
 from scoregate.core.events import ErrorInfo
 from scoregate.errors import ImportFailed
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 _ROOTS = ("testsuites", "testsuite")
 _DEEPEST = 60
@@ -60,19 +59,27 @@ def cases(result: ResultFile) -> Iterator[Case]:
 
 
 def _elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import iterparse
-
-    file.seek(0, 2)
+    file.seek(0, SEEK_END)
     if file.tell() > MAX_BYTES:
         raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
-    file.seek(0)
     try:
-        yield from iterparse(file, ("start", "end"), forbid_dtd=True)
-    except DefusedXmlException:
-        raise ImportFailed("it declares a document type, which could hold entities and is not read") from None
-    except (ParseError, LookupError, ValueError) as error:
+        _refuse_types(file)
+        file.seek(0)
+        yield from iterparse(file, ("start", "end"))
+    except (ParseError, ExpatError, LookupError, ValueError) as error:
         raise ImportFailed(f"it is no well-formed XML: {error}") from None
+
+
+def _refuse_types(file: BinaryIO) -> None:
+    """Read it with an eye for document types alone: a parser that builds anything would expand their entities."""
+    parser = ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse
+    file.seek(0)
+    parser.ParseFile(file)
+
+
+def _refuse(*_: object) -> None:
+    raise ImportFailed("it declares a document type, which could hold entities and is not read")
 
 
 def _tag(element: Element) -> str:

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from scoregate.errors import ImportFailed
 
-# What has a meaning to structure; a string is passed over as a whole.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.DOTALL)
+# Up to the next sign of structure, strings passed over as a whole; nothing is ever looked at twice.
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
+_SIGN = re.compile(rb'(?:[^"\[\]{},:]++|' + _STRING + rb")*+([\[\]{},:])", re.DOTALL)
+_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+([\[\]{}])", re.DOTALL)
 _MAX_BYTES = 64 * 1024 * 1024
 _DEEPEST = 100
 _SPACE = b" \t\r\n"
-_ENDS = (b",", b"]", b"}")
-_STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+_OPENING = (b"[", b"{")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -93,19 +94,37 @@ def _cut(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
     start = next((at for at in range(part.start, part.end) if data[at] not in _SPACE), part.end)
     if data[start : start + 1] != kind:
         return
-    depth, key, begin = 0, None, start + 1
-    for token in _TOKEN.finditer(data, start, part.end):
-        sign, at = token.group(), token.start()
-        if depth == 1 and sign == b":":
-            key, begin = data[begin:at], at + 1
-        elif depth == 1 and sign in _ENDS:
-            if sign == b"," or data[begin:at].strip(_SPACE):
-                yield key, Part(data, begin, at)
-            key, begin = None, at + 1
-        depth += _STEPS.get(sign, 0)
-        if depth == 0:
-            return _nothing_after(data, token.end(), part.end)
-    raise ValueError("it ends before it is complete")
+    at = begin = start + 1
+    key = None
+    while True:
+        sign, at = _next(_SIGN, data, at, end=part.end)
+        if sign in _OPENING:
+            at = _end_of(data, at, part.end)
+        elif sign == b":":
+            key, begin = data[begin : at - 1], at
+        else:
+            if sign == b"," or data[begin : at - 1].strip(_SPACE):
+                yield key, Part(data, begin, at - 1)
+            key, begin = None, at
+            if sign != b",":
+                return _nothing_after(data, at, part.end)
+
+
+def _next(signs: re.Pattern[bytes], data: bytes, at: int, *, end: int) -> tuple[bytes, int]:
+    """The next sign, and where it ends."""
+    found = signs.match(data, at, end)
+    if found is None:
+        raise ValueError("it ends before it is complete")
+    return found[1], found.end()
+
+
+def _end_of(data: bytes, at: int, end: int) -> int:
+    """Where the array or object ends that has just begun."""
+    depth = 1
+    while depth:
+        sign, at = _next(_BRACKET, data, at, end=end)
+        depth += 1 if sign in _OPENING else -1
+    return at
 
 
 def _nothing_after(data: bytes, at: int, end: int) -> None:
