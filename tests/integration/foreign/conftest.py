@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.openai import OpenAIServer
 from tests.integration.foreign import environment, spies
+from tests.integration.foreign.bench import Bench
 from tests.integration.foreign.platform import Platform, open_platform
 from tests.integration.host.conftest import clean_environment
 
@@ -89,3 +90,15 @@ def tsx(place: Place, modules: Path) -> Path:
     """The program that runs TypeScript; the modules are where a script of the place finds them."""
     (place.folder / "node_modules").symlink_to(modules)
     return modules / ".bin" / "tsx"
+
+
+@pytest.fixture
+def bench(tmp_path: Path, server: OpenAIServer) -> Bench:
+    return Bench.new(tmp_path, server.environment)
+
+
+@pytest.fixture
+def npx(bench: Bench, modules: Path) -> str:
+    """What runs a program of the project's modules."""
+    (bench.project.root / "node_modules").symlink_to(modules)
+    return "npx"

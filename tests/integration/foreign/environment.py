@@ -16,7 +16,7 @@ from filelock import FileLock
 
 # Their judges want an openai of version 1.
 PYTHON = ("autoblocksai==0.0.137", "openai>=1.40,<2", "httpx<0.29", "pytest>=8")
-NODE = ("@autoblocks/client@0.0.100", "tsx@4")
+NODE = ("@autoblocks/client@0.0.100", "tsx@4", "vitest@3")
 UV = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}") or "uv"
 _NO_INDEX = re.compile(
     r"[Ff]ailed to fetch|dns error|error sending request|[Tt]imed out|ENOTFOUND|ECONNREFUSED|EAI_AGAIN"

@@ -13,7 +13,7 @@ import httpx
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import Noticed, Said
-from scoregate.ci.listen import Listener, listening
+from scoregate.ci.listen import Book, Listener, listening
 from scoregate.ci.recording import Recording
 from scoregate.core.case import CaseResult
 from scoregate.core.events import Event
@@ -120,21 +120,27 @@ class Talk:
 
 @asynccontextmanager
 async def talking(
-    folder: Path, *, suites: Sequence[str] = (), redact: Callable[[bytes], bytes] = bytes
+    folder: Path,
+    *,
+    suites: Sequence[str] = (),
+    redact: Callable[[bytes], bytes] = bytes,
+    book: Book | None = None,
 ) -> AsyncIterator[Talk]:
     """A server with one line, recorded in a folder; the run is whole when the block has ended."""
     with RunWriter(folder) as writer:
         ear = Ear(Recording(writer))
-        async with listening(redact) as listener, calling(listener, ear, suites=suites) as talk:
+        async with listening(redact) as listener, calling(listener, ear, suites=suites, book=book) as talk:
             yield talk
         talk.run = ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 
 @asynccontextmanager
-async def calling(listener: Listener, ear: Ear, *, suites: Sequence[str] = ()) -> AsyncIterator[Talk]:
+async def calling(
+    listener: Listener, ear: Ear, *, suites: Sequence[str] = (), book: Book | None = None
+) -> AsyncIterator[Talk]:
     """A line of a server."""
     async with (
-        listener.line(ear, EmptyBook(), suites=suites) as line,
+        listener.line(ear, book or EmptyBook(), suites=suites) as line,
         httpx.AsyncClient(base_url=line.address, trust_env=False, timeout=30) as client,
     ):
         yield Talk(client, ear)

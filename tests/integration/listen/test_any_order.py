@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.listen.talk import talking
 
-from scoregate.core.case import CaseResult
+from scoregate.core.case import CaseResult, Status
 
 pytestmark = pytest.mark.anyio
 WHO = {"testExternalId": "bot", "runId": "http-1"}
@@ -50,7 +50,10 @@ async def record(folder: Path, calls: Calls, *, at_once: bool) -> tuple[list[Cas
                 else:
                     await talk.post(path, said)
         await talk.end(run)
-    return sorted(talk.cases, key=lambda case: case.key), talk.ear.tallies[-1]
+    tally = talk.ear.tallies[-1]
+    assert tally.states == {status: n for status in Status if (n := talk.suite.columns.count(status))}
+    assert tally.means == pytest.approx({name: talk.suite.mean(name) for name in tally.means})
+    return sorted(talk.cases, key=lambda case: case.key), tally
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -106,6 +106,17 @@ async def test_two_lines_of_one_server_are_told_apart(tmp_path: Path) -> None:
     assert [[event.suite for _, event in ear.events] for ear in ears] == [["a", "a"], ["b"]]
 
 
+async def test_a_client_that_hangs_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    with anyio.fail_after(8):
+        async with talking(tmp_path) as talk:
+            url = httpx.URL(str(talk.client.base_url))
+            hanging, idle = [await anyio.connect_tcp(url.host, url.port or 80) for _ in range(2)]
+            await hanging.send(f"POST {url.path}end HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{{".encode())
+            await talk.start()
+        await hanging.aclose()
+        await idle.aclose()
+
+
 async def test_signals_stay_the_hosts() -> None:
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     async with listening(bytes):

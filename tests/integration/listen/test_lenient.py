@@ -95,10 +95,12 @@ async def test_half_a_character_is_spelled_out(tmp_path: Path) -> None:
         said = body(testCaseBody=r'{"q": "\ud83d\ude00 \\ud83d"}', testCaseOutput=r'"cut \ud83d"')
         await talk.post("/results", said, agent=NODE)
         await talk.post("/results", body(testCaseHash='"b"', testCaseOutput='"').rstrip(b"}") + b'\xff"}')
+        nested = json.dumps('{"cut": "\\ud83d"}')
+        await talk.post("/results", body(testCaseHash='"c"', testCaseOutput=nested), agent=NODE)
         await talk.end(None)
-    a, b = talk.cases
+    a, b, c = talk.cases
     assert (a.input, a.output) == ({"q": "😀 \\ud83d"}, "cut \\ud83d")
-    assert b.output == "\N{REPLACEMENT CHARACTER}"
+    assert (b.output, c.output) == ("\N{REPLACEMENT CHARACTER}", {"cut": "\\ud83d"})
 
 
 async def test_long_ids_stay_different_and_bounded(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ async def test_judges_that_want_another_openai_are_told_so(tmp_path: Path) -> No
         run = await talk.start()
         await talk.error(run, "a", "accuracy", error={"name": "ImportError", "message": message, "stacktrace": ""})
         await talk.end(run)
-    assert "openai<2" in talk.case.errors[0].error.advice
+    assert "openai>=1,<2" in talk.case.errors[0].error.advice
 
 
 async def test_what_is_too_large_is_shortened_and_says_so(tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ async def ask_cloud(desk: Desk, scope: Mapping[str, Any], body: bytes) -> tuple[
         told = ErrorInfo(type(error).__name__, f"scoregate failed: {error!s:.500}", traceback.format_exc(limit=-20))
         desk.failed(None, told)
         return 500, {"error": f"scoregate failed: {type(error).__name__}"}
-    _tell(desk, call, found)
+    if not desk.closed:
+        _tell(desk, call, found)
     return found.status, found.content
 
 

@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-import anyio.lowlevel
-
 from scoregate.ci.listen.calls import Call
 from scoregate.ci.listen.notices import Notices
 from scoregate.ci.listen.ports import Book, Hear
 from scoregate.ci.listen.spool import Spool
 from scoregate.ci.listen.suite_run import SuiteRun
-from scoregate.ci.listen.telling import Reader, batches
-from scoregate.core.events import Errored, ErrorInfo, ReviewRequested, SuiteFinished
+from scoregate.ci.listen.telling import Reader, tell
+from scoregate.core.events import Errored, ErrorInfo, ReviewRequested
 
 _EVERY_S = 0.1
 _MOST_PROBLEMS = 100
@@ -39,6 +37,7 @@ class Desk:
         self.spool = Spool()
         self.redact = redact
         self.suites = tuple(suites)
+        self.closed = False
         self._runs: dict[str, SuiteRun] = {}
         self._of: defaultdict[str, list[SuiteRun]] = defaultdict(list)
         self._grids = 0
@@ -62,10 +61,13 @@ class Desk:
         self._grids += 1
         return f"grid-{self._grids}"
 
+    def named(self, run: object) -> SuiteRun | None:
+        """The run of that id; None where there is none."""
+        return self._runs.get(run) if isinstance(run, str) else None
+
     def known(self, call: Call) -> SuiteRun | None:
         """The run that a call speaks of: by its id, else the last open one of its suite, else the last."""
-        named = call.data.get("runId")
-        if isinstance(named, str) and (run := self._runs.get(named)) is not None:
+        if (run := self.named(call.data.get("runId"))) is not None:
             return run
         runs = self._of[call.suite]
         return next((run for run in reversed(runs) if run.open), runs[-1] if runs else None)
@@ -107,7 +109,7 @@ class Desk:
 
     def review(self, run_id: str, name: str, *, assignees: Sequence[str]) -> None:
         """People are asked to judge a run; the SDKs ask once for each of them, and again where an answer was lost."""
-        run = self._runs.get(run_id)
+        run = self.named(run_id)
         if run is None:
             self.notices.tell(f"a review {name!r:.100} was asked for, of a run that never started")
         elif run.heard and name not in run.reviews and len(run.reviews) < _MOST_REVIEWS:
@@ -115,16 +117,17 @@ class Desk:
             self.hear.said(run.id, [ReviewRequested(suite=run.suite, name=name, assignees=tuple(assignees))])
 
     async def close(self) -> None:
-        """Tell what has not been told: runs that never ended, without an end."""
-        try:
-            for run in self._runs.values():
-                if run.open:
-                    await self._tell(run)
-            for ending in self._endings:
-                await ending
-        finally:
-            self.notices.close()
-            self.spool.close()
+        """Tell what has not been told: runs that never ended, without an end.
+
+        Whatever `hear` raised when it was told of cases is raised here.
+        """
+        self.closed = True
+        never_ended = [self._tell(run) for run in self._runs.values() if run.open]
+        told = await asyncio.gather(*self._endings, *never_ended, return_exceptions=True)
+        self.notices.close()
+        self.spool.close()
+        for failure in filter(None, told):
+            raise failure
 
     def _nobody(self) -> SuiteRun:
         runs = self._of[_NOBODY]
@@ -135,15 +138,8 @@ class Desk:
         self.hear.counted(run.tally())
 
     async def _tell(self, run: SuiteRun) -> None:
-        if not run.heard:
-            return
         if run.timer is not None:
             run.timer.cancel()
-        for batch in batches(run, Reader(self.spool, self.redact)):
-            self.hear.said(run.id, batch)
-            await anyio.lowlevel.checkpoint()
-        finished = not run.open
-        if finished:
-            self.hear.said(run.id, [SuiteFinished(suite=run.suite, duration_s=run.duration_s)])
-        self.hear.counted(run.tally(finished=finished))
-        run.forget()
+        if run.heard:
+            await tell(run, Reader(self.spool, self.redact), self.hear)
+            run.forget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -20,6 +21,7 @@ from scoregate.core.events import ErrorInfo
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _AGENT = b"user-agent"
+_NOT_FOUND = 404, {"error": "not found"}
 
 
 class Door:
@@ -33,21 +35,26 @@ class Door:
         """Take one call."""
         desk = self._desks.get(scope["path_params"]["token"])
         path: str = scope["path"][len(scope["root_path"]) :]
-        cloud = desk is not None and is_cloud(path)
-        if desk is None or not (cloud or scope["method"] == "POST"):
-            greets = desk is not None and path in ("", "/")
-            await _answer(send, 200 if greets else 404, "scoregate" if greets else {"error": "not found"})
-            return
+        if desk is not None and (scope["method"] == "POST" or is_cloud(path)):
+            with suppress(Hung):
+                await _answer(send, *await self._taken(desk, path, scope, receive=receive))
+        elif desk is not None and path in ("", "/"):
+            await _answer(send, 200, "scoregate")
+        else:
+            await _answer(send, *_NOT_FOUND)
+
+    async def _taken(self, desk: Desk, path: str, scope: Scope, *, receive: Receive) -> tuple[int, Any]:
+        body, refused = b"", None
         try:
             body = await read_body(receive, self._turn)
-        except Hung:
-            return
-        except Refused as refused:
-            await _answer(send, refused.status, _refuse(desk, None, path, refused=refused))
-            return
+        except Refused as error:
+            refused = error
+        if desk.closed:
+            return _NOT_FOUND
+        if refused is not None:
+            return refused.status, _refuse(desk, None, path, refused=refused)
         body = desk.redact(body)
-        replied = await ask_cloud(desk, scope, body) if cloud else _reply(desk, path, body, agent=_agent(scope))
-        await _answer(send, *replied)
+        return await ask_cloud(desk, scope, body) if is_cloud(path) else _reply(desk, path, body, agent=_agent(scope))
 
 
 def _reply(desk: Desk, path: str, body: bytes, *, agent: str) -> tuple[int, Any]:

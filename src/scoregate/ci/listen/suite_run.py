@@ -10,8 +10,7 @@ from typing import Any
 
 from scoregate.ci.listen.index import Index
 from scoregate.core.events import SuiteStarted
-from scoregate.core.fold import labels
-from scoregate.core.record import SuiteResult
+from scoregate.core.fold import label_of
 from scoregate.core.tally import Tally
 
 
@@ -55,6 +54,6 @@ class SuiteRun:
 
     def tally(self, *, finished: bool = False) -> Tally:
         """How far it is."""
-        label = labels([SuiteResult(self.suite, "", params=self.params)])[0]
+        label = label_of(self.suite, self.params)
         done = len(self.index.rows)
         return Tally(self.id, label, done=done, states=self.index.states, means=self.index.means, finished=finished)

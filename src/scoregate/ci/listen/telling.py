@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import anyio.lowlevel
+
 from scoregate.ci.listen.bodies import parse
 from scoregate.ci.listen.column import NOWHERE
 from scoregate.ci.listen.index import Said
+from scoregate.ci.listen.ports import Hear
 from scoregate.ci.listen.repeats import case_keys
 from scoregate.ci.listen.spool import Spool
 from scoregate.ci.listen.suite_run import SuiteRun
 from scoregate.ci.listen.turning import Body, Teller
 from scoregate.core.case import CaseKey
-from scoregate.core.events import Event
+from scoregate.core.events import Event, SuiteFinished
 
 _BATCH_EVENTS = 200
 _BATCH_BYTES = 1024 * 1024
@@ -34,8 +37,18 @@ class Reader:
         return parse(raw), raw
 
 
-def batches(run: SuiteRun, reader: Reader) -> Iterator[list[Event]]:
-    """All that was said of a run's cases, in the order in which they were first heard of."""
+async def tell(run: SuiteRun, reader: Reader, hear: Hear) -> None:
+    """All that was said of a run's cases, and of a run that has ended, its end."""
+    for batch in _batches(run, reader):
+        hear.said(run.id, batch)
+        await anyio.lowlevel.checkpoint()
+    if not run.open:
+        hear.said(run.id, [SuiteFinished(suite=run.suite, duration_s=run.duration_s)])
+    hear.counted(run.tally(finished=not run.open))
+
+
+def _batches(run: SuiteRun, reader: Reader) -> Iterator[list[Event]]:
+    """The cases in the order in which they were first heard of."""
     teller = Teller(run.suite, run.sdk)
     batch: list[Event] = []
     for row, key in enumerate(case_keys(run.index)):

@@ -8,8 +8,7 @@ from math import isfinite
 from typing import Any
 from zlib import crc32
 
-from pydantic_core import from_json
-
+from scoregate.ci.listen.bodies import parse
 from scoregate.ci.listen.calls import JAVASCRIPT
 from scoregate.ci.listen.fitting import fitting
 from scoregate.ci.listen.scores import evaluation_of
@@ -76,7 +75,7 @@ class Teller:
         if self.sdk != JAVASCRIPT or not isinstance(output, str) or not output.startswith(("{", "[", "null")):
             return output
         try:
-            return from_json(output)
+            return parse(output.encode())
         except ValueError:
             return output
 
