@@ -28,7 +28,7 @@ PLAIN = {
     "ci.settings",
     "ci.unless",
 }
-STAGES = {"ci.discover", "ci.baseline", "ci.install", "ci.launch", "ci.listen", "ci.report"}
+STAGES = {"ci.discover", "ci.baseline", "ci.importers", "ci.install", "ci.launch", "ci.listen", "ci.report"}
 GLUE = {
     "ci.adapt",
     "ci.confirm",

@@ -14,6 +14,7 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.identity import Identity
+from scoregate.ci.importers import Reader
 from scoregate.ci.launch import Happening, Host, Tell, launch_all
 from scoregate.ci.lines import open_lines
 from scoregate.ci.plan import Plan
@@ -75,6 +76,7 @@ class Recorder:
                 timeout_s=settings.timeout,
                 max_scripts=settings.max_suites,
                 open_line=open_line,
+                read_results=Reader(self.redact, settings.suite),
             )
             await launch_all(plan.launches, host, tell)
         return True

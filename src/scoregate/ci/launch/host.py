@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from scoregate.ci.identity import Identity
 from scoregate.ci.launch.happenings import Tell
+from scoregate.ci.launch.results import ReadResults
 from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
 
@@ -28,6 +29,7 @@ class Host:
         timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
         open_line: listens to what another SDK in a foreign launch reports over HTTP, for as long as it runs; None
             where no launch is foreign.
+        read_results: reads the result files that a launch leaves behind; None where no launch imports any.
     """
 
     root: Path
@@ -37,3 +39,4 @@ class Host:
     timeout_s: float | None = None
     max_scripts: int = 1
     open_line: OpenLine | None = None
+    read_results: ReadResults | None = None

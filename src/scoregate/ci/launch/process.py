@@ -11,12 +11,14 @@ from pathlib import Path
 from time import perf_counter
 
 import anyio
+import anyio.to_thread
 
 from scoregate.ci.child import Child, Tail, run_child
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.launch.follow import Follower
-from scoregate.ci.launch.happenings import Began, Ended, Printed, Tell
+from scoregate.ci.launch.happenings import Began, Ended, Noticed, Printed, Tell
 from scoregate.ci.launch.host import Equip, Host
+from scoregate.ci.launch.results import Results
 from scoregate.ci.plan import Launch
 from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Script
@@ -31,6 +33,7 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
         events = _events_folder(Path(folder), host)
         follower = Follower(launch.name, events, host.redact)
         tell(Began(launch.name))
+        results = await anyio.to_thread.run_sync(Results.of, launch)
         started = perf_counter()
         try:
             async with anyio.create_task_group() as following:
@@ -41,6 +44,7 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
         finally:
             for happening in (*follower.read(), *follower.read(), *follower.close()):
                 tell(happening)
+        script = await _imported(script, results, host, tell=tell)
         tell(Ended(replace(script, duration_s=round(perf_counter() - started, 3))))
 
 
@@ -90,6 +94,20 @@ async def _run(launch: Launch, host: Host, events: Path, *, equip: Equip, tell: 
         return Script(launch.name, _command(launch, host), error=told)
     error_info = _error(end.exit_code, tail, timeout_s=host.timeout_s if end.timed_out else None)
     return Script(launch.name, _command(launch, host), end.exit_code, end.timed_out, error=error_info)
+
+
+async def _imported(script: Script, results: Results, host: Host, *, tell: Tell) -> Script:
+    """The script, once the result files that it left behind are told; one that never ran to its end left none."""
+    if not results.launch.source.imports or script.exit_code is None or script.timed_out:
+        return script
+    assert host.read_results is not None, "a launch imports results, and nobody reads them"
+    failures = await results.tell(tell, host.read_results, host.identity)
+    if failures and script.error is None:
+        told = "; ".join(failure.message for failure in failures)
+        return replace(script, error=ErrorInfo("ImportFailed", told, advice=failures[0].advice))
+    for failure in failures:
+        tell(Noticed(script.name, failure.message))
+    return script
 
 
 def _command(launch: Launch, host: Host) -> tuple[str, ...]:
