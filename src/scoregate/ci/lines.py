@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.book import open_book
 from scoregate.ci.launch import Counted, Equip, Noticed, OpenLine, Said, Tell
-from scoregate.ci.plan import Launch, Plan
+from scoregate.ci.plan import Kind, Launch, Plan
 from scoregate.ci.secrets import Redactor
-from scoregate.core.events import Event
+from scoregate.core.events import Event, Origin, SuiteStarted
 from scoregate.core.tally import Tally
 
 if TYPE_CHECKING:
@@ -62,7 +62,14 @@ class _Ear:
             self._heard = True
             for setting in _unheeded(self.launch.environment):
                 self.noticed(f"Autoblocks' SDKs cannot be told of {setting}: its suites ran as they are written")
-        self.tell(Said(self.launch.name, log, events))
+        self.tell(Said(self.launch.name, log, [self._placed(event) for event in events]))
+
+    def _placed(self, event: Event) -> Event:
+        """The SDKs do not say where a suite stands; of a file we know it, as far as its first suite."""
+        source = self.launch.source
+        if not isinstance(event, SuiteStarted) or event.origin is not None or source.kind is Kind.COMMAND:
+            return event
+        return replace(event, origin=Origin(source.path, source.line))
 
     def counted(self, tally: Tally) -> None:
         """As `listen.Hear.counted`."""

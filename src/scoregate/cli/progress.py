@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
+from scoregate.ci.github.commands import harmless_marks
 from scoregate.ci.launch import Began, Ended, Happening, Printed
 from scoregate.ci.recording import Observer, Recording
-from scoregate.ci.report.text import one_line
+from scoregate.ci.report.text import excerpt, one_line
 from scoregate.cli.board import table
 from scoregate.cli.standings import Standings, line
 
@@ -66,7 +66,7 @@ class _Plain:
         if isinstance(happening, Began):
             self._say(f"▸ {one_line(happening.script, 200)}")
         elif isinstance(happening, Printed):
-            self.console.print(printed(happening.line))
+            say(self.console, happening.line)
         elif isinstance(happening, Ended):
             self._look(recording)
             for standing in self._standings.of(happening.script.name):
@@ -86,7 +86,7 @@ class _Plain:
 
     def _say(self, text: str) -> None:
         self._told = monotonic()
-        self.console.print(Text(text))
+        self.console.print(Text(text), soft_wrap=True)
 
 
 @dataclass(slots=True)
@@ -99,16 +99,21 @@ class _Board:
 
     def __call__(self, happening: Happening, recording: Recording) -> None:
         if isinstance(happening, Printed):
-            self.console.print(printed(happening.line))
+            say(self.console, happening.line)
         elif self._pace.is_due() or isinstance(happening, Ended):
             with self._pace.taken():
                 list(self._standings.update(recording))
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
+        if not any(self._standings):
+            return Text("no suite has been heard of yet", style="dim")
         return table(self._standings, width=self.console.width, height=self.console.height)
 
 
-def printed(text: str) -> Text:
-    """A line that a script printed, set apart so that nothing in it is taken for a command of ours or of CI's."""
-    harmless = one_line(text, _LONGEST_LINE).replace("##[", "##\u200b[")
-    return Text(f"  | {harmless}", style="dim", no_wrap=True)
+def say(console: Console, line: str) -> None:
+    """Show a line that somebody else printed, set apart so that nothing in it is taken for ours or for CI's command.
+
+    It keeps its indentation and is not broken; what would steer a terminal is taken out.
+    """
+    seen = excerpt(line, _LONGEST_LINE).replace("\n", " ").expandtabs(4)
+    console.print(Text(f"  | {harmless_marks(seen)}", style="dim"), soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -12,7 +13,7 @@ from scoregate.ci.flow import Outcome, gate
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import Find, find_all, open_ports
 from scoregate.cli.closing import close
-from scoregate.cli.progress import printed, progress
+from scoregate.cli.progress import progress, say
 from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.stopping import stoppable
 from scoregate.cli.terminal import terminal
@@ -36,7 +37,7 @@ async def _gate(settings: Settings, root: Path, console: Console, find: Find) ->
                 settings,
                 scratch=scratch,
                 observers=[observer],
-                say=lambda line: console.print(printed(line)),
+                say=partial(say, console),
                 stop=stop,
                 find=find,
             ) as ports,

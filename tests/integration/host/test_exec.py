@@ -10,7 +10,7 @@ import pytest
 from junitparser import JUnitXml
 from tests.fakes import runner
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.host.foreign import foreign
+from tests.integration.host.foreign import CLIENT, foreign
 from tests.integration.host.test_ends import wait_for
 
 PYTHON = ("--", sys.executable, "run.py")
@@ -61,6 +61,8 @@ def test_runs_are_compared(project: Project) -> None:
         ("one = Suite('theirs')\none.say('/results', testCaseHash='a', testCaseBody={})\none.end()", "0 evaluations"),
         ("post('/errors', {'testExternalId': 'theirs', 'error': {'name': 'AssertionError', 'message': 'no cases'}})",
          "no cases"),
+        ("suite()\nassert post('/start', b'no json')[0] == 400", "POST /start"),
+        ("suite()\nassert post('/results', {'testExternalId': 'theirs'})[0] == 400", "POST /results"),
         ("suite()\npost('/errors', {'testExternalId': 'theirs', 'error': {'name': 'E', 'message': 'late'}})", "late"),
         ("one = Suite('theirs')\none.case('a')\none.error('b')\none.end()", "error rate"),
         ("one = Suite('theirs')\none.case('a')\none.error('a', 'other')\none.end()", "error rate"),
@@ -69,8 +71,8 @@ def test_runs_are_compared(project: Project) -> None:
         ("one = Suite('theirs')\none.case('a')\nimport os\nos.kill(os.getpid(), 9)", "SIGKILL"),
         ("suite()\nimport os\nos._exit(3)", "exited with 3"),
     ],
-    ids=["silent", "unfinished", "no cases", "no evaluations", "invalid", "suite error", "case error",
-         "evaluator error", "exit code", "raises", "killed", "leaves"],
+    ids=["silent", "unfinished", "no cases", "no evaluations", "invalid", "no json", "refused", "suite error",
+         "case error", "evaluator error", "exit code", "raises", "killed", "leaves"],
 )  # fmt: skip
 def test_nothing_that_was_not_measured_is_green(project: Project, body: str, told: str) -> None:
     foreign(project, body)
@@ -174,6 +176,12 @@ def test_what_the_command_prints_cannot_give_commands_to_ci(project: Project) ->
     assert "boo" in ran.output
 
 
+def test_what_the_command_prints_is_shown_as_it_stands(project: Project) -> None:
+    foreign(project, f"print('  indented')\nprint({'x ' * 100!r})\nsuite()")
+    ran = run(project)
+    assert f"  |   indented\n  | {'x ' * 100}\n" in ran.output
+
+
 def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
     body = "one = Suite('theirs')\none.case('a')\nopen('ready', 'w').write('x')\nimport time\ntime.sleep(300)"
     foreign(project, body)
@@ -210,3 +218,38 @@ def test_without_another_sdk_there_is_no_server(project: Project) -> None:
     assert ran.exit_code == 0
     assert "scoregate.ci.launch" in ran.output
     assert "starlette" not in ran.output
+
+
+STAND_IN = """
+import client
+
+
+def run_test_suite(id, **_):
+    client.suite(id)
+"""
+
+
+def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Project) -> None:
+    project.write("client.py", CLIENT)
+    project.write("autoblocks/testing/run.py", STAND_IN)
+    theirs = "from autoblocks.testing.run import run_test_suite\n\nrun_test_suite(id='theirs')\n"
+    project.write("evals/theirs.py", theirs)
+    project.write("evals/both.py", f"{suite()}\n{theirs.replace('theirs', 'more')}")
+    project.write("evals/later.py", theirs.replace("testing.run", "testing.v2.run"))
+    listed = project.scoregate("list")
+    assert listed.exit_code == 0, listed.output
+    assert "evals/theirs.py:3 [python] theirs in evals/, starts a suite of Autoblocks at line 3" in listed.output
+    assert "note: evals/later.py was left out" in listed.output
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "more", "theirs"]
+    assert [notice for notice in ran.run["notices"] if "version 2" in notice]
+    origins = {each["id"]: each["origin"] and each["origin"]["file"] for each in ran.run["suites"]}
+    assert origins == {"demo": "evals/both.py", "more": "evals/both.py", "theirs": "evals/theirs.py"}
+
+
+def test_a_file_whose_sdk_is_not_installed_says_what_to_install(project: Project) -> None:
+    project.write("evals/theirs.py", "from autoblocks.testing.run import run_test_suite\nrun_test_suite(id='theirs')\n")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert "Install autoblocksai" in ran.output
