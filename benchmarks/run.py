@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import datasets
 import junit
+import listen
 import models
 import overhead
 import saturation
@@ -25,6 +26,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "junit": junit.measure,
     "models": models.measure,
     "datasets": datasets.measure,
+    "listen": listen.measure,
 }
 
 

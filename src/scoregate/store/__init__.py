@@ -11,6 +11,7 @@ from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store, Writer
+from scoregate.store.throne import Throne
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
 KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS)
@@ -34,6 +35,7 @@ __all__ = [
     "StoredConfig",
     "StoredJudge",
     "StoredVersion",
+    "Throne",
     "Verdict",
     "Winner",
     "Writer",
