@@ -8,6 +8,7 @@ from pathlib import Path
 from scoregate.datasets import Datasets
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges import DatasetShape, DatasetUsers, JudgesFactory, TestConfigs
+from scoregate.offline_tests import OfflineTestsFactory
 from scoregate.store import Store, open_store
 
 
@@ -51,6 +52,11 @@ class Client:
     def test_configs(self) -> TestConfigs:
         """Which datasets are scored by which judges."""
         return TestConfigs(self.store, self._shape)
+
+    @cached_property
+    def offline_tests(self) -> OfflineTestsFactory:
+        """Its test configs, and their runs."""
+        return OfflineTestsFactory(self, None, self.project_name)
 
     def _shape(self, dataset: str) -> DatasetShape | None:
         try:

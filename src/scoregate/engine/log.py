@@ -39,7 +39,7 @@ class EventLog:
 
     def __init__(self, suite: str, folder: Path | None) -> None:
         self.suite = suite
-        self.stopped = False
+        self.stopped = self.given_up = False
         self._seq = 0
         self._lock = threading.Lock()
         self._file = _temporary() if folder is None else _new_in(folder)

@@ -12,6 +12,7 @@ from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored
 from scoregate.core.suite import Suite
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS, error_info
+from scoregate.engine.patience import Patience
 from scoregate.engine.retry import is_transient, wait_s
 from scoregate.engine.scoring import Pool, spent
 from scoregate.engine.trial import Trial, enter, tell_stop
@@ -20,10 +21,10 @@ from scoregate.engine.trial import Trial, enter, tell_stop
 class TaskStage:
     """Workers that pull trials and hand those that gave an output to the pools of scorers."""
 
-    def __init__(self, suite: Suite, pools: Sequence[Pool], limiter: CapacityLimiter) -> None:
+    def __init__(self, suite: Suite, pools: Sequence[Pool], limiter: CapacityLimiter, *, patience: Patience) -> None:
         self._suite = suite
         self._pools = pools
-        self._task = Caller(suite.task, limiter, timeout_s=suite.limits.timeout_s)
+        self._task = patience.pausing(Caller(suite.task, limiter, timeout_s=suite.limits.timeout_s))
         self._hook = Caller(suite.hook, limiter, timeout_s=suite.limits.timeout_s) if suite.hook else None
 
     async def work(self, source: Iterator[Trial]) -> None:

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 from scoregate.core.events import ReviewRequested
 from scoregate.core.fold import labels
 from scoregate.core.record import SuiteResult
+from scoregate.engine.environment import events_folder, selection
 from scoregate.engine.log import EventLog
 from scoregate.engine.run_suite import finish, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
 from scoregate.errors import SuiteFailed
 from scoregate.testing.definition import define
-from scoregate.testing.environment import events_folder, selection
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
 from scoregate.testing.summary import show, summary

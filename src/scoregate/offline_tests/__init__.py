@@ -1,0 +1,17 @@
+"""Offline tests: a dataset's examples through an agent and past judges, with a pass condition."""
+
+from scoregate.judges import JudgeVersionPin, TestConfig
+from scoregate.offline_tests.factory import OfflineTestsFactory
+from scoregate.offline_tests.result import OfflineTestResult, ScorerData, ScoringResult
+from scoregate.offline_tests.types import AgentFunction, PassConditionFn
+
+__all__ = [
+    "AgentFunction",
+    "JudgeVersionPin",
+    "OfflineTestResult",
+    "OfflineTestsFactory",
+    "PassConditionFn",
+    "ScorerData",
+    "ScoringResult",
+    "TestConfig",
+]

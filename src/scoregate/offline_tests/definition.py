@@ -1,0 +1,86 @@
+"""From examples, judges and an agent to a suite that the engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoregate.core.events import Origin
+from scoregate.core.suite import Limits, Suite
+from scoregate.datasets import Example
+from scoregate.engine.environment import Selection, chosen
+from scoregate.engine.outputs import output_form
+from scoregate.judges import JudgeResult, JudgeVersion, Subject, scorers_of
+from scoregate.offline_tests.agents import Filling
+from scoregate.offline_tests.calls import Calls
+from scoregate.offline_tests.conclusion import Conclusion
+from scoregate.offline_tests.rows import Attempt, cases_of, describe
+from scoregate.offline_tests.types import AgentFunction, PassConditionFn
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineTest:
+    """All that a run is made of. `filling` tells how the agent is called; without an agent the examples are judged."""
+
+    name: str
+    title: str
+    examples: Sequence[Example]
+    versions: Sequence[JudgeVersion]
+    agent: AgentFunction | None = None
+    filling: Filling | None = None
+    passes: PassConditionFn | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(slots=True)
+class Course:
+    """A run under way: `attempts` are its rows as they began; `advance` is called when a judge is done with one."""
+
+    test: OfflineTest
+    advance: Callable[[], None] = lambda: None
+    attempts: list[Attempt] = field(default_factory=list)
+
+    def suite(self, selection: Selection, *, message: str | None, origin: Origin | None) -> Suite:
+        """The suite of the cases that the environment asks for."""
+        test, most = self.test, self.test.limits.max_case_concurrency
+        scorers = scorers_of(test.versions, _subject, max_concurrency=most, keep=self._keep)
+        conclusion = Conclusion(test.passes, scorers).scorer(max_concurrency=most) if test.passes else None
+        return Suite(
+            test.name,
+            list(chosen(list(cases_of(test.examples, selection.repeats or 1)), test.name, selection)),
+            self._task(),
+            describe,
+            lambda attempt: output_form(attempt.output),
+            scorers,
+            conclusion,
+            limits=test.limits,
+            origin=origin,
+            message=message,
+        )
+
+    def _task(self) -> Callable[[Example], Any]:
+        test = self.test
+        if test.agent is None or test.filling is None:
+            return self._judged_only
+        return Calls(test.agent, test.filling, self._begin, self._failed).task
+
+    async def _judged_only(self, example: Example) -> Attempt:
+        return self._begin(example)
+
+    def _begin(self, example: Example) -> Attempt:
+        attempt = Attempt(example, success=None if self.test.passes is None else False)
+        self.attempts.append(attempt)
+        return attempt
+
+    def _failed(self, attempt: Attempt) -> None:  # noqa: ARG002
+        for _ in self.test.versions:
+            self.advance()
+
+    def _keep(self, scorer: str, attempt: Attempt, result: JudgeResult) -> None:
+        attempt.keep(scorer, result)
+        self.advance()
+
+
+def _subject(example: Example, attempt: Attempt) -> Subject:  # noqa: ARG001
+    return attempt.subject()
