@@ -10,7 +10,6 @@ from time import perf_counter
 import anyio
 from anyio import CapacityLimiter
 
-from scoregate import __version__
 from scoregate.core.endings import closing
 from scoregate.core.events import Errored, ErrorInfo, SuiteFinished, SuiteStarted
 from scoregate.core.suite import Suite
@@ -20,6 +19,7 @@ from scoregate.engine.patience import Patience
 from scoregate.engine.scoring import Pool
 from scoregate.engine.tasks import TaskStage
 from scoregate.engine.trial import Trial, trials
+from scoregate.version import __version__
 
 
 async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:

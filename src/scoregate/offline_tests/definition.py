@@ -21,10 +21,13 @@ from scoregate.offline_tests.types import AgentFunction, PassConditionFn
 
 @dataclass(frozen=True, slots=True)
 class OfflineTest:
-    """All that a run is made of. `filling` tells how the agent is called; without an agent the examples are judged."""
+    """All that a run is made of. `filling` tells how the agent is called; without an agent the examples are judged.
+
+    `title` is what the user calls this run, where that was said.
+    """
 
     name: str
-    title: str
+    title: str | None
     examples: Sequence[Example]
     versions: Sequence[JudgeVersion]
     agent: AgentFunction | None = None

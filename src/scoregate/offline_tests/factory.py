@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 from scoregate.core.suite import Limits
 from scoregate.datasets import Dataset, Example
@@ -120,7 +118,7 @@ class OfflineTestsFactory:
         return run_test(
             OfflineTest(
                 config.name,
-                run_name or _title(config.name),
+                run_name,
                 examples,
                 versions,
                 agent_function,
@@ -168,7 +166,3 @@ def _limits(concurrency: Any, timeout: Any) -> Limits:
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise ValueError(f"timeout_seconds must be a number over 0, not {timeout!r:.60}")
     return Limits(concurrency, scoring_s=timeout)
-
-
-def _title(name: str) -> str:
-    return f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid4().hex[:6]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
 from uuid import uuid4
@@ -70,8 +71,12 @@ def _result(course: Course, log: EventLog, *, run_id: str, names: Sequence[str])
     }
     rows = [_row(each, names) for each in attempts]
     return OfflineTestResult(
-        run_id, _status(attempts), results_url(), rows, dict(traces), course.test.title, log.result()
+        run_id, _status(attempts), results_url(), rows, dict(traces), _title(course.test, run_id), log.result()
     )
+
+
+def _title(test: OfflineTest, run_id: str) -> str:
+    return test.title or f"{test.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{run_id[:6]}"
 
 
 def _status(attempts: Sequence[Attempt]) -> Status:

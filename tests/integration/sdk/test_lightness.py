@@ -31,7 +31,7 @@ print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     light, whole = (set(line.split()) for line in done.stdout.splitlines())
-    assert {name for name in light if name.startswith("scoregate")} == {"scoregate"}
+    assert {name for name in light if name.startswith("scoregate")} == {"scoregate", "scoregate.version"}
     assert HEAVY & light == set()
     assert HEAVY & whole == {"pydantic"}
 
