@@ -61,7 +61,8 @@ class Suite:
 
     `hook(case, output)` runs before the scorers, and what it returns reaches them as `hook_results`; `conclusion`
     scores a case once all the scorers are done with it. `variants` are the parameters of a grid search, one run each;
-    `problems` is what is wrong with the suite; `message` titles the run.
+    `problems` is what is wrong with the suite; `trace_form(output)` is what the record keeps of how it came about;
+    `message` titles the run.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Suite:
     output_form: Callable[[Any], Any]
     scorers: Sequence[Scorer] = ()
     conclusion: Scorer | None = None
+    trace_form: Callable[[Any], Any] | None = None
     hook: Callable[[Any, Any], Any] | None = None
     limits: Limits = Limits()
     origin: Origin | None = None

@@ -132,7 +132,10 @@ def _shortened(event: Event, size: int) -> Event:
 
     note = f"… left out: {size:,} bytes are over the limit of {MAX_EVENT_BYTES:,}"
     if isinstance(event, CaseOutput):
-        return replace(event, output=_start_of(event.output, note), truncated=True)
+        trace = None if event.trace is None else note
+        if size - len(dump(event.trace)) < MAX_EVENT_BYTES // 2:
+            return replace(event, trace=trace)
+        return replace(event, output=_start_of(event.output, note), trace=trace, truncated=True)
     if isinstance(event, CaseStarted):
         return replace(event, input=_start_of(event.input, note))
     if isinstance(event, Scored):

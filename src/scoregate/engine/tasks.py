@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from time import perf_counter
+from typing import Any
 
 import anyio
 from anyio import CapacityLimiter
@@ -75,6 +76,11 @@ class TaskStage:
             await anyio.sleep(wait_s(attempt))
             attempt += 1
 
+    def _traced(self, trial: Trial) -> dict[str, Any]:
+        form = self._suite.trace_form
+        trace = None if form is None else form(trial.output)
+        return {} if trace is None else {"trace": trace}
+
     async def _attempt(self, trial: Trial, attempt: int) -> None:
         started, waited_s = perf_counter(), trial.meter.waited_s
         trial.output = await self._task(trial.case.value)
@@ -86,6 +92,7 @@ class TaskStage:
             output=self._suite.output_form(trial.output),
             duration_ms=round(duration_ms, 3),
             attempts=attempt,
+            **self._traced(trial),
             **spent(trial.meter.usage),
             **trial.key,
         )

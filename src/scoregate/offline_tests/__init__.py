@@ -3,6 +3,8 @@
 from scoregate.judges import JudgeVersionPin, TestConfig
 from scoregate.offline_tests.factory import OfflineTestsFactory
 from scoregate.offline_tests.result import OfflineTestResult, ScorerData, ScoringResult
+from scoregate.offline_tests.tracer import OfflineTracer, Recording, observe
+from scoregate.offline_tests.traces import Traces
 from scoregate.offline_tests.types import AgentFunction, PassConditionFn
 
 __all__ = [
@@ -10,8 +12,12 @@ __all__ = [
     "JudgeVersionPin",
     "OfflineTestResult",
     "OfflineTestsFactory",
+    "OfflineTracer",
     "PassConditionFn",
+    "Recording",
     "ScorerData",
     "ScoringResult",
     "TestConfig",
+    "Traces",
+    "observe",
 ]

@@ -8,14 +8,17 @@ from typing import Any
 
 from scoregate.core.events import Origin
 from scoregate.core.suite import Limits, Suite
+from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.engine.environment import Selection, chosen
 from scoregate.engine.outputs import output_form
+from scoregate.errors import JudgmentValidationError
 from scoregate.judges import JudgeResult, JudgeVersion, Subject, scorers_of
 from scoregate.offline_tests.agents import Filling
 from scoregate.offline_tests.calls import Calls
 from scoregate.offline_tests.conclusion import Conclusion
 from scoregate.offline_tests.rows import Attempt, cases_of, describe
+from scoregate.offline_tests.tracer import OfflineTracer
 from scoregate.offline_tests.types import AgentFunction, PassConditionFn
 
 
@@ -23,7 +26,7 @@ from scoregate.offline_tests.types import AgentFunction, PassConditionFn
 class OfflineTest:
     """All that a run is made of. `filling` tells how the agent is called; without an agent the examples are judged.
 
-    `title` is what the user calls this run, where that was said.
+    `title` is what the user calls this run, where that was said; `trace` finds what examples point to.
     """
 
     name: str
@@ -34,6 +37,7 @@ class OfflineTest:
     filling: Filling | None = None
     passes: PassConditionFn | None = None
     limits: Limits = field(default_factory=Limits)
+    trace: Callable[[str], Trace | None] = lambda _: None
 
 
 @dataclass(slots=True)
@@ -43,6 +47,7 @@ class Course:
     test: OfflineTest
     advance: Callable[[], None] = lambda: None
     attempts: list[Attempt] = field(default_factory=list)
+    tracer: OfflineTracer | None = None
 
     def suite(self, selection: Selection, *, message: str | None, origin: Origin | None) -> Suite:
         """The suite of the cases that the environment asks for."""
@@ -57,6 +62,7 @@ class Course:
             lambda attempt: output_form(attempt.output),
             scorers,
             conclusion,
+            _trace_of,
             limits=test.limits,
             origin=origin,
             message=message,
@@ -65,11 +71,25 @@ class Course:
     def _task(self) -> Callable[[Example], Any]:
         test = self.test
         if test.agent is None or test.filling is None:
-            return self._judged_only
-        return Calls(test.agent, test.filling, self._begin, self._failed).task
+            traced = any(example.offline_trace_id for example in test.examples)
+            return self._with_trace if traced else self._judged_only
+        return Calls(test.agent, test.filling, self._begin, self._failed, self.tracer).task
 
     async def _judged_only(self, example: Example) -> Attempt:
         return self._begin(example)
+
+    def _with_trace(self, example: Example) -> Attempt:
+        """With the trace that the example points to; in a thread, since that is read from the store."""
+        attempt = self._begin(example)
+        attempt.trace_id = example.offline_trace_id
+        if attempt.trace_id is None:
+            return attempt
+        attempt.trace = self.test.trace(attempt.trace_id)
+        if attempt.trace is None:
+            attempt.error = f"there is no trace {attempt.trace_id!r:.60}"
+            self._failed(attempt)
+            raise JudgmentValidationError(attempt.error, advice="Bring it in with client.traces.add_from_otlp(…).")
+        return attempt
 
     def _begin(self, example: Example) -> Attempt:
         attempt = Attempt(example, success=None if self.test.passes is None else False)
@@ -83,6 +103,10 @@ class Course:
     def _keep(self, scorer: str, attempt: Attempt, result: JudgeResult) -> None:
         attempt.keep(scorer, result)
         self.advance()
+
+
+def _trace_of(attempt: Attempt) -> dict[str, Any] | None:
+    return None if attempt.trace is None else attempt.trace.plain()
 
 
 def _subject(example: Example, attempt: Attempt) -> Subject:  # noqa: ARG001

@@ -125,6 +125,7 @@ class OfflineTestsFactory:
                 filling,
                 pass_condition_fn,
                 limits,
+                self._client.traces.get,
             ),
             assert_test=assert_test,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scoregate.core.record import SuiteResult
+from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.judges import JudgeResult
 
@@ -60,6 +61,7 @@ class ScoringResult:
     evaluation_cost: float | None = None
     error: str | None = None
     success: bool | None = None
+    trace: Trace | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

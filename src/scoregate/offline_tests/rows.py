@@ -12,9 +12,11 @@ from zlib import crc32
 
 from scoregate.core.naming import LONGEST_NAME, case_name
 from scoregate.core.suite import Case, Description
+from scoregate.core.trace import Trace
 from scoregate.core.wire import dump, ordered
 from scoregate.datasets import Example
 from scoregate.judges import JudgeResult, Subject
+from scoregate.offline_tests.tracer import Recording
 
 _OUTPUT = "output"
 
@@ -27,6 +29,8 @@ class Attempt:
     has_output: bool = False
     output: Any = None
     trace_id: str | None = None
+    trace: Trace | None = None
+    recording: Recording | None = None
     results: dict[str, JudgeResult] = field(default_factory=dict)
     success: bool | None = None
     error: str | None = None
@@ -36,12 +40,20 @@ class Attempt:
     def subject(self) -> Subject:
         """What the judges get; code judges see what the agent returned as the field `output`, unless there is one."""
         fields = self.example.properties
-        if not self.has_output:
-            return Subject(self.example, fields)
-        seen = self.example
-        if _OUTPUT not in fields:
+        seen, trace = self.example, self.trace
+        if trace is not None:
+            seen = replace(seen, trace=trace, offline_trace_id=trace.trace_id)
+        if self.has_output and _OUTPUT not in fields:
             seen = replace(seen, properties={**fields, _OUTPUT: self.output})
-        return Subject(seen, fields, self.output)
+        text = None if trace is None else trace.text()
+        return Subject(seen, fields, self.output, text) if self.has_output else Subject(seen, fields, trace=text)
+
+    def end_recording(self, output: Any = None) -> None:
+        """Take in the trace of the call, where it was recorded; `output` is what came out."""
+        if self.recording is not None:
+            self.recording.end(output)
+            self.trace = self.recording.trace
+            self.trace_id = None if self.trace is None else self.trace.trace_id
 
     def keep(self, scorer: str, result: JudgeResult) -> None:
         """Take in what a judge said."""

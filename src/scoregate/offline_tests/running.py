@@ -15,13 +15,16 @@ from scoregate.engine.log import EventLog
 from scoregate.engine.origin import caller
 from scoregate.engine.run_suite import finish, run_suite
 from scoregate.engine.sync import run_sync
-from scoregate.errors import JudgmentTestError
+from scoregate.errors import JudgmentTestError, MissingExtra
 from scoregate.offline_tests.definition import Course, OfflineTest
 from scoregate.offline_tests.place import results_url
 from scoregate.offline_tests.progress import bar
 from scoregate.offline_tests.result import OfflineTestResult, ScoringResult, Status, scorer_data
 from scoregate.offline_tests.rows import Attempt
 from scoregate.offline_tests.table import show
+from scoregate.offline_tests.tracer import OfflineTracer
+
+_UNTRACED = "The agent was not traced: that needs pip install 'scoregate[traces]'."
 
 
 def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
@@ -32,7 +35,7 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
         JudgmentTestError: `assert_test` is set and a row does not pass, or there is none.
     """
     started, folder, run_id = perf_counter(), events_folder(), str(uuid4())
-    course = Course(test)
+    course = Course(test, tracer=_tracer(test))
     suite = course.suite(selection(), message=message() or test.title, origin=caller())
     with bar(test.name, suite.trials * len(suite.scorers), shown=folder is None) as course.advance:
         (log,) = run_sync(partial(run_suite, suite, folder), apart=True)
@@ -43,7 +46,7 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
     if log.given_up:
         raise TimeoutError(f"Test run {run_id} did not complete within {test.limits.scoring_s:g}s")
     if folder is None:
-        show(result)
+        show(result, notice=_UNTRACED if test.agent and course.tracer is None else "")
     if failed:
         raise JudgmentTestError(_failure(result))
     return result
@@ -67,12 +70,19 @@ def _result(course: Course, log: EventLog, *, run_id: str, names: Sequence[str])
     traces: Mapping[int, str] = {
         each.example.example_id: each.trace_id
         for each in attempts
-        if each.trace_id is not None and each.example.example_id is not None
+        if each.trace_id is not None and each.recording is not None and each.example.example_id is not None
     }
     rows = [_row(each, names) for each in attempts]
     return OfflineTestResult(
         run_id, _status(attempts), results_url(), rows, dict(traces), _title(course.test, run_id), log.result()
     )
+
+
+def _tracer(test: OfflineTest) -> OfflineTracer | None:
+    try:
+        return OfflineTracer() if test.agent else None
+    except MissingExtra:
+        return None
 
 
 def _title(test: OfflineTest, run_id: str) -> str:
@@ -96,6 +106,7 @@ def _row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:
         spent.cost if spent else None,
         attempt.error,
         attempt.success,
+        attempt.trace,
     )
 
 

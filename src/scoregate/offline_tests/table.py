@@ -12,10 +12,10 @@ _WIDEST = 40
 _MARKS = {True: "passed", False: "failed", None: ""}
 
 
-def show(result: OfflineTestResult) -> None:
+def show(result: OfflineTestResult, *, notice: str = "") -> None:
     """Print it: those that failed first, nothing in it that steers a terminal."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    text = "\n".join(_lines(result))
+    text = "\n".join([*_lines(result), *([notice] if notice else [])])
     print(text.encode(encoding, "replace").decode(encoding))
 
 

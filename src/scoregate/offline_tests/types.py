@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from scoregate.datasets import Datasets
 from scoregate.judges import JudgesFactory, TestConfigs
 from scoregate.offline_tests.result import ScorerData
+from scoregate.offline_tests.traces import Traces
 
 # Called once per example with its fields as keywords; sync or async.
 AgentFunction: TypeAlias = Callable[..., Any]
@@ -25,6 +26,10 @@ class Project(Protocol):
     @property
     def judges(self) -> JudgesFactory:
         """Its judges."""
+
+    @property
+    def traces(self) -> Traces:
+        """Its traces."""
 
     @property
     def test_configs(self) -> TestConfigs:

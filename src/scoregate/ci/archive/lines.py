@@ -91,6 +91,7 @@ def _case(data: Mapping[str, Any]) -> CaseResult:
         _texts(get("unscored")),
         _texts(get("pending")),
         _usage(get("usage")),
+        get("trace"),
     )
 
 

@@ -1,0 +1,156 @@
+"""Recording what an agent does, through OpenTelemetry where it is installed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from scoregate.core.trace import Trace
+from scoregate.core.wire import dump, plain
+from scoregate.engine.call import is_async
+from scoregate.errors import MissingExtra
+
+F = TypeVar("F", bound=Callable[..., Any])
+_LONGEST = 32_000
+# The operations of OpenTelemetry's conventions for generative AI, and what their names are attributes of.
+_OPERATIONS = {
+    "agent": ("invoke_agent", "gen_ai.agent.name"),
+    "tool": ("execute_tool", "gen_ai.tool.name"),
+    "llm": ("chat", "gen_ai.request.model"),
+}
+
+
+class Recording:
+    """One call that is being recorded. `trace` is there once it has ended."""
+
+    def __init__(self, span: Any) -> None:
+        self._span = span
+        self.trace: Trace | None = None
+
+    @property
+    def trace_id(self) -> str:
+        """32 hexadecimal digits."""
+        return f"{self._span.get_span_context().trace_id:032x}"
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Spans that begin in this block, in this task or thread, belong to it."""
+        from opentelemetry import trace as api
+
+        with api.use_span(self._span, record_exception=True, set_status_on_exception=True):
+            yield
+
+    def end(self, output: Any = None) -> None:
+        """Say what came out."""
+        from scoregate.offline_tests.collecting import COLLECTOR
+
+        if output is not None:
+            self._span.set_attribute("gen_ai.output.messages", _message("assistant", output))
+        self._span.end()
+        self.trace = COLLECTOR.take(self._span)
+
+
+class OfflineTracer:
+    """Records calls as traces, each apart from all others that run at the same time.
+
+    Raises:
+        MissingExtra: opentelemetry-sdk is not installed.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import opentelemetry.sdk.trace  # noqa: F401
+        except ImportError:
+            raise MissingExtra(
+                "traces need the package opentelemetry-sdk, which is not installed",
+                advice="Run: pip install 'scoregate[traces]'",
+            ) from None
+
+    def begin(self, name: str, inputs: Any = None) -> Recording:
+        """Begin the trace of a call of an agent of this name; `end` of the recording ends it."""
+        from scoregate.offline_tests.collecting import COLLECTOR
+
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+        if inputs is not None:
+            attributes["gen_ai.input.messages"] = _message("user", inputs)
+        return Recording(COLLECTOR.begin(f"invoke_agent {name}", attributes))
+
+    @contextmanager
+    def recording(self, name: str, inputs: Any = None) -> Iterator[Recording]:
+        """Record what the block does; an exception ends up in the trace, and goes on."""
+        recording = self.begin(name, inputs)
+        try:
+            with recording.active():
+                yield recording
+        finally:
+            recording.end()
+
+
+def observe(function: F | None = None, *, span_type: str = "span", name: str | None = None) -> Any:
+    """Make every call of a function, sync or async, a span of the trace that is being recorded around it.
+
+    Args:
+        span_type: "agent", "tool", "llm", or a word of yours. name: of the span; the function's if not given.
+    """
+    if function is None:
+        return functools.partial(observe, span_type=span_type, name=name)
+    called = name or str(getattr(function, "__name__", type(function).__name__))
+    if is_async(function):
+        return functools.wraps(function)(_observed_async(function, called, span_type))
+    return functools.wraps(function)(_observed(function, called, span_type))
+
+
+def _observed(function: Callable[..., Any], name: str, span_type: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with _span(name, span_type, args, kwargs=kwargs) as told:
+            return told(function(*args, **kwargs))
+
+    return call
+
+
+def _observed_async(
+    function: Callable[..., Awaitable[Any]], name: str, span_type: str
+) -> Callable[..., Awaitable[Any]]:
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        with _span(name, span_type, args, kwargs=kwargs) as told:
+            return told(await function(*args, **kwargs))
+
+    return call
+
+
+@contextmanager
+def _span(
+    name: str, span_type: str, args: tuple[Any, ...], *, kwargs: dict[str, Any]
+) -> Iterator[Callable[[Any], Any]]:
+    try:
+        from opentelemetry import trace as api
+    except ImportError:
+        yield lambda output: output
+        return
+    operation, attribute = _OPERATIONS.get(span_type, (span_type, "scoregate.name"))
+    with api.get_tracer("scoregate").start_as_current_span(f"{operation} {name}") as span:
+        if not span.is_recording():
+            yield lambda output: output
+            return
+        given = {**({"args": list(args)} if args else {}), **kwargs}
+        span.set_attributes({"gen_ai.operation.name": operation, attribute: name, "input": _text(given)})
+
+        def told(output: Any) -> Any:
+            span.set_attribute("output", _text(output))
+            return output
+
+        yield told
+
+
+def _message(role: str, content: Any) -> str:
+    return dump([{"role": role, "parts": [{"type": "text", "content": _text(content)}]}]).decode()
+
+
+def _text(value: Any) -> str:
+    try:
+        text = value if isinstance(value, str) else dump(plain(value)).decode()
+    except Exception as error:  # a foreign object that cannot be written
+        text = f"<{type(value).__name__}: {type(error).__name__}>"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
