@@ -18,7 +18,7 @@ REQUIREMENTS = {
     "pydantic-evals": ("pydantic-evals",),
     "pytest": ("pytest",),
     "scoregate": ("-e", f"{REPOSITORY}[cli]"),
-    "scoregate-models": ("-e", f"{REPOSITORY}[judges]"),
+    "scoregate-models": ("-e", f"{REPOSITORY}[judges,traces]"),
 }
 
 

@@ -10,6 +10,7 @@ import datasets
 import junit
 import listen
 import models
+import offline
 import overhead
 import saturation
 import scale
@@ -25,6 +26,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "start": start.measure,
     "junit": junit.measure,
     "models": models.measure,
+    "offline": offline.measure,
     "datasets": datasets.measure,
     "listen": listen.measure,
 }

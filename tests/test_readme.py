@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, DATASETS,
-    ROWS, SETTINGS, DEVELOP,
+    ROWS, CONFIG, AGENT, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -151,6 +151,21 @@ def test_a_dataset_is_made_edited_and_read_back(clone: Path, project: Path) -> N
     assert "golden-set: version 3 -> 4: 1 removed, 1 added, 2 kept" in done.stdout
     assert "golden-set: version 1, 1 of 1 rows" in done.stdout
     file.unlink()
+
+
+def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
+    made, run_by = project / "make_config.py", project / "evals" / "eval_agent.py"
+    made.write_text(BLOCKS[CONFIG][1], encoding="utf-8")
+    subprocess.run([clone / ".venv/bin/python", made], cwd=project, check=True)
+    made.unlink()
+    run_by.write_text(BLOCKS[AGENT][1], encoding="utf-8")
+    with OpenAIServer.start() as server:
+        asked = ("run", "--suite", "nightly-regression", "--baseline", "none")
+        done = scoregate(clone, project, *asked, **server.environment)
+        assert len(server.asked()) == 4
+    run_by.unlink()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pass_condition" in done.stdout
 
 
 def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path) -> None:

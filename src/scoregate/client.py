@@ -8,7 +8,7 @@ from pathlib import Path
 from scoregate.datasets import Datasets
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges import DatasetShape, DatasetUsers, JudgesFactory, TestConfigs
-from scoregate.offline_tests import OfflineTestsFactory, Traces
+from scoregate.offline_tests import Evaluations, OfflineTestsFactory, Traces
 from scoregate.store import Store, open_store
 
 
@@ -57,6 +57,11 @@ class Client:
     def offline_tests(self) -> OfflineTestsFactory:
         """Its test configs, and their runs."""
         return OfflineTestsFactory(self, None, self.project_name)
+
+    @cached_property
+    def evaluation(self) -> Evaluations:
+        """Judging examples that are in no dataset."""
+        return Evaluations(self)
 
     @cached_property
     def traces(self) -> Traces:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 LONGEST_TEXT = 20_000
@@ -27,6 +27,13 @@ class Span:
     events: Sequence[Mapping[str, Any]] = ()
     error: str | None = None
 
+    def plain(self) -> dict[str, Any]:
+        """As plain data."""
+        return {name: getattr(self, name) for name in _FIELDS}
+
+
+_FIELDS = tuple(each.name for each in fields(Span))
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -37,7 +44,7 @@ class Trace:
 
     def plain(self) -> dict[str, Any]:
         """As plain data, for the record."""
-        return {"trace_id": self.trace_id, "spans": [asdict(span) for span in self.spans]}
+        return {"trace_id": self.trace_id, "spans": [span.plain() for span in self.spans]}
 
     def text(self, longest: int = LONGEST_TEXT) -> str:
         """To be read: a step a line under the one that it belongs to, with what is known of it; cut in the middle."""

@@ -1,6 +1,7 @@
 """Offline tests: a dataset's examples through an agent and past judges, with a pass condition."""
 
 from scoregate.judges import JudgeVersionPin, TestConfig
+from scoregate.offline_tests.evaluation import Evaluations
 from scoregate.offline_tests.factory import OfflineTestsFactory
 from scoregate.offline_tests.result import OfflineTestResult, ScorerData, ScoringResult
 from scoregate.offline_tests.tracer import OfflineTracer, Recording, observe
@@ -9,6 +10,7 @@ from scoregate.offline_tests.types import AgentFunction, PassConditionFn
 
 __all__ = [
     "AgentFunction",
+    "Evaluations",
     "JudgeVersionPin",
     "OfflineTestResult",
     "OfflineTestsFactory",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
 from opentelemetry import trace as api
-from opentelemetry.context import Context
+from opentelemetry.context import attach, detach
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
-from scoregate.core.trace import Span, Trace
+from scoregate.core.trace import Span
 
 _MOST_SPANS = 5_000
-_NAME = "scoregate"
+_SAMPLED = api.TraceFlags(api.TraceFlags.SAMPLED)
 
 
 class Collector(SpanProcessor):
@@ -25,21 +27,17 @@ class Collector(SpanProcessor):
         self._attached: WeakSet[TracerProvider] = WeakSet()
         self._lock = threading.Lock()
 
-    def begin(self, name: str, attributes: Mapping[str, Any]) -> api.Span:
-        """The first span of a new trace."""
-        tracer = self._provider().get_tracer(_NAME)
-        span = tracer.start_span(name, context=Context(), attributes=attributes)
-        if span.is_recording():
-            self._open[span.get_span_context().trace_id] = []
-        return span
+    def begin(self) -> api.SpanContext:
+        """A new trace, whose first span is the caller's to write."""
+        self._attach()
+        ids = os.urandom(24)
+        context = api.SpanContext(int.from_bytes(ids[:16]) or 1, int.from_bytes(ids[16:]) or 1, False, _SAMPLED)
+        self._open[context.trace_id] = []
+        return context
 
-    def take(self, span: api.Span) -> Trace | None:
-        """The trace that began with this span; None where it was not recorded."""
-        number = span.get_span_context().trace_id
-        if (found := self._open.pop(number, None)) is None:
-            return None
-        spans = sorted(map(_span, found), key=lambda each: each.start_ns)
-        return Trace(f"{number:032x}", tuple(spans))
+    def take(self, context: api.SpanContext) -> list[Span]:
+        """The spans that ended in this trace, which ends."""
+        return [_span(span) for span in self._open.pop(context.trace_id, ())]
 
     def on_end(self, span: ReadableSpan) -> None:
         """Called by OpenTelemetry, in whatever thread."""
@@ -47,8 +45,10 @@ class Collector(SpanProcessor):
         if context is not None and (kept := self._open.get(context.trace_id)) is not None and len(kept) < _MOST_SPANS:
             kept.append(span)
 
-    def _provider(self) -> TracerProvider:
-        """The process's own, so that every instrumented library is seen; where there is none, it gets one."""
+    def _attach(self) -> None:
+        """To the process's own provider, so that every instrumented library is seen; if there is none, it gets one."""
+        if api.get_tracer_provider() in self._attached:
+            return
         with self._lock:
             provider = api.get_tracer_provider()
             if not isinstance(provider, TracerProvider):
@@ -57,10 +57,19 @@ class Collector(SpanProcessor):
             if provider not in self._attached:
                 provider.add_span_processor(self)
                 self._attached.add(provider)
-            return provider
 
 
 COLLECTOR = Collector()
+
+
+@contextmanager
+def current(context: api.SpanContext) -> Iterator[None]:
+    """Spans that begin in this block, in this task or thread, belong to the span of this context."""
+    token = attach(api.set_span_in_context(api.NonRecordingSpan(context)))
+    try:
+        yield
+    finally:
+        detach(token)
 
 
 def _span(span: ReadableSpan) -> Span:

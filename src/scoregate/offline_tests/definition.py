@@ -52,7 +52,7 @@ class Course:
     def suite(self, selection: Selection, *, message: str | None, origin: Origin | None) -> Suite:
         """The suite of the cases that the environment asks for."""
         test, most = self.test, self.test.limits.max_case_concurrency
-        scorers = scorers_of(test.versions, _subject, max_concurrency=most, keep=self._keep)
+        scorers = scorers_of(test.versions, self._subject, max_concurrency=most, keep=self._keep)
         conclusion = Conclusion(test.passes, scorers).scorer(max_concurrency=most) if test.passes else None
         return Suite(
             test.name,
@@ -100,6 +100,11 @@ class Course:
         for _ in self.test.versions:
             self.advance()
 
+    def _subject(self, example: Example, attempt: Attempt) -> Subject:  # noqa: ARG002
+        if attempt.judged is None:
+            attempt.judged = attempt.subject(told=any(each.judge_type == "prompt" for each in self.test.versions))
+        return attempt.judged
+
     def _keep(self, scorer: str, attempt: Attempt, result: JudgeResult) -> None:
         attempt.keep(scorer, result)
         self.advance()
@@ -107,7 +112,3 @@ class Course:
 
 def _trace_of(attempt: Attempt) -> dict[str, Any] | None:
     return None if attempt.trace is None else attempt.trace.plain()
-
-
-def _subject(example: Example, attempt: Attempt) -> Subject:  # noqa: ARG001
-    return attempt.subject()

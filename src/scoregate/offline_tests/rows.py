@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any
@@ -31,21 +31,25 @@ class Attempt:
     trace_id: str | None = None
     trace: Trace | None = None
     recording: Recording | None = None
+    judged: Subject | None = None
     results: dict[str, JudgeResult] = field(default_factory=dict)
     success: bool | None = None
     error: str | None = None
     started: float = field(default_factory=perf_counter)
     ended: float | None = None
 
-    def subject(self) -> Subject:
-        """What the judges get; code judges see what the agent returned as the field `output`, unless there is one."""
-        fields = self.example.properties
-        seen, trace = self.example, self.trace
-        if trace is not None:
-            seen = replace(seen, trace=trace, offline_trace_id=trace.trace_id)
-        if self.has_output and _OUTPUT not in fields:
-            seen = replace(seen, properties={**fields, _OUTPUT: self.output})
-        text = None if trace is None else trace.text()
+    def subject(self, *, told: bool) -> Subject:
+        """What the judges get; code judges see what the agent returned as the field `output`, unless there is one.
+
+        `told`: whether the trace is wanted as text, as prompts need it.
+        """
+        example, trace = self.example, self.trace
+        fields, seen = example.properties, example
+        if self.has_output or trace is not None:
+            shown = {**fields, _OUTPUT: self.output} if self.has_output and _OUTPUT not in fields else fields
+            trace_id = example.offline_trace_id if trace is None else trace.trace_id
+            seen = Example(shown, example.name, example.example_id, trace_id, trace)
+        text = trace.text() if trace is not None and told else None
         return Subject(seen, fields, self.output, text) if self.has_output else Subject(seen, fields, trace=text)
 
     def end_recording(self, output: Any = None) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from time import time_ns
 from typing import Any, TypeVar
 
-from scoregate.core.trace import Trace
+from scoregate.core.trace import Span, Trace
 from scoregate.core.wire import dump, plain
 from scoregate.engine.call import is_async
+from scoregate.engine.errors import error_info
 from scoregate.errors import MissingExtra
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,33 +25,55 @@ _OPERATIONS = {
 
 
 class Recording:
-    """One call that is being recorded. `trace` is there once it has ended."""
+    """One call of an agent that is being recorded. `trace` is there once it has ended."""
 
-    def __init__(self, span: Any) -> None:
-        self._span = span
+    def __init__(self, agent: str, inputs: Any = None) -> None:
+        from scoregate.offline_tests.collecting import COLLECTOR
+
         self.trace: Trace | None = None
+        self._agent, self._inputs = agent, inputs
+        self._error: BaseException | None = None
+        self._context = COLLECTOR.begin()
+        self._started = time_ns()
 
     @property
     def trace_id(self) -> str:
         """32 hexadecimal digits."""
-        return f"{self._span.get_span_context().trace_id:032x}"
+        return f"{self._context.trace_id:032x}"
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Spans that begin in this block, in this task or thread, belong to it."""
-        from opentelemetry import trace as api
+        """Spans that begin in this block, in this task or thread, belong to it; so does what the block raises."""
+        from scoregate.offline_tests.collecting import current
 
-        with api.use_span(self._span, record_exception=True, set_status_on_exception=True):
-            yield
+        try:
+            with current(self._context):
+                yield
+        except BaseException as error:
+            self._error = error
+            raise
 
     def end(self, output: Any = None) -> None:
         """Say what came out."""
         from scoregate.offline_tests.collecting import COLLECTOR
 
-        if output is not None:
-            self._span.set_attribute("gen_ai.output.messages", _message("assistant", output))
-        self._span.end()
-        self.trace = COLLECTOR.take(self._span)
+        spans = (self._first(output), *COLLECTOR.take(self._context))
+        self.trace = Trace(self.trace_id, tuple(sorted(spans, key=lambda span: span.start_ns)))
+
+    def _first(self, output: Any) -> Span:
+        messages = {"input": ("user", self._inputs), "output": ("assistant", output)}
+        told = {
+            f"gen_ai.{n}.messages": _message(role, said) for n, (role, said) in messages.items() if said is not None
+        }
+        failed = None if self._error is None else f"{type(self._error).__name__}: {error_info(self._error).message}"
+        return Span(
+            f"{self._context.span_id:016x}",
+            f"invoke_agent {self._agent}",
+            start_ns=self._started,
+            end_ns=time_ns(),
+            attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent, **told},
+            error=failed,
+        )
 
 
 class OfflineTracer:
@@ -70,12 +94,7 @@ class OfflineTracer:
 
     def begin(self, name: str, inputs: Any = None) -> Recording:
         """Begin the trace of a call of an agent of this name; `end` of the recording ends it."""
-        from scoregate.offline_tests.collecting import COLLECTOR
-
-        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-        if inputs is not None:
-            attributes["gen_ai.input.messages"] = _message("user", inputs)
-        return Recording(COLLECTOR.begin(f"invoke_agent {name}", attributes))
+        return Recording(name, inputs)
 
     @contextmanager
     def recording(self, name: str, inputs: Any = None) -> Iterator[Recording]:

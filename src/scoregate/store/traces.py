@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,7 +38,7 @@ def keep_trace(store: Store, trace: Trace) -> None:
     Raises:
         StoreError: it could not be written.
     """
-    spans = [StoredSpan(**asdict(span)) for span in trace.spans]
+    spans = [StoredSpan(**span.plain()) for span in trace.spans]
     store.update(TRACES, (trace.trace_id,), lambda _: spans)
 
 
