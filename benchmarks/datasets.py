@@ -35,10 +35,10 @@ def _streamed() -> Iterator[Row]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         steps = {
-            "made of JSON lines": partial(_load, folder, ROWS, "stream-in", ROWS),
-            "read, the newest": partial(_load, folder, ROWS, "read", 1),
+            " made of JSON lines": partial(_load, folder, ROWS, "stream-in", ROWS),
+            " read, the newest": partial(_load, folder, ROWS, "read", 1),
             "an edit by hand made a version": partial(_load, folder, ROWS, "edit"),
-            "read, an older one": partial(_load, folder, ROWS, "read", 1),
+            " read, an older one": partial(_load, folder, ROWS, "read", 1),
         }
         for step, load in steps.items():
             sample = load()
