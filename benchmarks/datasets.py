@@ -35,15 +35,15 @@ def _streamed() -> Iterator[Row]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         steps = {
-            "made of JSON lines": partial(_load, folder, ROWS, "stream-in", ROWS),
-            "read, the newest": partial(_load, folder, ROWS, "read", 1),
-            "an edit by hand made a version": partial(_load, folder, ROWS, "edit"),
-            "read, an older one": partial(_load, folder, ROWS, "read", 1),
+            " made of JSON lines": partial(_load, folder, ROWS, "stream-in", ROWS),
+            " read, the newest": partial(_load, folder, ROWS, "read", 1),
+            ", an edit by hand made a version": partial(_load, folder, ROWS, "edit"),
+            " read, an older one": partial(_load, folder, ROWS, "read", 1),
         }
         for step, load in steps.items():
             sample = load()
             note = f"{sample.told['seconds']:.1f} s, CPU {sample.cpu:.1f} s"
-            yield Row(f"datasets, 1,000,000 rows {step}, peak RSS", sample.own_mb, "MB", 300, note)
+            yield Row(f"datasets, 1,000,000 rows{step}, peak RSS", sample.own_mb, "MB", 300, note)
 
 
 def measure(runs: int) -> Iterator[Row]:
