@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from pydantic import PrivateAttr, ValidationError
 
@@ -18,8 +18,12 @@ _BOM = "\ufeff"
 
 
 class Document(Item):
-    """An item that is a whole file; `_text` is how it stands there, for the comments in it."""
+    """An item that is a whole file; `_text` is how it stands there, for the comments in it.
 
+    `shown` are the fields that are written even where they are as by default.
+    """
+
+    shown: ClassVar[frozenset[str]] = frozenset()
     _text: str = PrivateAttr("")
 
 
@@ -45,8 +49,8 @@ class Toml:
         from scoregate.store.toml_text import updated
 
         (item,) = items
-        full, short = item.model_dump(), item.model_dump(exclude_defaults=True)
-        yield updated(item._text, full, short).encode()
+        text = updated(item._text, item)
+        yield (text if _says(text, item) else updated("", item)).encode()
 
 
 TOML = Toml()
@@ -70,6 +74,15 @@ def _read(data: bytes, kind: Kind[T]) -> Iterator[tuple[int, T | str | None]]:
         if isinstance(item, Document):
             item._text = text
         yield 1, item
+
+
+def _says(text: str, item: Document) -> bool:
+    """Whether the text, in which people may have written anything, came out as what it is to say."""
+    try:
+        found = type(item).model_validate(tomllib.loads(text))
+    except ValueError:
+        return False
+    return found.model_dump() == item.model_dump()
 
 
 def _conflict(line: bytes) -> str | None:

@@ -7,16 +7,31 @@ import json
 import re
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AwareDatetime, Field, FiniteFloat, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat, model_validator
 
 from scoregate.store.documents import TOML, Document
 from scoregate.store.kinds import Kind
 from scoregate.store.lines import JsonLines
 from scoregate.store.words import Item
 
-_VERSION = r"\A(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})\Z"
-VersionText = Annotated[str, Field(pattern=_VERSION.replace(r"\A", "^").replace(r"\Z", "$"))]
-TagText = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
+_TAG = re.compile(r"(?!latest$)[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+def _version_text(text: str) -> str:
+    if not _VERSION.fullmatch(text):
+        raise ValueError("must be written as in 1.2")
+    return text
+
+
+def _tag_text(text: str) -> str:
+    if not _TAG.fullmatch(text):
+        raise ValueError("must be a letter, then letters, digits, _ and -, and other than latest")
+    return text
+
+
+VersionText = Annotated[str, AfterValidator(_version_text)]
+TagText = Annotated[str, AfterValidator(_tag_text)]
 ScoreType = Literal["binary", "categorical", "numeric"]
 
 
@@ -33,8 +48,8 @@ class Number(NamedTuple):
         Raises:
             ValueError: it is no such text.
         """
-        if (found := re.match(_VERSION, text)) is None:
-            raise ValueError(f"a version is written as in 1.2, not {text!r:.60}")
+        if (found := _VERSION.fullmatch(text)) is None:
+            raise ValueError(f"a version must be written as in 1.2, not {text!r:.60}")
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
@@ -42,7 +57,7 @@ class Number(NamedTuple):
 
 
 class Category(Item):
-    """One of the answers of a categorical judge; `score`, in [0, 1], is what it stands for, None where it is a label."""
+    """An answer of a categorical judge; `score`, in [0, 1], is what it stands for, None where it is a mere label."""
 
     value: str = Field(min_length=1, max_length=200)
     description: str = ""
@@ -90,6 +105,8 @@ def _check_answers(grading: Grading) -> None:
 
 
 class _Named(Document):
+    shown = frozenset({"version"})
+
     name: str = ""
     id: str = Field(default="", max_length=200)
     version: VersionText = "0.0"
@@ -99,7 +116,7 @@ class _Named(Document):
 class StoredJudge(Grading, _Named):
     """A judge as it stands now. `tags` are versions by their tags, such as {"prod": "1.1"}."""
 
-    tags: dict[TagText, VersionText] = {}
+    tags: dict[TagText, VersionText] = Field(default_factory=dict)
 
     @property
     def number(self) -> Number:

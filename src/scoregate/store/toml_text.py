@@ -3,52 +3,48 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoregate.errors import StoreError
 from scoregate.store.lines import UNSEEN
+
+if TYPE_CHECKING:
+    from scoregate.store.documents import Document
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
 _SHORT = {"\r": "\\r"}
 _GITS = re.compile(r"^[<>|](?=([<>|])\1{5} )", re.MULTILINE)
 
 
-def updated(text: str, full: Mapping[str, Any], short: Mapping[str, Any]) -> str:
-    """The text of a document with other values.
+def updated(text: str, item: Document) -> str:
+    """The text of a document that is to say what the item says.
 
     Args:
-        text: as it was; empty for a new one.
-        full: every field; None is left out. short: those that are not as by default, which are added if missing.
+        text: as it was; empty for a new one. What is as by default is not added to it.
 
     Raises:
         StoreError: `tomlkit` is not installed.
     """
-    wanted = _plain(full)
-    if text and _said(written := _changed(text, wanted, short), wanted) == wanted:
-        return written
-    return _changed("", wanted, short)
-
-
-def _changed(text: str, wanted: Mapping[str, Any], short: Mapping[str, Any]) -> str:
+    full, short = _plain(item.model_dump()), _plain(item.model_dump(exclude_defaults=True))
     document = _tomlkit().parse(text)
-    _change(document, wanted, short)
+    _change(document, full, {name: short.get(name, full[name]) for name in full if name in item.shown | short.keys()})
     written: str = document.as_string()
     return written
 
 
-def _change(table: Any, wanted: Mapping[str, Any], short: Mapping[str, Any]) -> None:
-    for name in [name for name in table if name not in wanted]:
+def _change(table: Any, full: Mapping[str, Any], short: Mapping[str, Any]) -> None:
+    for name in [name for name in table if name not in full]:
         del table[name]
-    for name, value in sorted(wanted.items(), key=lambda entry: _depth(entry[1])):
+    for name, value in sorted(full.items(), key=lambda entry: _depth(entry[1])):
+        brief = short.get(name, value)
         if name not in table:
             if name in short:
-                table[name] = _item(value)
+                table[name] = _item(brief)
         elif isinstance(value, Mapping) and isinstance(table[name], Mapping):
             _change(table[name], value, value)
-        elif table[name] != value:
-            table[name] = _item(value)
+        elif table[name] not in (value, brief):
+            table[name] = _item(brief)
 
 
 def _depth(value: object) -> int:
@@ -92,15 +88,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items() if each is not None}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _said(text: str, wanted: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What a text says, with what it leaves out as by default; None where nothing can read it."""
-    try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
-    return {**wanted, **found}
 
 
 def _tomlkit() -> Any:

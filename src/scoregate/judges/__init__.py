@@ -1,0 +1,1 @@
+"""Judges with versions: prompts and code that score examples, kept in the repository."""
