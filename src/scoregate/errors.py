@@ -46,6 +46,10 @@ class StoreError(ScoregateError):
     exit_code = 2
 
 
+class ReadOnlyStore(StoreError):
+    """The store can be read here, but nothing can be written to it."""
+
+
 class GitError(ScoregateError):
     """Git is missing, or refused what was asked of it."""
 
@@ -111,7 +115,11 @@ class JudgmentError(ScoregateError):
 
 
 class JudgmentValidationError(JudgmentError):
-    """What was given does not fit: an unknown or incompatible judge, an unknown version, a row that breaks the schema."""
+    """What was given does not fit: an unknown or incompatible judge, a row that breaks its schema, no rows."""
+
+
+class InvalidDataset(JudgmentError, ValueError):
+    """A dataset's name, schema or version that cannot be one."""
 
 
 class JudgmentConflictError(JudgmentError):

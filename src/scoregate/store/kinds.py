@@ -39,6 +39,8 @@ class Kind(Generic[T]):
         key: what tells the items of a shelf apart, hashable; they are kept in its order, and of two with one key the
             later stays. None keeps all, in the order given.
         same: whether two items with one key say the same, so that either may stay.
+        beside: names of further files in the folder of a shelf; its layout's suffix then begins with a slash.
+        attributes: what git has to know of the files of this kind, as lines of a `.gitattributes`.
     """
 
     name: str
@@ -47,3 +49,5 @@ class Kind(Generic[T]):
     shelf: tuple[str, ...]
     key: Callable[[T], Any] | None = None
     same: Callable[[T, T], bool] = operator.eq
+    beside: tuple[str, ...] = ()
+    attributes: str = ""

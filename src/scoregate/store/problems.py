@@ -53,8 +53,13 @@ def checked(found: Iterable[tuple[int, T | str | None]], kind: Kind[T], *, place
     Raises:
         StoreError: all that is wrong, once the items have been given.
     """
+    yield from sound(_distinct(found, kind, place), place=place)
+
+
+def sound(found: Iterable[tuple[int, Any | str | None]], *, place: Callable[[int], str]) -> Iterator[Any]:
+    """As `checked`, for anything but text; two may say the same."""
     problems: list[str] = []
-    for number, item in _distinct(found, kind, place):
+    for number, item in found:
         if isinstance(item, str):
             problems.append(f"{place(number)}: {item}")
         elif item is not None:
