@@ -51,12 +51,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": GROUND,
     "engine": GROUND,
     "judging": GROUND | {"models"},
+    "judges": GROUND | {"engine", "judging", "models", "store"},
     "testing": GROUND | {"engine", "judging", "models", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "store"},
+    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "store", "judges"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

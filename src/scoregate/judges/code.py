@@ -49,7 +49,9 @@ class Judge(abc.ABC, Generic[R]):
 def _take(cls: type[Judge[Any]], response: Any) -> None:
     if isinstance(response, TypeVar):
         return
-    if not isinstance(response, type) or not issubclass(response, tuple(_TYPES)):
+    if not isinstance(response, type) or not issubclass(
+        response, BinaryResponse | NumericResponse | CategoricalResponse
+    ):
         raise TypeError(
             f"{cls.__name__}: write Judge[BinaryResponse], Judge[NumericResponse] or Judge[…] of a subclass of"
             f" CategoricalResponse, not Judge[{response!r:.60}]"

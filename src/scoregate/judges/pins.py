@@ -53,7 +53,7 @@ def read_pins(given: Sequence[Mapping[str, Any]] | None) -> list[Pin]:
 def _pin(entry: Any) -> Pin:
     if not isinstance(entry, Mapping):
         raise ValueError('judge_versions entries must be dicts like {"name": "my-judge", "tag": "prod"}')
-    said = {_SYNONYMS.get(key, key): value for key, value in entry.items() if value is not None}
+    said: dict[Any, Any] = {_SYNONYMS.get(key, key): value for key, value in entry.items() if value is not None}
     if unknown := [key for key in said if key not in _KEYS]:
         raise ValueError(f"judge_versions entries have no key {unknown[0]!r:.60}, only {', '.join(_KEYS)}")
     judge = said.get("judge_id") or said.get("name")
@@ -83,9 +83,7 @@ def _version(said: Mapping[str, Any]) -> str | None:
     return ".".join(str(number) for number in (major, minor) if number is not None) or None
 
 
-def pinned(
-    store: Store, judges: Sequence[str], pins: Sequence[Mapping[str, Any]] | None = None
-) -> list[JudgeVersion]:
+def pinned(store: Store, judges: Sequence[str], pins: Sequence[Mapping[str, Any]] | None = None) -> list[JudgeVersion]:
     """The versions to run: of each judge those that are pinned, else its default; no version twice.
 
     Args:

@@ -6,13 +6,15 @@ process dies or a branch is merged: whoever uses the judge next brings them toge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import NAMESPACE_URL, uuid5
 
-from scoregate.errors import JudgmentValidationError, StoreError
-from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, StoredVersion
+from scoregate.errors import JudgmentValidationError, ReadOnlyStore
+from scoregate.judges.checks import checked_title
+from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, StoredVersion, Writer
 from scoregate.store.judges import Number, digest_of, grading_of
 
 
@@ -27,18 +29,16 @@ class Settled:
 def settled(store: Store, name: str) -> Settled | None:
     """A judge by its name, with what was edited by hand as its next minor version; None where there is none.
 
+    Where nothing can be written the version is the same, and is written by whoever uses the judge next and can.
+
     Raises:
         StoreError: it cannot be read, or a new version could not be written.
     """
-    while (judge := _read(store, name)) is not None:
-        versions = _history(store, name)
-        due = _due(judge, versions, name)
-        if due is judge and _keeps(versions, due):
-            return Settled(judge, versions)
-        if due is not judge:
-            store.update(JUDGES, (name,), lambda present: [_due(each, _history(store, name), name) for each in present])
-        store.update(JUDGE_HISTORY, (name,), lambda present: _recorded(present, store, name))
-    return None
+    found, kept = _seen(store, name)
+    if found is not None and not kept:
+        with suppress(ReadOnlyStore), store.writing() as writer:
+            return _kept(store, writer, name)
+    return found
 
 
 def changed(store: Store, name: str, change: Callable[[Settled], StoredJudge]) -> Settled:
@@ -47,33 +47,38 @@ def changed(store: Store, name: str, change: Callable[[Settled], StoredJudge]) -
     Raises:
         JudgmentValidationError: there is no such judge. StoreError: it could not be written.
     """
-    done = False
-
-    def step(present: Iterator[StoredJudge]) -> Iterable[StoredJudge]:
-        nonlocal done
-        for judge in present:
-            versions = _history(store, name)
-            done = _due(judge, versions, name) is judge and _keeps(versions, judge)
-            yield change(Settled(judge, versions)) if done else judge
-
-    while not done:
-        if settled(store, name) is None:
+    with store.writing() as writer:
+        if (found := _kept(store, writer, name)) is None:
             raise JudgmentValidationError(f"Judges not found: {name}")
-        store.update(JUDGES, (name,), step)
-    found = settled(store, name)
-    if found is None:
-        raise JudgmentValidationError(f"Judges not found: {name}")
+        new = change(found)
+        writer.update(JUDGES, (name,), lambda _: [new])
+        return _kept(store, writer, name) or found
+
+
+def _kept(store: Store, writer: Writer, name: str) -> Settled | None:
+    """As it is to be, and written so: the document first, which tells what the history lacks."""
+    found, kept = _seen(store, name)
+    if found is not None and not kept:
+        writer.update(JUDGES, (name,), lambda _: [found.judge])
+        writer.update(JUDGE_HISTORY, (name,), lambda _: found.versions)
     return found
+
+
+def _seen(store: Store, name: str) -> tuple[Settled | None, bool]:
+    """As it is to be, and whether that is written."""
+    if (judge := _read(store, name)) is None:
+        return None, True
+    versions = _history(store, name)
+    due = _due(judge, versions, name)
+    if any(version.number == due.number for version in versions):
+        return Settled(due, versions), due is judge
+    new = StoredVersion(version=due.version, created_at=datetime.now(UTC), **grading_of(due))
+    return Settled(due, (*versions, new)), False
 
 
 def _read(store: Store, name: str) -> StoredJudge | None:
     for judge in store.read(JUDGES, (name,)):
-        if judge.name not in ("", name):
-            where = store.where(JUDGES, (name,))
-            raise StoreError(
-                f"{where} holds the judge {judge.name!r:.60}, which its file's name does not say",
-                advice="For a new judge give it a name of its own, and delete its id; else rename the file.",
-            )
+        checked_title(judge.name, name, where=store.where(JUDGES, (name,)))
         return judge
     return None
 
@@ -104,15 +109,3 @@ def _number(judge: StoredJudge, versions: tuple[StoredVersion, ...]) -> Number:
 def after(number: Number, *, major: bool = False) -> Number:
     """The next version."""
     return Number(number.major + 1, 0) if major else Number(number.major, number.minor + 1)
-
-
-def _keeps(versions: tuple[StoredVersion, ...], judge: StoredJudge) -> bool:
-    return any(version.number == judge.number for version in versions)
-
-
-def _recorded(present: Iterator[StoredVersion], store: Store, name: str) -> Iterable[StoredVersion]:
-    versions, judge = tuple(present), _read(store, name)
-    if judge is None or _keeps(versions, judge) or _due(judge, versions, name).version != judge.version:
-        return versions
-    new = StoredVersion(version=judge.version, created_at=datetime.now(UTC), **grading_of(judge))
-    return [*versions, new]

@@ -6,4 +6,16 @@ from scoregate.judging.filling import filled, placeholders
 from scoregate.judging.judge import Judgement, Rating, judge, rate
 from scoregate.judging.templates import Template, rendered
 
-__all__ = ["Battle", "Judgement", "Rating", "Template", "battle", "fenced", "filled", "judge", "placeholders", "rate", "rendered"]
+__all__ = [
+    "Battle",
+    "Judgement",
+    "Rating",
+    "Template",
+    "battle",
+    "fenced",
+    "filled",
+    "judge",
+    "placeholders",
+    "rate",
+    "rendered",
+]

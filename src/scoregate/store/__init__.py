@@ -9,7 +9,7 @@ from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVer
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
-from scoregate.store.protocol import Store
+from scoregate.store.protocol import Store, Writer
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
 KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, JUDGES, JUDGE_HISTORY, CONFIGS)
@@ -34,6 +34,7 @@ __all__ = [
     "StoredVersion",
     "Verdict",
     "Winner",
+    "Writer",
     "add_override",
     "add_verdict",
     "champions",
