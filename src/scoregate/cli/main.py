@@ -24,6 +24,8 @@ COMMANDS = {
     "overrides": "list, add, import and export people's corrections of judges",
     "verdicts": "list, add, import and export people's verdicts on pairs of outputs",
     "agreement": "show how well judges agree with people, and fail when they do not",
+    "judge": "list, show, add, tag and diff judges with versions",
+    "config": "list, show, add and remove test configs",
     "init": "write a starter suite, settings and a workflow",
 }
 # The entry point of the GitHub Action: for its files, not for people.

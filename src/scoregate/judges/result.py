@@ -19,9 +19,9 @@ YES, NO = "Yes", "No"
 class JudgeResult:
     """A score, or what kept it from being made.
 
-    `value` is "Yes" or "No", a category, or a number from `low` to `high`; None where there is an error. `score` is the
-    value in [0, 1]: None where it is a label that stands for no number. `usage` is what models took for it, in tokens and
-    dollars; `prompt` what a prompt judge asked.
+    `value` is "Yes" or "No", a category, or a number from `low` to `high`; None where there is an error. `score` is
+    the value in [0, 1], None where it is a label that stands for no number. `usage` is what models took for it, in
+    tokens and dollars; `prompt` what a prompt judge asked.
     """
 
     name: str
@@ -39,7 +39,7 @@ class JudgeResult:
     error: ErrorInfo | None = None
 
     def evaluation(self) -> Evaluation | None:
-        """As the engine has it, its own value and scale in the metadata; None for a label, which stands for no number."""
+        """As the engine has it, with its own value and scale in the metadata; None for a label without a score."""
         if self.score is None:
             return None
         return Evaluation(self.score, metadata=self.metadata())

@@ -11,6 +11,7 @@ from pydantic import PrivateAttr, ValidationError
 
 from scoregate.store.kinds import Kind, T
 from scoregate.store.problems import checked, details, marker, told
+from scoregate.store.toml_text import updated
 from scoregate.store.words import Item
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -46,11 +47,11 @@ class Toml:
         Raises:
             StoreError: `tomlkit` is not installed.
         """
-        from scoregate.store.toml_text import updated
-
         (item,) = items
-        text = updated(item._text, item)
-        yield (text if _says(text, item) else updated("", item)).encode()
+        full, brief = item.model_dump(), item.model_dump(exclude_defaults=True)
+        short = {name: brief.get(name, full[name]) for name in full if name in item.shown | brief.keys()}
+        text = updated(item._text, full, short)
+        yield (text if _says(text, item) else updated("", full, short)).encode()
 
 
 TOML = Toml()

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scoregate.errors import StoreError
 from scoregate.store.lines import UNSEEN
-
-if TYPE_CHECKING:
-    from scoregate.store.documents import Document
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
 _SHORT = {"\r": "\\r"}
 _GITS = re.compile(r"^[<>|](?=([<>|])\1{5} )", re.MULTILINE)
 
 
-def updated(text: str, item: Document) -> str:
-    """The text of a document that is to say what the item says.
+def updated(text: str, full: Mapping[str, Any], short: Mapping[str, Any]) -> str:
+    """The text of a document with other values.
 
     Args:
-        text: as it was; empty for a new one. What is as by default is not added to it.
+        text: as it was; empty for a new one.
+        full: all fields; None has no form and is left out. short: those that are added where they are missing.
 
     Raises:
         StoreError: `tomlkit` is not installed.
     """
-    full, short = _plain(item.model_dump()), _plain(item.model_dump(exclude_defaults=True))
     document = _tomlkit().parse(text)
-    _change(document, full, {name: short.get(name, full[name]) for name in full if name in item.shown | short.keys()})
+    _change(document, _plain(full), _plain(short))
     written: str = document.as_string()
     return written
 
