@@ -53,11 +53,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "judging": GROUND | {"models"},
     "judges": GROUND | {"engine", "judging", "models", "store"},
     "testing": GROUND | {"engine", "judging", "models", "store"},
+    "datasets": GROUND | {"store"},
+    "client": GROUND | {"datasets", "judges", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "store", "judges"},
+    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "client", "datasets", "judges", "store"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -3,6 +3,7 @@
 from scoregate.judges.asking import Subject
 from scoregate.judges.code import Judge
 from scoregate.judges.configs import ConfigJudge, DatasetShape, TestConfig, TestConfigs, check_compatible
+from scoregate.judges.dependents import DatasetUsers
 from scoregate.judges.factory import JudgesFactory, TagMove
 from scoregate.judges.pins import JudgeVersionPin
 from scoregate.judges.responses import BinaryResponse, CategoricalResponse, Category, Citation, NumericResponse
@@ -18,6 +19,7 @@ __all__ = [
     "Citation",
     "ConfigJudge",
     "DatasetShape",
+    "DatasetUsers",
     "Judge",
     "JudgeResult",
     "JudgeVersion",

@@ -4,6 +4,7 @@ from typing import Any
 
 from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
 from scoregate.store.configs import CONFIGS, StoredConfig
+from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
@@ -12,11 +13,12 @@ from scoregate.store.overrides import OVERRIDES, Override, add_override, overrid
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, JUDGES, JUDGE_HISTORY, CONFIGS)
+KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS)
 
 __all__ = [
     "CHAMPIONS",
     "CONFIGS",
+    "DATASETS",
     "JUDGES",
     "JUDGE_HISTORY",
     "KINDS",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from scoregate.errors import StoreError
 from scoregate.store.kinds import Kind, T
 
+N = TypeVar("N")
 _MOST = 10
 _CONFLICT = "git left a merge conflict here"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -56,8 +57,8 @@ def checked(found: Iterable[tuple[int, T | str | None]], kind: Kind[T], *, place
     yield from sound(_distinct(found, kind, place), place=place)
 
 
-def sound(found: Iterable[tuple[int, Any | str | None]], *, place: Callable[[int], str]) -> Iterator[Any]:
-    """As `checked`, for anything but text; two may say the same."""
+def sound(found: Iterable[tuple[N, Any | str | None]], *, place: Callable[[N], str]) -> Iterator[Any]:
+    """As `checked`, for anything but text, found anywhere; two may say the same."""
     problems: list[str] = []
     for number, item in found:
         if isinstance(item, str):

@@ -31,7 +31,7 @@ def updated(text: str, full: Mapping[str, Any], short: Mapping[str, Any]) -> str
 
 
 def _change(table: Any, full: Mapping[str, Any], short: Mapping[str, Any]) -> None:
-    for name in [name for name in table if name not in full]:
+    for name in [name for name in table if name not in full or (full[name] == {} and name not in short)]:
         del table[name]
     for name, value in sorted(full.items(), key=lambda entry: _depth(entry[1])):
         brief = short.get(name, value)
