@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import AwareDatetime, Field
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from scoregate.store.documents import TOML, Document
 from scoregate.store.kinds import Kind
+from scoregate.store.lines import whole
 
 
 class StoredConfig(Document):
@@ -13,7 +16,7 @@ class StoredConfig(Document):
 
     name: str = ""
     id: str = Field(default="", max_length=200)
-    description: str = ""
+    description: Annotated[str, AfterValidator(whole)] = ""
     dataset: str = Field(min_length=1)
     judges: tuple[str, ...] = Field(min_length=1)
     created_at: AwareDatetime | None = None

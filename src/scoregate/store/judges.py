@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat, model_va
 
 from scoregate.store.documents import TOML, Document
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import JsonLines
+from scoregate.store.lines import JsonLines, whole
 from scoregate.store.words import Item
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
@@ -30,6 +30,7 @@ def _tag_text(text: str) -> str:
     return text
 
 
+Text = Annotated[str, AfterValidator(whole)]
 VersionText = Annotated[str, AfterValidator(_version_text)]
 TagText = Annotated[str, AfterValidator(_tag_text)]
 ScoreType = Literal["binary", "categorical", "numeric"]
@@ -59,8 +60,8 @@ class Number(NamedTuple):
 class Category(Item):
     """An answer of a categorical judge; `score`, in [0, 1], is what it stands for, None where it is a mere label."""
 
-    value: str = Field(min_length=1, max_length=200)
-    description: str = ""
+    value: Annotated[Text, Field(min_length=1, max_length=200)]
+    description: Text = ""
     score: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
 
 
@@ -73,12 +74,12 @@ class Grading(Item):
 
     kind: Literal["prompt", "code"] = "prompt"
     score_type: ScoreType
-    model: str | None = None
-    target: str | None = None
+    model: Text | None = None
+    target: Text | None = None
     source: str | None = None
     min_score: FiniteFloat | None = None
     max_score: FiniteFloat | None = None
-    prompt: str | None = None
+    prompt: Text | None = None
     categories: tuple[Category, ...] = ()
 
     @model_validator(mode="after")
@@ -110,7 +111,7 @@ class _Named(Document):
     name: str = ""
     id: str = Field(default="", max_length=200)
     version: VersionText = "0.0"
-    description: str = ""
+    description: Text = ""
 
 
 class StoredJudge(Grading, _Named):
