@@ -129,7 +129,7 @@ def test_a_config_written_by_hand(client: Client, configs: TestConfigs) -> None:
     assert [(judge.judge_id, judge.name) for judge in found.judges][1] == ("gone", None)
     assert configs.get(found.id) == found
     path.write_text('dataset = "golden-set"\njudges = "helpfulness"\n')
-    with pytest.raises(StoreError, match=r"mine\.toml:2: judges: must be a valid tuple"):
+    with pytest.raises(StoreError, match=r"mine\.toml:2: judges: must be a list"):
         configs.get("mine")
     path.write_text('name = "other"\ndataset = "golden-set"\njudges = ["helpfulness"]\n')
     with pytest.raises(StoreError, match="calls itself 'other'"):
