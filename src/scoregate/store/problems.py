@@ -36,7 +36,12 @@ def details(error: ValidationError) -> Iterable[tuple[str, str]]:
         elif found["type"] in ("missing", "json_invalid"):
             yield where, "is missing" if found["type"] == "missing" else found["msg"]
         else:
-            what = found["msg"].removeprefix("Value error, ").replace("Input should", "must").replace("valid tuple", "list")
+            what = (
+                found["msg"]
+                .removeprefix("Value error, ")
+                .replace("Input should", "must")
+                .replace("valid tuple", "list")
+            )
             yield where, f"{what}, not {found['input']!r:.60}" if where else what
 
 

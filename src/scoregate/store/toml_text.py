@@ -10,7 +10,9 @@ from scoregate.errors import StoreError
 from scoregate.store.lines import UNSEEN
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
-_SHORT = {"\r": "\\r"}
+_SHORT = {"\r": "\\r", '"': '\\"'}
+# A quote that another one follows, or the end: several could be taken for the end of the text.
+_ANY, _ENDING = re.compile('"'), re.compile(r'"(?="|\Z)')
 _GITS = re.compile(r"^[<>|](?=([<>|])\1{5} )", re.MULTILINE)
 
 
@@ -69,11 +71,10 @@ def _item(value: Any) -> Any:
 def _quoted(text: str) -> str:
     """A basic string, over several lines where the text has several, none of which looks like git's."""
     text = _GITS.sub(_escape, text.replace("\\", "\\\\"))
-    text = text.replace('"', '\\"') if "\n" not in text else text.replace('""', '"\\"')
     text = UNSEEN.sub(_escape, _CONTROL.sub(_escape, text))
-    if "\n" not in text:
-        return f'"{text}"'
-    return f'"""\n{text[:-1]}\\""""' if text.endswith('"') else f'"""\n{text}"""'
+    several = "\n" in text
+    escaped = (_ENDING if several else _ANY).sub(_escape, text)
+    return f'"""\n{escaped}"""' if several else f'"{escaped}"'
 
 
 def _escape(match: re.Match[str]) -> str:

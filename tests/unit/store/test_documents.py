@@ -75,6 +75,9 @@ def write(store: Store, text: str) -> None:
 
 @given(JUDGE)
 @example(StoredJudge(score_type="binary", prompt='a\n"""b"""\r\n<<<<<<< ours\n\\ "'))
+@example(StoredJudge(score_type="binary", prompt='a\n""'))
+@example(StoredJudge(score_type="binary", prompt='a\n\\"'))
+@example(StoredJudge(score_type="binary", prompt='\n"""""'))
 def test_whatever_a_document_holds_comes_back(judge: StoredJudge) -> None:
     with TemporaryDirectory() as folder:
         store = open_store(folder)
