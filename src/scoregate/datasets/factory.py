@@ -12,7 +12,7 @@ from scoregate.datasets import changes
 from scoregate.datasets.changes import Dependents, Placed
 from scoregate.datasets.dataset import Dataset, as_rows
 from scoregate.datasets.example import Example
-from scoregate.datasets.files import given, rows_of
+from scoregate.datasets.files import given, rows_of, schema_in
 from scoregate.datasets.listing import current, named
 from scoregate.datasets.schema import Schema, inferred, schema_of
 from scoregate.datasets.versions import DatasetVersion, all_versions
@@ -89,7 +89,7 @@ class Datasets:
             InvalidDataset: the file cannot be read or is none such. Else as `create`.
         """
         path = Path(file_path)
-        wanted = schema_of(schema) if schema is not None else inferred(_sound(rows_of(path)))
+        wanted = schema_of(schema) if schema is not None else schema_in(path)
         return self._create(name, wanted, lambda known: rows_of(path, known), overwrite, description)
 
     def get(self, name: str, version: int | str | None = None) -> Dataset:
@@ -138,10 +138,3 @@ class Datasets:
         count = len(self.dependents.of(card.id, name)) if self.dependents else 0
         document, words = card.document, card.description
         return DatasetInfo(card.id, name, card.created_at, head.count, head.version, count, document, words)
-
-
-def _sound(rows: Iterable[Placed]) -> Iterator[Mapping[str, Any]]:
-    for place, row in rows:
-        if isinstance(row, str):
-            raise InvalidDataset(f"{place}: {row}")
-        yield row

@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.datasets.changes import Placed
 from scoregate.datasets.csv_rows import csv_rows
-from scoregate.datasets.schema import Schema
+from scoregate.datasets.schema import Schema, inferred
 from scoregate.errors import InvalidDataset
 from scoregate.store.rows import parsed, unique
 
@@ -65,9 +65,25 @@ def _yaml_rows(path: Path, _schema: Schema | None) -> Iterator[Placed]:
     yield from _listed(from_yaml(path.read_text(encoding="utf-8-sig"), origin=str(path)), path)
 
 
+def schema_in(path: Path) -> Schema:
+    """The schema that fits all rows of a file; every column of CSV is text.
+
+    Raises:
+        InvalidDataset: as `rows_of` and `inferred`, or a row is none.
+    """
+    return inferred(_sound(rows_of(path)))
+
+
 def given(examples: Iterable[Mapping[str, Any]]) -> Iterator[Placed]:
     """Rows that were made by a program."""
     return ((f"example {number}", row) for number, row in enumerate(examples, 1))
+
+
+def _sound(rows: Iterable[Placed]) -> Iterator[Mapping[str, Any]]:
+    for place, row in rows:
+        if isinstance(row, str):
+            raise InvalidDataset(f"{place}: {row}")
+        yield row
 
 
 def _listed(found: object, path: Path) -> Iterator[Placed]:

@@ -47,7 +47,7 @@ def open_version(store: Store, name: str, version: int | str | None = None) -> t
     """
     state = settle(store, name)
     head = head_of(state, version)
-    return version_of(state, head), _examples(state, head)
+    return version_of(state, head), examples_of(state, head)
 
 
 def all_versions(store: Store, name: str) -> list[DatasetVersion]:
@@ -88,7 +88,12 @@ def version_of(state: State, head: Head) -> DatasetVersion:
     return DatasetVersion(head.id, state.card.id, head.version, head.created_at, head.count, dict(head.columns))
 
 
-def _examples(state: State, head: Head) -> Iterator[Example]:
+def examples_of(state: State, head: Head) -> Iterator[Example]:
+    """The examples of a version in their order, read as they are taken.
+
+    Raises:
+        StoreError: they cannot be read, or are no longer those that were written.
+    """
     ids, places = state.history.layout(head)
     schema = Schema(head.columns)
     for example_id, line in zip(ids, _lines(state, head, places), strict=True):

@@ -60,24 +60,34 @@ def _common(before: Iterator[bytes], after: Iterator[bytes]) -> tuple[int, bytes
 
 
 class _Places:
-    """Where lines stand, the first place first; every place is given once."""
+    """Where lines stand; every place is given once, that after the last where it fits, else the first."""
 
     def __init__(self, lines: Iterable[bytes], start: int) -> None:
-        self._start = start
-        keys = [_key(line) for line in lines]
+        self._keys = [_key(line) for line in lines]
+        self._start, self._last = start, -1
+        self._taken = bytearray(len(self._keys))
         self._first: dict[int, int] = {}
-        self._next = array("q", bytes(8 * len(keys)))
-        for place in range(len(keys) - 1, -1, -1):
-            self._next[place] = self._first.get(keys[place], -1)
-            self._first[keys[place]] = place
+        self._next = array("q", bytes(8 * len(self._keys)))
+        for place in range(len(self._keys) - 1, -1, -1):
+            self._next[place] = self._first.get(self._keys[place], -1)
+            self._first[self._keys[place]] = place
 
     def take(self, line: bytes) -> int:
-        """The next place of such a line; -1 where there is none left."""
-        place = self._first.get(key := _key(line), -1)
+        """A place of such a line; -1 where there is none left."""
+        key, place = _key(line), self._last + 1
+        if place >= len(self._keys) or self._keys[place] != key or self._taken[place]:
+            place = self._free(key)
         if place < 0:
             return -1
-        self._first[key] = self._next[place]
+        self._taken[place], self._last = True, place
         return place + self._start
+
+    def _free(self, key: int) -> int:
+        place = self._first.get(key, -1)
+        while place >= 0 and self._taken[place]:
+            place = self._next[place]
+        self._first[key] = place
+        return place
 
 
 def _key(line: bytes) -> int:

@@ -12,6 +12,7 @@ from scoregate.store.problems import marker
 
 _HIDDEN = re.compile(f"{UNSEEN.pattern[:-1]}\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_decode = json.JSONDecoder().decode
 Row = dict[str, Any]
 
 
@@ -31,7 +32,7 @@ def line_of(row: Mapping[str, Any]) -> bytes:
 
 def row_of(line: bytes) -> Row:
     """The row of a line that `line_of` made."""
-    row: Row = json.loads(line)
+    row: Row = _decode(line.decode())
     return row
 
 
