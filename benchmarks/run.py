@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+import datasets
 import junit
 import models
 import overhead
@@ -23,6 +24,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "start": start.measure,
     "junit": junit.measure,
     "models": models.measure,
+    "datasets": datasets.measure,
 }
 
 

@@ -317,13 +317,18 @@ def test_without_filelock_reading_works_even_of_what_was_edited(
     (folder / "rows.jsonl").write_text('{"n":4}\n\n{"n":7}\n{ "n": 0 }')
     monkeypatch.setitem(__import__("sys").modules, "filelock", None)
     found = datasets.get("golden")
-    assert (found.version.version_number, [(each.example_id, each["n"]) for each in found]) == (2, [(5, 4), (6, 7), (1, 0)])
+    assert (found.version.version_number, [(each.example_id, each["n"]) for each in found]) == (
+        2,
+        [(5, 4), (6, 7), (1, 0)],
+    )
     assert (folder / "history.jsonl").read_bytes() == before
     with pytest.raises(StoreError, match="filelock is not installed"):
         found.add_examples([{"n": 1}])
     monkeypatch.undo()
     kept = datasets.get("golden")
-    assert kept.version.version_id == found.version.version_id, "whoever makes a version of the same rows makes the same"
+    assert kept.version.version_id == found.version.version_id, (
+        "whoever makes a version of the same rows makes the same"
+    )
     assert [each.example_id for each in kept] == [5, 6, 1]
 
 
