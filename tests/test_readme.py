@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, DATASETS,
-    ROWS, CONFIG, AGENT, SETTINGS, DEVELOP,
+    ROWS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -153,16 +153,32 @@ def test_a_dataset_is_made_edited_and_read_back(clone: Path, project: Path) -> N
     file.unlink()
 
 
+def test_judges_are_made_edited_tagged_and_bound_to_a_dataset(clone: Path, project: Path) -> None:
+    files = [project / "my_judges.py", project / "make_judges.py"]
+    for file, block in zip(files, (CODE_JUDGE, VERSIONS), strict=True):
+        file.write_text(BLOCKS[block][1], encoding="utf-8")
+    python = [clone / ".venv/bin/python", files[1]]
+    made = subprocess.run(python, cwd=project, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == "['helpfulness 0.1', 'helpfulness 0.0', 'short 0.0']\n0.0\n"
+    done = run(CONFIGS, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "+Is this a helpful, polite and short answer?" in done.stdout
+    assert "helpfulness: prod: 0.0 -> 0.2" in done.stdout
+    assert "judge short 0.0, binary" in done.stdout
+    files[1].unlink()
+
+
 def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
     made, run_by = project / "make_config.py", project / "evals" / "eval_agent.py"
-    made.write_text(BLOCKS[CONFIG][1], encoding="utf-8")
+    made.write_text(BLOCKS[BINDING][1], encoding="utf-8")
     subprocess.run([clone / ".venv/bin/python", made], cwd=project, check=True)
     made.unlink()
     run_by.write_text(BLOCKS[AGENT][1], encoding="utf-8")
     with OpenAIServer.start() as server:
         asked = ("run", "--suite", "nightly-regression", "--baseline", "none")
         done = scoregate(clone, project, *asked, **server.environment)
-        assert len(server.asked()) == 4
+        assert server.asked()
     run_by.unlink()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pass_condition" in done.stdout

@@ -47,15 +47,18 @@ class Trace:
         return {"trace_id": self.trace_id, "spans": [span.plain() for span in self.spans]}
 
     def text(self, longest: int = LONGEST_TEXT) -> str:
-        """To be read: a step a line under the one that it belongs to, with what is known of it; cut in the middle."""
+        """To be read: a step a line under the one that it belongs to, with what is known of it; cut in the middle.
+
+        Without times and ids, so that what was asked before about the same steps is the same question.
+        """
         known = {span.span_id for span in self.spans}
         roots = [span for span in self.spans if span.parent_id not in known]
         return _cut("\n".join(line for root in roots for line in self._lines(root, 0)), longest)
 
     def _lines(self, span: Span, depth: int) -> Iterator[str]:
         indent = "  " * depth
-        failed = f", failed: {_cut(span.error, _LONGEST_VALUE)}" if span.error is not None else ""
-        yield f"{indent}- {_cut(span.name, _LONGEST_VALUE)} ({(span.end_ns - span.start_ns) / 1e6:.1f} ms{failed})"
+        failed = f" (failed: {_cut(span.error, _LONGEST_VALUE)})" if span.error is not None else ""
+        yield f"{indent}- {_cut(span.name, _LONGEST_VALUE)}{failed}"
         for name, value in span.attributes.items():
             yield f"{indent}    {name}: {_cut(str(value), _LONGEST_VALUE)}"
         if depth < 50:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from pathlib import Path
 from typing import Any
 
 from scoregate.engine.fingerprint import fingerprint
@@ -51,8 +53,11 @@ def instance(given: Any) -> Judge[Any]:
 
 
 def target_of(judge: Judge[Any]) -> str:
-    """How it is found again; a class inside of a function is not."""
-    return f"{type(judge).__module__}:{type(judge).__qualname__}"
+    """How it is found again, a script by its file's name; a class inside of a function is not."""
+    module = type(judge).__module__
+    if module == "__main__" and (file := getattr(sys.modules[module], "__file__", None)):
+        module = Path(file).stem
+    return f"{module}:{type(judge).__qualname__}"
 
 
 def name_of(judge: Judge[Any]) -> str:

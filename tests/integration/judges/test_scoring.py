@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.openai import OpenAIServer
 from tests.integration.judging.suites import prompts
@@ -149,6 +149,7 @@ async def test_a_value_stands_between_fences_and_nowhere_else(
     assert fences.sub("", rest) == fences.sub("", calm)
 
 
+@settings(deadline=None)
 @given(st.text(), st.dictionaries(st.sampled_from(["a", "b c", "d.e", "f-g"]), st.text(), min_size=1))
 def test_no_value_is_ever_read(prompt: str, values: dict[str, str]) -> None:
     names = "".join(f"{{{{{name}}}}}" for name in values)

@@ -78,6 +78,14 @@ def test_prompt_judges_are_shown_the_trace_and_the_record_keeps_it(client: Clien
     assert "written from" in root["attributes"]["gen_ai.output.messages"]
 
 
+def test_the_same_steps_make_the_same_question(client: Client, server: OpenAIServer) -> None:
+    run(client, my_agent)
+    client.offline_tests.run("traced", my_agent)
+    asked = [str(body["messages"]) for body in server.asked()]
+    assert len(asked) == 8
+    assert len(set(asked)) == 4
+
+
 def test_sync_agents_in_threads_are_kept_apart_too(client: Client) -> None:
     def agent(input: str) -> list[str]:  # noqa: A002
         return search(input)  # type: ignore[no-any-return]

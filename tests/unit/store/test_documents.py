@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.store.builders import NASTY
 
@@ -73,6 +73,7 @@ def write(store: Store, text: str) -> None:
     file_of(store).write_text(text, encoding="utf-8")
 
 
+@settings(deadline=None)
 @given(JUDGE)
 @example(StoredJudge(score_type="binary", prompt='a\n"""b"""\r\n<<<<<<< ours\n\\ "'))
 @example(StoredJudge(score_type="binary", prompt='a\n""'))
@@ -87,6 +88,7 @@ def test_whatever_a_document_holds_comes_back(judge: StoredJudge) -> None:
     assert not {char for char in text if not char.isprintable()} & set("\u202e\u200b\ufeff\x1b\x00\r")
 
 
+@settings(deadline=None)
 @given(JUDGE, JUDGE)
 def test_another_judge_in_the_same_document_says_what_it_is(first: StoredJudge, second: StoredJudge) -> None:
     with TemporaryDirectory() as folder:
