@@ -84,8 +84,8 @@ class Course:
         attempt.trace_id = example.offline_trace_id
         if attempt.trace_id is None:
             return attempt
-        attempt.trace = self.test.trace(attempt.trace_id)
-        if attempt.trace is None:
+        attempt.stored_trace = self.test.trace(attempt.trace_id)
+        if attempt.stored_trace is None:
             attempt.error = f"there is no trace {attempt.trace_id!r:.60}"
             self._failed(attempt)
             raise JudgmentValidationError(attempt.error, advice="Bring it in with client.traces.add_from_otlp(…).")
@@ -111,4 +111,5 @@ class Course:
 
 
 def _trace_of(attempt: Attempt) -> dict[str, Any] | None:
-    return None if attempt.trace is None else attempt.trace.plain()
+    trace = attempt.trace
+    return None if trace is None else trace.plain()

@@ -29,7 +29,7 @@ class Attempt:
     has_output: bool = False
     output: Any = None
     trace_id: str | None = None
-    trace: Trace | None = None
+    stored_trace: Trace | None = None
     recording: Recording | None = None
     judged: Subject | None = None
     results: dict[str, JudgeResult] = field(default_factory=dict)
@@ -56,8 +56,12 @@ class Attempt:
         """Take in the trace of the call, where it was recorded; `output` is what came out."""
         if self.recording is not None:
             self.recording.end(output)
-            self.trace = self.recording.trace
-            self.trace_id = None if self.trace is None else self.trace.trace_id
+            self.trace_id = self.recording.trace_id
+
+    @property
+    def trace(self) -> Trace | None:
+        """What the agent did, or what the example points to."""
+        return self.stored_trace if self.recording is None else self.recording.trace
 
     def keep(self, scorer: str, result: JudgeResult) -> None:
         """Take in what a judge said."""

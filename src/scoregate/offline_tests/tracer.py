@@ -30,7 +30,9 @@ class Recording:
     def __init__(self, agent: str, inputs: Any = None) -> None:
         from scoregate.offline_tests.collecting import COLLECTOR
 
-        self.trace: Trace | None = None
+        self._trace: Trace | None = None
+        self._output: Any = None
+        self._ended: int | None = None
         self._agent, self._inputs = agent, inputs
         self._error: BaseException | None = None
         self._context = COLLECTOR.begin()
@@ -40,6 +42,16 @@ class Recording:
     def trace_id(self) -> str:
         """32 hexadecimal digits."""
         return f"{self._context.trace_id:032x}"
+
+    @property
+    def trace(self) -> Trace | None:
+        """What was recorded, put together when it is first asked for; None until the call has ended."""
+        if self._trace is None and self._ended is not None:
+            from scoregate.offline_tests.collecting import COLLECTOR
+
+            spans = (self._first(self._ended), *COLLECTOR.take(self._context))
+            self._trace = Trace(self.trace_id, tuple(sorted(spans, key=lambda span: span.start_ns)))
+        return self._trace
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -55,13 +67,10 @@ class Recording:
 
     def end(self, output: Any = None) -> None:
         """Say what came out."""
-        from scoregate.offline_tests.collecting import COLLECTOR
+        self._output, self._ended = output, time_ns()
 
-        spans = (self._first(output), *COLLECTOR.take(self._context))
-        self.trace = Trace(self.trace_id, tuple(sorted(spans, key=lambda span: span.start_ns)))
-
-    def _first(self, output: Any) -> Span:
-        messages = {"input": ("user", self._inputs), "output": ("assistant", output)}
+    def _first(self, ended: int) -> Span:
+        messages = {"input": ("user", self._inputs), "output": ("assistant", self._output)}
         told = {
             f"gen_ai.{n}.messages": _message(role, said) for n, (role, said) in messages.items() if said is not None
         }
@@ -70,7 +79,7 @@ class Recording:
             f"{self._context.span_id:016x}",
             f"invoke_agent {self._agent}",
             start_ns=self._started,
-            end_ns=time_ns(),
+            end_ns=ended,
             attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent, **told},
             error=failed,
         )
