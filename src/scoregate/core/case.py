@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.events import ErrorInfo
+from scoregate.core.parts import ErrorInfo
 
 
 class Status(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.parts import EvaluatorInfo, Fingerprint
 
 _WORDS = {"source": "its code", "prompt": "its prompt", "parameters": "its parameters"}
 
