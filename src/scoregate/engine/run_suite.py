@@ -65,8 +65,15 @@ async def _run(suite: Suite, source: Iterator[Trial]) -> None:
         async with anyio.create_task_group() as tasks:
             for _ in range(case_workers):
                 tasks.start_soon(stage.work, source)
+            await _look_ahead()
         for pool in pools:
             pool.channel.close()
+
+
+async def _look_ahead() -> None:
+    """While the first cases wait for what they called, bring in what is needed at the end."""
+    await anyio.lowlevel.checkpoint()
+    import scoregate.engine.results  # noqa: F401
 
 
 def finish(log: EventLog, started: float, *, assertion_failed: bool = False) -> None:
