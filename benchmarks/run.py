@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 import junit
+import listen
 import models
 import overhead
 import saturation
@@ -23,6 +24,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "start": start.measure,
     "junit": junit.measure,
     "models": models.measure,
+    "listen": listen.measure,
 }
 
 

@@ -28,11 +28,12 @@ PLAIN = {
     "ci.settings",
     "ci.unless",
 }
-STAGES = {"ci.discover", "ci.baseline", "ci.install", "ci.launch", "ci.report"}
+STAGES = {"ci.discover", "ci.baseline", "ci.importers", "ci.install", "ci.launch", "ci.listen", "ci.report"}
 GLUE = {
     "ci.adapt",
     "ci.confirm",
     "ci.flow",
+    "ci.lines",
     "ci.merging",
     "ci.parts",
     "ci.recorder",
@@ -54,8 +55,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "testing": GROUND | {"engine", "judging", "models", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
+    "ci.book": GROUND | PLAIN | {"store"},
     "ci.publish": GROUND | PLAIN | {"ci.report"},
-    **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.publish"} for room in GLUE},
+    **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.book", "ci.publish"} for room in GLUE},
     "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "store"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))

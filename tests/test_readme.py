@@ -19,7 +19,8 @@ from scoregate.cli.main import COMMANDS
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
-    TRY, INIT, SUITE, LANGUAGES, EVENTS, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, SETTINGS, DEVELOP,
+    TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, SETTINGS,
+    DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -99,6 +100,12 @@ def test_a_shell_script_is_a_suite(clone: Path, project: Path) -> None:
     (project / "evals" / "suite.sh").write_text(BLOCKS[EVENTS][1], encoding="utf-8")
     done = scoregate(clone, project, "run", "--suite", "shell-suite")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_command_alone_is_a_run(clone: Path, project: Path) -> None:
+    done = run(EXEC, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "my first run" in (project / "scoregate-out" / "comment.md").read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_a_run_is_the_base_of_the_next(clone: Path, project: Path) -> None:

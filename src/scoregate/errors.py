@@ -76,6 +76,12 @@ class InvalidEvent(ScoregateError):
     exit_code = 3
 
 
+class ImportFailed(ScoregateError):
+    """A result file of another framework that is missing, old, damaged, or of another format."""
+
+    exit_code = 3
+
+
 class InstallError(ScoregateError):
     """The environment that the suites need cannot be made."""
 

@@ -25,12 +25,16 @@ _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where the story ends; `warnings` tell what could not be delivered, `pending` that the comment is among it."""
+    """Where the story ends; `warnings` tell what could not be delivered, `pending` that the comment is among it.
+
+    `comment` is its address, where there is one.
+    """
 
     comparison: Comparison
     verdict: Verdict
     warnings: tuple[str, ...] = ()
     pending: bool = False
+    comment: str = ""
     interrupted: bool = False
 
     @property
@@ -88,7 +92,8 @@ def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
 
 async def _told(outcome: Outcome, reporting: Reporting) -> Outcome:
     delivery = await reporting.publish(outcome.comparison, outcome.verdict)
-    return replace(outcome, warnings=delivery.warnings, pending=delivery.pending)
+    comment = delivery.outputs.get("comment-url", "")
+    return replace(outcome, warnings=delivery.warnings, pending=delivery.pending, comment=comment)
 
 
 async def first_baseline(settings: Settings, reporting: Reporting) -> Baseline:

@@ -22,12 +22,24 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Import:
+    """Result files of another framework, which a command leaves behind.
+
+    `format` names who wrote them, such as `junit`; `pattern` is a path or a glob, relative to the command's folder.
+    """
+
+    format: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Something that holds suites.
 
     `path` is relative to the root, with slashes; of a command it is the name. `line` is that of the first suite, from
     1. `suite_ids` are those in it, None where they are not known before it runs. `error` says why it cannot run.
-    `argv` and `cwd` (relative to the root) are a command's own.
+    `argv` and `cwd` (relative to the root) are a command's own. `foreign`: its suites may be another SDK's, which
+    reports over HTTP. `imports` are read once it has ended.
     """
 
     path: str
@@ -38,6 +50,8 @@ class Source:
     error: str | None = None
     argv: tuple[str, ...] = ()
     cwd: str = "."
+    foreign: bool = False
+    imports: tuple[Import, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

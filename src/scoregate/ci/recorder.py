@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import anyio
 
@@ -15,7 +14,9 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.identity import Identity
-from scoregate.ci.launch import Happening, Host, launch_all
+from scoregate.ci.importers import Reader
+from scoregate.ci.launch import Happening, Host, Tell, launch_all
+from scoregate.ci.lines import open_lines
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Observer, Recording
 from scoregate.ci.secrets import Redactor
@@ -47,14 +48,6 @@ class Recorder:
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
-        host = Host(
-            plan.root,
-            self.environ,
-            self.redact,
-            identity=self.identity,
-            timeout_s=settings.timeout,
-            max_scripts=settings.max_suites,
-        )
         about = await self._about(plan, settings, notices)
         with RunWriter(self.out / folder) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
@@ -67,10 +60,26 @@ class Recorder:
 
             done = False
             try:
-                done = await unless(self.stop, _done(launch_all(plan.launches, host, tell)), stopped=False)
+                done = await unless(self.stop, self._launched(plan, settings, tell), stopped=False)
             finally:
                 run = recording.finish(replace(about, finished=time.time()), interrupted=not done)
         return run
+
+    async def _launched(self, plan: Plan, settings: Settings, tell: Tell) -> bool:
+        """True once every launch has ended."""
+        async with open_lines(plan, self.environ, self.redact, suites=settings.suite) as open_line:
+            host = Host(
+                plan.root,
+                self.environ,
+                self.redact,
+                identity=self.identity,
+                timeout_s=settings.timeout,
+                max_scripts=settings.max_suites,
+                open_line=open_line,
+                read_results=Reader(self.redact, settings.suite),
+            )
+            await launch_all(plan.launches, host, tell)
+        return True
 
     async def _about(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
         now, root = time.time(), plan.root
@@ -89,8 +98,3 @@ class Recorder:
             policy=asdict(settings.policy()),
             notices=tuple(notices),
         )
-
-
-async def _done(work: Coroutine[Any, Any, None]) -> bool:
-    await work
-    return True

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Ended, Happening, Noticed, Said
+from scoregate.ci.launch import Counted, Ended, Happening, Noticed, Said
 from scoregate.ci.plan import Source
 from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, SuiteStarted
 from scoregate.core.fold import RunFold
 from scoregate.core.record import Run, Script
+from scoregate.core.tally import Tally, tally_of
 
 Observer = Callable[[Happening, "Recording"], None]
 
@@ -32,11 +33,14 @@ class Recording:
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     message: str | None = None
+    _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
 
     def take(self, happening: Happening) -> None:
         """Take in one."""
         if isinstance(happening, Said):
             self._said(happening)
+        elif isinstance(happening, Counted):
+            self._counted[happening.script, happening.tally.log] = happening.tally
         elif isinstance(happening, Ended):
             self.scripts.append(happening.script)
         elif isinstance(happening, Noticed):
@@ -46,12 +50,24 @@ class Recording:
         for event in said.events:
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
-            case = self.fold.apply(f"{said.script}:{said.log}", said.script, event)
+            case = self.fold.apply(_key(said.script, said.log), said.script, event)
             if case is not None:
                 self._keep(case)
 
     def _keep(self, case: CaseResult) -> None:
         self.writer.add(case if self.show_outputs else without_outputs(case))
+
+    def tallies(self) -> Iterator[tuple[str, Tally]]:
+        """How far every suite is, each with its script."""
+        counted = {_key(*names): tally for names, tally in self._counted.items()}
+        for (key, _), fold in self.fold.suites.items():
+            known = counted.pop(key, None)
+            script = fold.script or ""
+            log = key.removeprefix(f"{script}:")
+            yield script, known if known is not None and fold.finished is None else tally_of(fold, log)
+        for (script, log), tally in self._counted.items():
+            if _key(script, log) in counted:
+                yield script, tally
 
     def finish(self, run: Run, *, interrupted: bool = False) -> Run:
         """Write what never finished and the run itself.
@@ -79,6 +95,10 @@ class Recording:
         spoke = {fold.script for fold in self.fold.suites.values() if fold.script}
         for name in sorted(spoke - ended):
             yield Script(name, error=ErrorInfo("Interrupted", "it was stopped before its end"))
+
+
+def _key(script: str, log: str) -> str:
+    return f"{script}:{log}"
 
 
 def without_outputs(case: CaseResult) -> CaseResult:

@@ -15,7 +15,7 @@ from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
-from scoregate.ci.baseline.rerun import base_tree, rerooted
+from scoregate.ci.baseline.rerun import base_tree, lend_packages, rerooted
 from scoregate.ci.champions import with_champions
 from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.python_scripts import find_scripts
@@ -37,6 +37,7 @@ from scoregate.ci.settings import Settings
 from scoregate.errors import GitError
 
 Say: TypeAlias = Callable[[str], None]
+Find: TypeAlias = Callable[[Path, Settings], Awaitable[Found]]
 
 
 class Told(TypedDict, total=False):
@@ -44,6 +45,16 @@ class Told(TypedDict, total=False):
 
     branch: str
     attempt: int
+
+
+async def find_all(root: Path, settings: Settings) -> Found:
+    """Whatever a project has: scripts, and the commands of its settings."""
+    return await find_scripts(root, settings) + find_commands(root, settings)
+
+
+async def find_named(root: Path, settings: Settings) -> Found:
+    """The commands alone; no file is looked at."""
+    return find_commands(root, settings)
 
 
 @asynccontextmanager
@@ -56,6 +67,7 @@ async def open_ports(
     observers: Sequence[Observer],
     say: Say,
     stop: anyio.Event,
+    find: Find = find_all,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
 
@@ -64,12 +76,15 @@ async def open_ports(
         scratch: an empty folder outside the project, for what is of no use afterwards.
         observers: are shown everything that happens while scripts run.
         say: is told what happens while the suites' environment is made. stop: ends what runs, once it is set.
+        find: looks for what holds suites.
     """
     async with open_scene(root, environ, settings, stop=stop) as scene:
-        yield _ports(scene, scratch, observers=observers, say=say, stop=stop)
+        yield _ports(scene, scratch, observers=observers, say=say, stop=stop, find=find)
 
 
-def _ports(scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: Say, stop: anyio.Event) -> Ports:
+def _ports(
+    scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: Say, stop: anyio.Event, find: Find
+) -> Ports:
     root, identity = scene.root, find_identity(scene.environ)
     theirs = {**at_home(identity, scene.environ, scratch), **_purse(scene.settings, scratch, identity)}
     recorder = Recorder(scene.out, theirs, scene.redact, identity, observers, stop, **_told(scene))
@@ -78,7 +93,7 @@ def _ports(scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: S
     spared = scene.subject is not None and scene.subject.read_only
     return Ports(
         root=root,
-        discover=partial(discover, root, environ=scene.environ, spared=spared),
+        discover=partial(discover, root, environ=scene.environ, spared=spared, find=find),
         prepare=partial(prepare, site_of(root, scene.environ, scratch, redact=scene.redact, say=say, theirs=theirs)),
         arm=partial(with_champions, scratch, identity, keeps=scene.connection is None),
         record=recorder.record,
@@ -125,13 +140,16 @@ def site_of(
     return Site(root, scratch, theirs or environ, redact, say, find_identity(environ), automatic=automatic, own=ours)
 
 
-async def discover(root: Path, settings: Settings, *, environ: Mapping[str, str], spared: bool = False) -> Found:
+async def discover(
+    root: Path, settings: Settings, *, environ: Mapping[str, str], spared: bool = False, find: Find = find_all
+) -> Found:
     """Everything that holds suites.
 
     Args:
         environ: the environment, which has what some need. spared: suites that lack something are left out.
+        find: looks for them.
     """
-    found = await find_scripts(root, settings) + find_commands(root, settings)
+    found = await find(root, settings)
     told = Found(notices=tuple([notice async for notice in _notices(root, environ)]))
     return with_needs(found, settings, environ, spared=spared) + told
 
@@ -157,6 +175,7 @@ async def _rerun(
     try:
         async with base_tree(plan.root, settings, job_base) as tree:
             base = rerooted(plan, tree.path, imports=await imports(plan.interpreter))
+            lend_packages(base, plan)
             run = await recorder.record(base, settings, base.notices, folder=folder)
             run = replace(run, policy=policy_at(tree.path, settings, recorder.environ))
     except GitError as error:

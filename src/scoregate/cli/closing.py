@@ -7,9 +7,11 @@ import time
 from pathlib import Path
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 from scoregate.ci.flow import Outcome
+from scoregate.ci.github.context import read_context
 from scoregate.ci.report.console import render
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.make_view import make_view
@@ -22,7 +24,17 @@ def close(outcome: Outcome, out: Path | None, console: Console) -> None:
     if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
         console.print(Text("\n".join(outcome.warnings), style="yellow"))
     if out is not None:
-        console.print(Text(f"Reports: {_shown(out)}/ (comment.md, junit.xml, result.json, run/)"))
+        _tell_of_reports(out, outcome.comment, console)
+
+
+def _tell_of_reports(out: Path, comment: str, console: Console) -> None:
+    """Where they are: the folder, and in a job the pages that show them."""
+    folder = Text(f"{_shown(out)}/", style=Style(link=out.as_uri()))
+    console.print(Text.assemble("Reports: ", folder, " (comment.md, junit.xml, result.json, run/)"))
+    github = read_context(os.environ)
+    for name, url in (("Run", github.run_url if github else ""), ("Comment", comment)):
+        if url:
+            console.print(Text.assemble(f"{name}: ", Text(url, style=Style(link=url))), soft_wrap=True)
 
 
 def _shown(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import click
 from rich.text import Text
 
 from scoregate.ci.install import prepare
-from scoregate.ci.plan import Found, Plan, Source, make_plan
+from scoregate.ci.plan import Found, Kind, Launch, Plan, Source, make_plan
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
@@ -45,9 +46,7 @@ async def _planned(root: Path, settings: Settings) -> tuple[Found, Plan]:
 
 
 def _lines(found: Found, plan: Plan) -> Iterator[str]:
-    yield from (
-        f"{launch.name}:{launch.source.line}  {_ids(launch.source)}  {launch.source.why}" for launch in plan.launches
-    )
+    yield from (f"{_place(launch)}  {_ids(launch.source)}  {launch.source.why}" for launch in plan.launches)
     yield from (f"cannot run  {source.error}" for source in plan.broken)
     yield from (f"skipped  {skipped.path}  {skipped.why}" for skipped in found.skipped)
     yield from (f"note: {notice}" for notice in found.notices)
@@ -55,7 +54,13 @@ def _lines(found: Found, plan: Plan) -> Iterator[str]:
         yield "No suites were found. `scoregate init` writes a first one."
 
 
+def _place(launch: Launch) -> str:
+    return launch.name if launch.source.kind is Kind.COMMAND else f"{launch.name}:{launch.source.line}"
+
+
 def _ids(source: Source) -> str:
+    if source.kind is Kind.COMMAND:
+        return f"[{source.kind}] {shlex.join(source.argv)}"
     if source.suite_ids is None:
         return f"[{source.kind}]"
     return f"[{source.kind}] {', '.join(source.suite_ids)}"

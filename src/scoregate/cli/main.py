@@ -14,6 +14,7 @@ from scoregate.errors import ScoregateError
 
 COMMANDS = {
     "run": "run the suites, compare with the base, judge",
+    "exec": "run one command, in any language, as `run` runs suites",
     "list": "show which suites would run, and why each was found",
     "compare": "hold one run against another",
     "gate": "judge a finished run under the present settings",

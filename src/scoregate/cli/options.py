@@ -32,10 +32,11 @@ def options(*decorators: Callable[[_F], _F]) -> Callable[[_F], _F]:
 working_directory_option = click.option(
     "--working-directory", metavar="DIR", help="The project, where it is not the whole repository."
 )
+suite_option = click.option(
+    "--suite", multiple=True, metavar="GLOB", help="Run only suites whose id matches; repeatable."
+)
 selection_options: Callable[[Any], Any] = options(
-    click.argument("paths", nargs=-1, type=click.Path()),
-    working_directory_option,
-    click.option("--suite", multiple=True, metavar="GLOB", help="Run only suites whose id matches; repeatable."),
+    click.argument("paths", nargs=-1, type=click.Path()), working_directory_option, suite_option
 )
 baseline_options: Callable[[Any], Any] = options(
     click.option(
@@ -52,6 +53,21 @@ def _table(_context: click.Context, _option: click.Parameter, value: str | None)
     return None if value is None else read_table(value)
 
 
+running_options: Callable[[Any], Any] = options(
+    click.option("--max-cases", type=int, metavar="N", help="Run only the first N cases of each suite."),
+    click.option(
+        "--repeats", metavar="N|auto", help="Run every case N times, or those again that a base run differs in."
+    ),
+    click.option("--timeout", type=float, metavar="S", help="Seconds that a script may take."),
+    click.option("-m", "--message", metavar="TEXT", help="Titles the run."),
+    click.option(
+        "--confirm",
+        type=click.Choice(["off", "critical", "all"]),
+        is_flag=False,
+        flag_value="critical",
+        help="Run newly failing cases again before they count: those tagged critical, or all (up to 15).",
+    ),
+)
 gate_options: Callable[[Any], Any] = options(
     click.option("--min-pass-rate", type=float, metavar="RATE", help="Of the cases with a threshold; 0 to 1."),
     click.option(

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import fsum
+from dataclasses import dataclass, field
 from time import monotonic
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
+from scoregate.ci.github.commands import harmless_marks
 from scoregate.ci.launch import Began, Ended, Happening, Printed
 from scoregate.ci.recording import Observer, Recording
-from scoregate.ci.report import numbers
-from scoregate.ci.report.text import one_line
-from scoregate.core.case import Status
-from scoregate.core.fold import SuiteFold
+from scoregate.ci.report.text import excerpt, one_line
+from scoregate.cli.board import table
+from scoregate.cli.standings import Standings, line
 
 _EVERY_S = 15.0
+_LOOK_S, _DRAW_S = 1.0, 0.1
 _LONGEST_LINE = 2_000
+_SHARE = 20  # of our time at most one part in so many goes into looking
 
 
 @contextmanager
@@ -29,74 +30,90 @@ def progress(console: Console) -> Iterator[Observer]:
     if not console.is_terminal:
         yield _Plain(console)
         return
-    with Live(console=console, refresh_per_second=8, transient=True) as live:
-        yield _Lively(console, live)
+    board = _Board(console)
+    with Live(board, console=console, refresh_per_second=8, transient=True):
+        yield board
 
 
+@dataclass(slots=True)
+class _Pace:
+    """Says when to look again: not too often, and more seldom the longer a look takes."""
+
+    every_s: float
+    _next: float = 0.0
+
+    def is_due(self) -> bool:
+        return monotonic() >= self._next
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        started = monotonic()
+        yield
+        now = monotonic()
+        self._next = now + max(self.every_s, _SHARE * (now - started))
+
+
+@dataclass(slots=True)
 class _Plain:
-    """A line when a script begins and ends, one now and then between, and what it prints."""
+    """A line when a script begins, a suite ends, one now and then between, and what scripts print."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._last = monotonic()
+    console: Console
+    _standings: Standings = field(default_factory=Standings)
+    _pace: _Pace = field(default_factory=lambda: _Pace(_LOOK_S))
+    _told: float = field(default_factory=monotonic)
 
     def __call__(self, happening: Happening, recording: Recording) -> None:
         if isinstance(happening, Began):
-            self._console.print(Text(f"▸ {happening.script}"))
+            self._say(f"▸ {one_line(happening.script, 200)}")
         elif isinstance(happening, Printed):
-            self._console.print(printed(happening.line))
+            say(self.console, happening.line)
         elif isinstance(happening, Ended):
-            for fold in recording.fold.suites.values():
-                if fold.script == happening.script.name:
-                    self._console.print(Text(f"  {one_line(fold.id, 80)}: {counts(fold)}"))
-        elif monotonic() - self._last > _EVERY_S:
-            self._last = monotonic()
-            for fold in recording.fold.suites.values():
-                if fold.finished is None:
-                    self._console.print(Text(f"  {one_line(fold.id, 80)}: {counts(fold)} so far"))
+            self._look(recording)
+            for standing in self._standings.of(happening.script.name):
+                if not standing.tally.finished:
+                    self._say(f"  {line(standing)}; it never finished")
+        elif self._pace.is_due():
+            self._look(recording)
+
+    def _look(self, recording: Recording) -> None:
+        with self._pace.taken():
+            for standing in self._standings.update(recording):
+                self._say(f"  {line(standing)}")
+        if monotonic() - self._told > _EVERY_S:
+            for standing in self._standings:
+                if not standing.tally.finished:
+                    self._say(f"  {line(standing)} so far")
+
+    def _say(self, text: str) -> None:
+        self._told = monotonic()
+        self.console.print(Text(text), soft_wrap=True)
 
 
-class _Lively:
+@dataclass(slots=True)
+class _Board:
     """A row for each suite, redrawn in place, with the scripts' own output above it."""
 
-    def __init__(self, console: Console, live: Live) -> None:
-        self._console = console
-        self._live = live
-        self._started = monotonic()
-        self._drawn = 0.0
+    console: Console
+    _standings: Standings = field(default_factory=Standings)
+    _pace: _Pace = field(default_factory=lambda: _Pace(_DRAW_S))
 
     def __call__(self, happening: Happening, recording: Recording) -> None:
         if isinstance(happening, Printed):
-            self._console.print(printed(happening.line))
-        elif monotonic() - self._drawn > 0.1 or isinstance(happening, Ended):
-            self._drawn = monotonic()
-            self._live.update(self._table(recording))
+            say(self.console, happening.line)
+        elif self._pace.is_due() or isinstance(happening, Ended):
+            with self._pace.taken():
+                list(self._standings.update(recording))
 
-    def _table(self, recording: Recording) -> Table:
-        table = Table.grid(padding=(0, 2))
-        for fold in recording.fold.suites.values():
-            table.add_row(Text("·" if fold.finished is None else "✓"), Text(one_line(fold.id, 40)), Text(counts(fold)))
-        seconds = monotonic() - self._started
-        done = sum(len(fold.columns) for fold in recording.fold.suites.values())
-        table.add_row("", "", Text(f"{seconds:.0f} s, {done / max(seconds, 0.1):.0f} cases/s", style="dim"))
-        return table
+    def __rich__(self) -> RenderableType:
+        if not any(self._standings):
+            return Text("no suite has been heard of yet", style="dim")
+        return table(self._standings, width=self.console.width, height=self.console.height)
 
 
-def counts(fold: SuiteFold) -> str:
-    """How far a suite is: `12 of 53 cases, 10 passed, 2 failed (83%), $0.02`."""
-    columns = fold.columns
-    planned = fold.started.cases if fold.started is not None else None
-    done = numbers.count(len(columns) if planned is None else planned, "case")
-    if planned not in (None, len(columns)):
-        done = f"{len(columns):,} of {done}"
-    states = ", ".join(f"{count:,} {status}" for status in Status if (count := columns.count(status)))
-    passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
-    rate = f" ({passed / (passed + failed):.0%})" if failed else ""
-    cost = fsum(cost for cost in columns.costs if cost > 0)
-    return ", ".join(part for part in (done, states + rate, f"${cost:.2f}" if cost else "") if part)
+def say(console: Console, line: str) -> None:
+    """Show a line that somebody else printed, set apart so that nothing in it is taken for ours or for CI's command.
 
-
-def printed(line: str) -> Text:
-    """A line that a script printed, set apart so that nothing in it is taken for a command of ours or of CI's."""
-    harmless = one_line(line, _LONGEST_LINE).replace("##[", "##\u200b[")
-    return Text(f"  | {harmless}", style="dim", no_wrap=True)
+    It keeps its indentation and is not broken; what would steer a terminal is taken out.
+    """
+    seen = excerpt(line, _LONGEST_LINE).replace("\n", " ").expandtabs(4)
+    console.print(Text(f"  | {harmless_marks(seen)}", style="dim"), soft_wrap=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from scoregate.core.case import CaseResult
 from scoregate.core.record import Run, SuiteResult
 
 # The file of the base's outputs. Where it is set, nothing is made a champion in the store: the record is what stays.
 CHAMPIONS_VARIABLE = "SCOREGATE_CHAMPIONS"
+# Autoblocks' SDKs do not say which of their evaluators hold battles; what they tell of each has these.
+_AUTOBLOCKS = "autoblocks-"
+_BATTLE = {"baseline", "challenger", "criteria"}
 
 
 def ring(suite: str, params: Mapping[str, Any] | None) -> str:
@@ -19,20 +23,38 @@ def ring(suite: str, params: Mapping[str, Any] | None) -> str:
 
 
 def champion_lines(base: Run) -> Iterator[bytes]:
-    """A line of JSON for each case of the suites that hold battles; of repeats the first.
+    """A line of JSON for each case of the suites that hold battles, or may as Autoblocks' do; of repeats the first.
 
     Left out are outputs that were shortened or not kept, and suites that share an id, since no case tells whose it is.
     """
     rings = [ring(suite.id, suite.params) for suite in base.suites]
     for name, suite in zip(rings, base.suites, strict=True):
-        if rings.count(name) == 1 and any(info.battles for info in suite.evaluators.values()):
-            yield from (to_json([name, *pair]) + b"\n" for pair in _outputs(suite))
+        if rings.count(name) == 1 and (champion := _champion_in(suite)) is not None:
+            yield from (to_json([name, *pair]) + b"\n" for pair in _champions(suite, champion))
 
 
-def _outputs(suite: SuiteResult) -> Iterator[tuple[str, Any]]:
+def _champion_in(suite: SuiteResult) -> Callable[[CaseResult], Any] | None:
+    """How the champion is found in a case of this suite; None where nobody will ask for it."""
+    if any(info.battles for info in suite.evaluators.values()):
+        return _output
+    return _text if (suite.sdk or "").startswith(_AUTOBLOCKS) else None
+
+
+def _champions(suite: SuiteResult, champion: Callable[[CaseResult], Any]) -> Iterator[tuple[str, Any]]:
     for case in suite.cases:
-        if case.repeat == 0 and case.output is not None and not case.truncated:
-            yield case.hash, case.output
+        if case.repeat == 0 and (found := champion(case)) is not None:
+            yield case.hash, found
+
+
+def _output(case: CaseResult) -> Any:
+    return None if case.truncated else case.output
+
+
+def _text(case: CaseResult) -> str | None:
+    """What fought for the base: the SDK alone knows the text of an output, and tells it of its battles."""
+    told = (evaluation.metadata for evaluation in case.evaluations.values())
+    fought = (fields["challenger"] for fields in told if isinstance(fields, Mapping) and fields.keys() >= _BATTLE)
+    return next((text for text in (*fought, _output(case)) if isinstance(text, str)), None)
 
 
 def read_champions(lines: Iterable[bytes]) -> dict[tuple[str, str], Any]:

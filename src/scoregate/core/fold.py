@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -70,6 +70,7 @@ class SuiteFold:
             complete=finished is not None,
             assertion_failed=finished is not None and finished.assertion_failed,
             duration_s=finished.duration_s if finished else None,
+            sdk=started.sdk if started else None,
             columns=self.columns,
             read=read,
         )
@@ -171,7 +172,7 @@ class RunFold:
 def labels(suites: Iterable[SuiteResult]) -> list[str]:
     """A name for each suite: its id and parameters, then, only where they clash, its file and a number."""
     suites = list(suites)
-    names = [_named(suite) for suite in suites]
+    names = [label_of(suite.id, suite.params) for suite in suites]
     names = [
         f"{name} ({suite.script or (suite.origin.file if suite.origin else '?')})" if names.count(name) > 1 else name
         for name, suite in zip(names, suites, strict=True)
@@ -186,7 +187,8 @@ def labels(suites: Iterable[SuiteResult]) -> list[str]:
     return names
 
 
-def _named(suite: SuiteResult) -> str:
-    if not suite.params:
-        return suite.id
-    return f"{suite.id} [{', '.join(f'{name}={value}' for name, value in suite.params.items())}]"
+def label_of(suite: str, params: Mapping[str, Any] | None) -> str:
+    """A suite's id, with its parameters where it has any."""
+    if not params:
+        return suite
+    return f"{suite} [{', '.join(f'{name}={value}' for name, value in params.items())}]"

@@ -21,6 +21,7 @@ class SuiteResult:
 
     `label` is unique within the run: the id, with its parameters, qualified by file where two suites share it.
     `complete` is False when the suite never said that it finished. `script` is what was launched for it.
+    `sdk` is what its suite was written with, None where it did not say.
     `skipped` means that a filter left it out. `variants` are the runs of a grid search, one for each combination.
     """
 
@@ -36,6 +37,7 @@ class SuiteResult:
     complete: bool = False
     assertion_failed: bool = False
     duration_s: float | None = None
+    sdk: str | None = None
     columns: Columns = field(default_factory=Columns)
     read: Callable[[], Iterable[CaseResult]] | None = None
     skipped: bool = False

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import fsum, isnan
 
 from scoregate.core.case import Status
+from scoregate.core.fold import SuiteFold, label_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +15,7 @@ class Tally:
     """What is known of a suite while it runs.
 
     `label` tells a suite from others of its log: its id, with its parameters. `planned` is None where nobody knows the
-    number of cases beforehand. `means` are of the scores given so far, by evaluator, in [0, 1]; `cost` is in US dollars.
+    number of cases beforehand. `means` are of the scores given so far, by evaluator, in [0, 1]; `cost` is in dollars.
     """
 
     log: str
@@ -24,3 +26,19 @@ class Tally:
     means: Mapping[str, float] = field(default_factory=dict)
     cost: float = 0.0
     finished: bool = False
+
+
+def tally_of(fold: SuiteFold, log: str) -> Tally:
+    """How far a suite is that tells of every case as it ends."""
+    columns, started = fold.columns, fold.started
+    scores = {name: [score for score in column if not isnan(score)] for name, column in columns.scores.items()}
+    return Tally(
+        log,
+        label_of(fold.id, started.params if started else None),
+        planned=started.cases if started else None,
+        done=len(columns),
+        states={status: count for status in Status if (count := columns.count(status))},
+        means={name: fsum(known) / len(known) for name, known in scores.items() if known},
+        cost=fsum(cost for cost in columns.costs if cost > 0),
+        finished=fold.finished is not None,
+    )

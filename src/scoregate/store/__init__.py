@@ -8,6 +8,7 @@ from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store
+from scoregate.store.throne import Throne
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
 KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS)
@@ -24,6 +25,7 @@ __all__ = [
     "Override",
     "Shelf",
     "Store",
+    "Throne",
     "Verdict",
     "Winner",
     "add_override",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 from zlib import crc32
 
+from scoregate.core.naming import LONGEST_NAME, case_name
 from scoregate.core.suite import Case, Description
 from scoregate.core.wire import dump, ordered, plain
 from scoregate.errors import NotRecordable
@@ -17,8 +17,6 @@ from scoregate.testing.models import TestCaseConfig
 from scoregate.testing.util import md5
 
 _CONFIG = "test_case_config"
-_DIGEST = re.compile(r"[0-9a-f-]{16,}", re.IGNORECASE)
-_LONGEST_NAME = 80
 _PLAIN = TestCaseConfig()
 Hasher = Callable[[Any], object]
 
@@ -121,7 +119,7 @@ def describe(case: Case) -> Description:
     except ValueError as error:
         raise NotRecordable("the test case", error) from None
     written = dump(body)
-    name = _name(case.hash, raw) or written.decode()[:_LONGEST_NAME]
+    name = case_name(case.hash, raw) or written.decode()[:LONGEST_NAME]
     return Description(name, body, f"{crc32(written):08x}", tuple(config.tags), config.cluster)
 
 
@@ -141,14 +139,6 @@ def _body(value: Any) -> Any:
 @cache
 def _fields(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls) if field.name != _CONFIG)
-
-
-def _name(case_hash: str, body: Any) -> str:
-    """The hash, or in the place of a digest the first text in the case; empty where there is none."""
-    if not _DIGEST.fullmatch(case_hash):
-        return case_hash[:_LONGEST_NAME]
-    texts = (item for item in body.values() if isinstance(item, str)) if isinstance(body, Mapping) else iter(())
-    return " ".join(next(texts, "")[: 4 * _LONGEST_NAME].split())[:_LONGEST_NAME]
 
 
 def output_form(output: Any) -> Any:

@@ -52,24 +52,21 @@ class Throne:
     """
 
     def __init__(self, ring_name: str, evaluator: str) -> None:
-        from scoregate.store import open_store
+        from scoregate import store
 
-        self._store, self._shelf = open_store(), (ring_name, evaluator)
-        self._new: dict[str, str] = {}
-        self._turn, self._lock = threading.Lock(), threading.Lock()
+        self._store, self._evaluator = store.open_store(), evaluator
+        self._kept = store.Throne(self._store, ring_name, evaluator)
 
-    @cached_property
+    @property
     def champions(self) -> Mapping[str, str]:
         """Their texts, by the hashes of their cases."""
-        from scoregate.store import champions
-
-        return champions(self._store, *self._shelf)
+        return self._kept.champions
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:
         from scoregate.store import verdicts
 
-        return verdicts(self._store, self._shelf[1])
+        return verdicts(self._store, self._evaluator)
 
     def verdict(self, case: str, *, baseline: str, challenger: str) -> Winner | None:
         """What people said of a pair of outputs; None where nobody said anything."""
@@ -78,20 +75,12 @@ class Throne:
         return verdict_on(self._verdicts, case, baseline=baseline, challenger=challenger)
 
     def crown(self, case: str, output: str) -> None:
-        """Make an output the champion of later runs. Those that wait for the file are written together.
+        """Make an output the champion of later runs.
 
         Raises:
             StoreError: it could not be written.
         """
-        from scoregate.store import crown
-
-        with self._lock:
-            self._new[case] = output
-        with self._turn:
-            with self._lock:
-                new, self._new = self._new, {}
-            if new:
-                crown(self._store, *self._shelf, outputs=new)
+        self._kept.crown(case, output)
 
 
 def throne_of(trial: Trial, evaluator: str) -> Throne:

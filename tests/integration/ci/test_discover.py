@@ -150,7 +150,7 @@ async def test_a_name_that_is_no_text_is_told(repository: Repository) -> None:
     repository.write("evals/\udcff.py", suite())
     found = await find(repository.root)
     assert paths(found) == []
-    assert found.notices == ("evals/\ufffd.py was not looked at: its name is not UTF-8",)
+    assert found.notices == ("evals/\ufffd.py was left out: its name is not UTF-8",)
 
 
 async def test_links_in_a_circle_end_outside_git_too(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ async def test_a_huge_file_is_not_read(repository: Repository) -> None:
     repository.write("evals/huge.py", suite() + "#" * MAX_BYTES)
     found = await find(repository.root)
     assert paths(found) == []
-    assert found.notices == ("evals/huge.py was not looked at: too large to be a suite (5.2 MB)",)
+    assert found.notices == ("evals/huge.py was left out: too large to be a suite (5.2 MB)",)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

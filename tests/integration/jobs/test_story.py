@@ -35,6 +35,9 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     assert job.exit_code == 1, job.output
     (comment,) = pull.comments
     assert job.outputs["comment-url"].endswith(str(comment.id))
+    run, comment_line = job.output.splitlines()[-2:]
+    assert run.endswith(f"/actions/runs/{job.ran.id}")
+    assert comment_line == f"Comment: {job.outputs['comment-url']}"
     assert f"Base: <code>main@{base.run['commit'][:7]}</code>, exact" in comment.body
     assert "11 newly failing" in comment.body
     assert f"commit <code>{head[:7]}</code>" in comment.body

@@ -147,6 +147,8 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         ("commands = [{ name = 'a', run = 'x && y' }]", 'write it as ["sh", "-c"'),
         ("commands = [{ name = 'a', run = 'x' }, { name = 'a', run = 'y' }]", "a comes twice"),
         ("commands = [{ name = 'a', run = 'x', cdw = 'y' }]", "did you mean 'cwd'?"),
+        ("commands = [{ name = 'a', run = 'x', imports = 'nose:y' }]", "must be FORMAT:FILE, where FORMAT is one of"),
+        ("commands = [{ name = 'a', run = 'x', imports = ['inspect:'] }]", "must be FORMAT:FILE"),
         ("message = 2024-01-01", "must be text"),
     ],
 )

@@ -45,13 +45,40 @@ def read(source: str, *, imports: str = IMPORTS) -> Reading:
 )
 def test_a_call_is_found_however_it_is_imported(imports: str, call: str) -> None:
     reading = read(call, imports=f"{imports}\n")
-    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, ("x",))
+    assert (reading.kind, reading.suite_ids, reading.foreign) == (Kind.PYTHON, ("x",), False)
+
+
+@pytest.mark.parametrize(
+    ("imports", "call"),
+    [
+        ("from autoblocks.testing.run import run_test_suite", "run_test_suite(id='x')"),
+        ("from autoblocks.testing.run import *", "run_test_suite('x')"),
+        ("import autoblocks.testing.run as r", "r.run_test_suite(id='x')"),
+        ("from autoblocks.testing.run import RunManager", "RunManager(test_id='x').start()"),
+    ],
+)
+def test_a_suite_of_autoblocks_own_sdk_is_found_and_known_as_such(imports: str, call: str) -> None:
+    reading = read(call, imports=f"{imports}\n")
+    assert (reading.kind, reading.suite_ids, reading.foreign) == (Kind.PYTHON, ("x",), True)
+    assert "Autoblocks" in reading.why
+
+
+def test_a_file_that_holds_suites_of_both_is_foreign() -> None:
+    both = "from autoblocks.testing.run import run_test_suite as theirs\ntheirs(id='b')\nrun_test_suite(id='a')\n"
+    reading = read(both)
+    assert (reading.kind, reading.suite_ids, reading.foreign) == (Kind.PYTHON, ("b", "a"), True)
+
+
+def test_the_second_version_of_that_sdk_is_left_out_and_told() -> None:
+    reading = read("run_test_suite(id='x')", imports="from autoblocks.testing.v2.run import run_test_suite\n")
+    assert (reading.kind, reading.notable) == (None, True)
+    assert "version 2" in reading.why
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "from autoblocks.testing.run import run_test_suite\nrun_test_suite(id='x')",
+        "from autoblocks.tracer import AutoblocksTracer\nAutoblocksTracer()",
         "from .scoregate.testing.run import run_test_suite\nrun_test_suite(id='x')",
         "from . import run_test_suite\nrun_test_suite(id='x')",
         "def run_test_suite(id): ...\nrun_test_suite(id='x')",

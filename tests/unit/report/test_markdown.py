@@ -82,7 +82,7 @@ def test_the_first_run_says_what_to_expect() -> None:
 
 def test_a_message_titles_the_run() -> None:
     text = comment(view_of(make_run(Told("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly, *new* prompt")))
-    assert "\nnightly, &#42;new&#42; prompt · **" in text
+    assert " scoregate: nightly, &#42;new&#42; prompt · " in text.splitlines()[1]
 
 
 def test_the_drop_of_the_pass_rate_is_that_of_the_cases_of_both_runs() -> None:

@@ -36,6 +36,7 @@ class SuiteHead:
     complete: bool = False
     assertion_failed: bool = False
     duration_s: float | None = None
+    sdk: str | None = None
     skipped: bool = False
     cases: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)

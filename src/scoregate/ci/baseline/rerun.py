@@ -16,6 +16,7 @@ from scoregate.ci.plan import Kind, Launch, Plan
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.errors import GitError
 
+_PACKAGES = "node_modules"
 _FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`."
 
 
@@ -116,6 +117,7 @@ def rerooted(plan: Plan, tree: Path, *, imports: Iterable[Path] = ()) -> Plan:
     launches = (
         replace(
             launch,
+            argv=(_program(launch, plan.root, tree), *launch.argv[1:]),
             cwd=_moved(launch.cwd, plan.root, tree),
             environment={
                 **launch.environment,
@@ -135,6 +137,28 @@ def _is_there(launch: Launch, tree: Path) -> bool:
     if launch.kind is Kind.COMMAND:
         return (tree / launch.source.cwd).is_dir()
     return (tree / launch.source.path).is_file()
+
+
+def lend_packages(base: Plan, plan: Plan) -> None:
+    """Let Node find, in another tree, what is installed here beside the commands: git follows none of it.
+
+    Args:
+        base: the plan in the other tree.
+    """
+    folders = {plan.root, *(launch.cwd for launch in plan.launches if launch.kind is Kind.COMMAND)}
+    for here in (folder / _PACKAGES for folder in folders):
+        there = _moved(here, plan.root, base.root)
+        if here.is_dir() and there.parent.is_dir() and not there.exists():
+            there.symlink_to(here.resolve(), target_is_directory=True)
+
+
+def _program(launch: Launch, root: Path, tree: Path) -> str:
+    """A program that the other tree does not have, such as one of an environment in the project, is that of here."""
+    program = launch.argv[0]
+    here = launch.cwd / program
+    if "/" not in program or not here.is_file() or (_moved(launch.cwd, root, tree) / program).exists():
+        return program
+    return str(here)
 
 
 def _moved(path: Path, root: Path, tree: Path) -> Path:

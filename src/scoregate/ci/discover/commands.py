@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scoregate.ci.plan import Found, Kind, Skipped, Source
+from scoregate.ci.plan import Found, Import, Kind, Skipped, Source
 from scoregate.ci.settings import Command, Settings
 
 
@@ -25,4 +25,11 @@ def _source(command: Command, root: Path, *, origin: str) -> Source:
         error=missing,
         argv=command.run,
         cwd=command.cwd,
+        foreign=True,
+        imports=(*(Import("junit", pattern) for pattern in command.junit), *map(_import, command.imports)),
     )
+
+
+def _import(named: str) -> Import:
+    word, _, pattern = named.partition(":")
+    return Import(word, pattern)

@@ -9,14 +9,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Names that start a suite, wherever under `module` they are imported from; each with its parameter for the id."""
+    """Names that start a suite, wherever under `module` they are imported from; each with its parameter for the id.
+
+    `foreign`: it is another SDK's, which reports over HTTP. `closed` says why it leads nowhere.
+    """
 
     module: str
     names: Mapping[str, str]
+    foreign: bool = False
+    closed: str = ""
 
 
 PARTIAL = "functools.partial"
-DOORS = (Door("scoregate.testing", {"run_test_suite": "id", "RunManager": "test_id"}),)
+_NAMES = {"run_test_suite": "id", "RunManager": "test_id"}
+_V2 = "uses version 2 of Autoblocks' SDK, which reports to its own platform only"
+DOORS = (
+    Door("scoregate.testing", _NAMES),
+    Door("autoblocks.testing.v2", _NAMES, foreign=True, closed=_V2),
+    Door("autoblocks.testing", _NAMES, foreign=True),
+)
 
 
 def known_names(tree: ast.AST) -> dict[str, str]:
@@ -59,9 +70,14 @@ def dotted(node: ast.expr, names: Mapping[str, str]) -> str | None:
     return None
 
 
-def door_to(path: str | None) -> str | None:
-    """The parameter that names the suite, where a dotted path starts one."""
+def door_to(path: str | None) -> Door | None:
+    """The door that a dotted path names."""
     if path is None:
         return None
     name = path.rpartition(".")[2]
-    return next((door.names[name] for door in DOORS if path.startswith(f"{door.module}.") and name in door.names), None)
+    return next((door for door in DOORS if path.startswith(f"{door.module}.") and name in door.names), None)
+
+
+def id_parameter(door: Door, path: str) -> str:
+    """The parameter by which a dotted path to a door takes the id of its suite."""
+    return door.names[path.rpartition(".")[2]]

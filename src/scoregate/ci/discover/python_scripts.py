@@ -14,7 +14,7 @@ from scoregate.ci.settings import Settings
 from scoregate.errors import UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
-_ROOT_PACKAGE = b"scoregate"
+_ROOT_PACKAGES = (b"scoregate", b"autoblocks")
 
 
 async def find_scripts(root: Path, settings: Settings) -> Found:
@@ -60,12 +60,19 @@ def _looked(root: Path, file: Candidate) -> Source | Skipped:
 
 def _read(file: Candidate, source: bytes) -> Source | Skipped:
     reading = read_source(source)
-    if reading.error and (file.sure or _ROOT_PACKAGE in source):
+    if reading.error and (file.sure or any(package in source for package in _ROOT_PACKAGES)):
         error = f"{file.path}:{reading.line}: {reading.why}"
         return Source(file.path, Kind.PYTHON, reading.line, why=file.why, error=error)
     if reading.kind is None:
-        return Skipped(file.path, reading.why)
-    return Source(file.path, reading.kind, reading.line, reading.suite_ids, why=f"{file.why}, {reading.why}")
+        return Skipped(file.path, reading.why, notable=reading.notable)
+    return Source(
+        file.path,
+        reading.kind,
+        reading.line,
+        reading.suite_ids,
+        why=f"{file.why}, {reading.why}",
+        foreign=reading.foreign,
+    )
 
 
 def _check_named(looked: Iterable[Source | Skipped], named: set[str]) -> None:
@@ -86,7 +93,7 @@ def _filtered(source: Source, globs: Iterable[str]) -> Source | Skipped:
 
 
 def _notices(sources: Iterable[Source], skipped: Iterable[Skipped]) -> Iterator[str]:
-    yield from (f"{each.path} was not looked at: {each.why}" for each in skipped if each.notable)
+    yield from (f"{each.path} was left out: {each.why}" for each in skipped if each.notable)
     files: dict[str, list[str]] = {}
     for source in sources:
         for suite in source.suite_ids or ():

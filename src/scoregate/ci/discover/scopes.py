@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scoregate.ci.discover.doors import PARTIAL, door_to, dotted, known_names
+from scoregate.ci.discover.doors import PARTIAL, Door, door_to, dotted, id_parameter, known_names
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -16,6 +16,7 @@ class Use:
     """A place where a suite is started, its line from 1; `suite_id` is None where it is no literal."""
 
     line: int
+    door: Door
     suite_id: str | None = None
 
 
@@ -68,10 +69,11 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = dotted(node.func, self.names)
-        if (parameter := door_to(called)) is not None:
-            self.scope.uses.append(Use(node.lineno, _literal_id(node, parameter)))
-        elif called != PARTIAL and any(door_to(dotted(each, self.names)) for each in node.args):
-            self.scope.uses.append(Use(node.lineno))
+        if called is not None and (door := door_to(called)) is not None:
+            self.scope.uses.append(Use(node.lineno, door, _literal_id(node, id_parameter(door, called))))
+        elif called != PARTIAL:
+            given = (door_to(dotted(each, self.names)) for each in node.args)
+            self.scope.uses.extend(Use(node.lineno, door) for door in given if door is not None)
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:

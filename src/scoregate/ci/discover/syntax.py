@@ -14,13 +14,19 @@ from scoregate.ci.plan import Kind
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a file is. `kind` is None where it holds no suite; `line`, from 1, is that of the first suite or error."""
+    """What a file is.
+
+    `kind` is None where it holds no suite that can be run, `notable` where that may surprise; `line`, from 1, is that
+    of the first suite or error. `foreign`: a suite in it is another SDK's.
+    """
 
     kind: Kind | None
     why: str
     line: int = 1
     suite_ids: tuple[str, ...] | None = None
     error: bool = False
+    foreign: bool = False
+    notable: bool = False
 
 
 def read_source(source: bytes) -> Reading:
@@ -43,16 +49,26 @@ def _unparsable(why: str, line: int) -> Reading:
 
 def _reading(scopes: Scopes) -> Reading:
     if uses := _uses(scopes.reached(scopes.module)):
-        return Reading(Kind.PYTHON, f"starts a suite at line {uses[0].line}", uses[0].line, _ids(uses))
+        return _found(Kind.PYTHON, "starts", uses)
     if uses := _uses(scopes.reached(*scopes.tests)):
-        return Reading(Kind.PYTEST, f"a test starts a suite at line {uses[0].line}", uses[0].line, _ids(uses))
+        return _found(Kind.PYTEST, "a test starts", uses)
     if uses := _uses(scopes.everywhere()):
         return Reading(None, f"starts a suite at line {uses[0].line}, but in a function that nothing in it calls")
     return Reading(None, "starts no suite of scoregate")
 
 
+def _found(kind: Kind, starts: str, uses: list[Use]) -> Reading:
+    line, closed = uses[0].line, {use.door.closed for use in uses}
+    if "" not in closed:
+        return Reading(None, f"{starts} a suite at line {line}, but {closed.pop()}", line, notable=True)
+    foreign = any(use.door.foreign for use in uses)
+    why = f"{starts} a suite{' of Autoblocks' if foreign else ''} at line {line}"
+    return Reading(kind, why, line, _ids(uses), foreign=foreign)
+
+
 def _uses(scopes: Iterable[Scope]) -> list[Use]:
-    return sorted({use for scope in scopes for use in scope.uses}, key=lambda use: use.line)
+    found = {(use.line, use.suite_id, use.door.module): use for scope in scopes for use in scope.uses}
+    return sorted(found.values(), key=lambda use: use.line)
 
 
 def _ids(uses: Iterable[Use]) -> tuple[str, ...] | None:

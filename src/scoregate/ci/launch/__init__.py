@@ -1,7 +1,20 @@
 """Launch scripts as child processes and tell what they say."""
 
-from scoregate.ci.launch.happenings import Began, Ended, Happening, Noticed, Printed, Said
-from scoregate.ci.launch.host import Host
+from scoregate.ci.launch.happenings import Began, Counted, Ended, Happening, Noticed, Printed, Said, Tell
+from scoregate.ci.launch.host import Equip, Host, OpenLine
 from scoregate.ci.launch.scripts import launch_all
 
-__all__ = ["Began", "Ended", "Happening", "Host", "Noticed", "Printed", "Said", "launch_all"]
+__all__ = [
+    "Began",
+    "Counted",
+    "Ended",
+    "Equip",
+    "Happening",
+    "Host",
+    "Noticed",
+    "OpenLine",
+    "Printed",
+    "Said",
+    "Tell",
+    "launch_all",
+]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from scoregate.core.events import Event
 from scoregate.core.record import Script
+from scoregate.core.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,14 @@ class Said:
     script: str
     log: str
     events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How far a suite is that says what became of its cases only at its end."""
+
+    script: str
+    tally: Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +58,5 @@ class Ended:
     script: Script
 
 
-Happening: TypeAlias = Began | Said | Printed | Noticed | Ended
+Happening: TypeAlias = Began | Said | Counted | Printed | Noticed | Ended
+Tell: TypeAlias = Callable[[Happening], None]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from scoregate.ci.identity import Identity
+from scoregate.ci.launch.happenings import Tell
+from scoregate.ci.launch.results import ReadResults
+from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
+
+# A child's environment, with what leads another SDK to us.
+Equip: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
+OpenLine: TypeAlias = Callable[[Launch, Tell], AbstractAsyncContextManager[Equip]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +27,9 @@ class Host:
         root: the repository. environ: our environment, of which a child gets a part.
         redact: takes known secrets out of what we keep. identity: who children run as; None for ourselves.
         timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
+        open_line: listens to what another SDK in a foreign launch reports over HTTP, for as long as it runs; None
+            where no launch is foreign.
+        read_results: reads the result files that a launch leaves behind; None where no launch imports any.
     """
 
     root: Path
@@ -26,3 +38,5 @@ class Host:
     identity: Identity | None = None
     timeout_s: float | None = None
     max_scripts: int = 1
+    open_line: OpenLine | None = None
+    read_results: ReadResults | None = None

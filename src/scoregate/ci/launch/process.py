@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
 import anyio
+import anyio.to_thread
 
 from scoregate.ci.child import Child, Tail, run_child
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.launch.follow import Follower
-from scoregate.ci.launch.happenings import Began, Ended, Happening, Printed
-from scoregate.ci.launch.host import Host
+from scoregate.ci.launch.happenings import Began, Ended, Noticed, Printed, Tell
+from scoregate.ci.launch.host import Equip, Host
+from scoregate.ci.launch.results import Results
 from scoregate.ci.plan import Launch
 from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Script
 
 _POLL_S = 0.05
-Tell = Callable[[Happening], None]
+_PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai"}
 
 
 async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
@@ -30,15 +33,18 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
         events = _events_folder(Path(folder), host)
         follower = Follower(launch.name, events, host.redact)
         tell(Began(launch.name))
+        results = await anyio.to_thread.run_sync(Results.of, launch)
         started = perf_counter()
         try:
             async with anyio.create_task_group() as following:
                 following.start_soon(_follow, follower, tell)
-                script = await _run(launch, host, events, tell=tell)
+                async with _line(launch, host, tell) as equip:
+                    script = await _run(launch, host, events, equip=equip, tell=tell)
                 following.cancel_scope.cancel()
         finally:
             for happening in (*follower.read(), *follower.read(), *follower.close()):
                 tell(happening)
+        script = await _imported(script, results, host, tell=tell)
         tell(Ended(replace(script, duration_s=round(perf_counter() - started, 3))))
 
 
@@ -59,7 +65,17 @@ async def _follow(follower: Follower, tell: Tell) -> None:
         await anyio.sleep(_POLL_S)
 
 
-async def _run(launch: Launch, host: Host, events: Path, *, tell: Tell) -> Script:
+@asynccontextmanager
+async def _line(launch: Launch, host: Host, tell: Tell) -> AsyncIterator[Equip]:
+    """The other channel beside the event logs, where the launch may need it."""
+    if host.open_line is None or not launch.source.foreign:
+        yield dict
+        return
+    async with host.open_line(launch, tell) as equip:
+        yield equip
+
+
+async def _run(launch: Launch, host: Host, events: Path, *, equip: Equip, tell: Tell) -> Script:
     tail = Tail()
 
     def hear(line: str) -> None:
@@ -68,21 +84,35 @@ async def _run(launch: Launch, host: Host, events: Path, *, tell: Tell) -> Scrip
         tail.add(clean)
         tell(Printed(launch.name, clean))
 
-    environment = child_environment(host.environ, launch.environment, events=events, root=host.root)
+    environment = equip(child_environment(host.environ, launch.environment, events=events, root=host.root))
     child = Child(launch.argv, launch.cwd, environment, str(events), host.identity, host.timeout_s)
     try:
         end = await run_child(child, hear)
     except OSError as error:
-        advice = "Check that the program is installed, or name another one in the settings."
+        advice = "Check how it is spelt, and that the program is installed."
         told = ErrorInfo(type(error).__name__, f"cannot start {launch.argv[0]!r}: {error.strerror}", advice=advice)
-        return Script(launch.name, _command(launch), error=told)
+        return Script(launch.name, _command(launch, host), error=told)
     error_info = _error(end.exit_code, tail, timeout_s=host.timeout_s if end.timed_out else None)
-    return Script(launch.name, _command(launch), end.exit_code, end.timed_out, error=error_info)
+    return Script(launch.name, _command(launch, host), end.exit_code, end.timed_out, error=error_info)
 
 
-def _command(launch: Launch) -> tuple[str, ...]:
+async def _imported(script: Script, results: Results, host: Host, *, tell: Tell) -> Script:
+    """The script, once the result files that it left behind are told; one that never ran to its end left none."""
+    if not results.launch.source.imports or script.exit_code is None or script.timed_out:
+        return script
+    assert host.read_results is not None, "a launch imports results, and nobody reads them"
+    failures = await results.tell(tell, host.read_results, host.identity)
+    if failures and script.error is None:
+        told = "; ".join(failure.message for failure in failures)
+        return replace(script, error=ErrorInfo("ImportFailed", told, advice=failures[0].advice))
+    for failure in failures:
+        tell(Noticed(script.name, failure.message))
+    return script
+
+
+def _command(launch: Launch, host: Host) -> tuple[str, ...]:
     """As the record has it: the program by its name, since its path says more of this machine than of the run."""
-    return (Path(launch.argv[0]).name, *launch.argv[1:])
+    return (Path(launch.argv[0]).name, *map(host.redact.text, launch.argv[1:]))
 
 
 def _error(exit_code: int | None, tail: Tail, *, timeout_s: float | None) -> ErrorInfo | None:
@@ -91,6 +121,11 @@ def _error(exit_code: int | None, tail: Tail, *, timeout_s: float | None) -> Err
     if not exit_code:
         return None
     what = f"killed by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
-    missing = "No module named 'scoregate" in tail.last
-    advice = "Install scoregate in the environment that runs the suites, or set `python`." if missing else ""
-    return ErrorInfo("Exited", f"{what}: {tail.last}" if tail.last else what, str(tail), advice)
+    return ErrorInfo("Exited", f"{what}: {tail.last}" if tail.last else what, str(tail), _advice(tail.last))
+
+
+def _advice(last: str) -> str:
+    for module, package in _PACKAGES.items():
+        if f"No module named '{module}" in last:
+            return f"Install {package} in the environment that runs the suites, or set `python`."
+    return ""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import anyio
 
+from scoregate.ci.launch.happenings import Tell
 from scoregate.ci.launch.host import Host
-from scoregate.ci.launch.process import Tell, run_script
+from scoregate.ci.launch.process import run_script
 from scoregate.ci.plan import Launch
 
 

@@ -51,7 +51,7 @@ class CheckRun:
         """Complete it."""
         if self._id is None:
             return Delivery(warnings=tuple(self._refused))
-        output = {"title": outlet.redact(view.title)[:255], "summary": outlet.redact("".join(render(view)))}
+        output = {"title": outlet.redact(view.heading)[:255], "summary": outlet.redact("".join(render(view)))}
         await self._complete(_conclusion(view), output)
         return Delivery()
 

@@ -92,8 +92,7 @@ def _more(hidden: int, noun: str) -> Iterator[Text]:
 
 def _verdict(view: ReportView) -> Text:
     sign, style = MARKS[view.conclusion]
-    titles = [shown(view.run.message), view.title] if view.run.message else [view.title]
-    return Text(f"{sign} scoregate: {' · '.join([*titles, *_told(view)])}", style=style)
+    return Text(f"{sign} scoregate: {' · '.join([shown(view.heading), *_told(view)])}", style=style)
 
 
 def _told(view: ReportView) -> Iterator[str]:

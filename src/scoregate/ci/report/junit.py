@@ -23,7 +23,7 @@ _PROBLEMS = 32 * 1024
 def render(view: ReportView) -> Iterator[str]:
     """Yield the report in pieces of some hundred cases. The cases are read once, whatever order they come in."""
     suites, gates = [_counts(suite) for suite in view.suites], _gate_counts(view)
-    yield DECLARATION + opening_of_all(_sum([*suites, gates]))
+    yield DECLARATION + opening_of_all(": ".join(filter(None, ("scoregate", view.run.message))), _sum([*suites, gates]))
     fragments, held = _fragments(view, view.cases()), Held()
     for suite, counts in zip(view.suites, suites, strict=True):
         yield opening(name(suite.label, 300), counts, timestamp=_time(view), file=_path(suite))

@@ -56,9 +56,9 @@ class Counts:
         return {name: str(value) for name, value in counts.items()} | {"time": _time(self.seconds)}
 
 
-def opening_of_all(counts: Counts) -> str:
+def opening_of_all(name: str, counts: Counts) -> str:
     """The start tag of the whole report."""
-    return _tag(Element("testsuites", {"name": "scoregate", **counts.attributes()})) + ">\n"
+    return _tag(Element("testsuites", {"name": name, **counts.attributes()})) + ">\n"
 
 
 def opening(name: str, counts: Counts, *, timestamp: str, file: str | None = None) -> str:

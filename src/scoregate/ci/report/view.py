@@ -77,6 +77,11 @@ class ReportView:
     cases_of: Callable[[int], Iterator[CaseResult]]
 
     @property
+    def heading(self) -> str:
+        """The title, after the message that the run was started with."""
+        return " · ".join(filter(None, (self.run.message, self.title)))
+
+    @property
     def failed(self) -> tuple[Finding, ...]:
         """The findings that do not hold, failed ones first."""
         return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)

@@ -1,9 +1,9 @@
 """What the user wants: defaults < the project's file < the environment < the command line."""
 
+from scoregate.ci.settings.commands import Command
 from scoregate.ci.settings.environment import environment_value, read_table
 from scoregate.ci.settings.fields import (
     BaselineKind,
-    Command,
     CommentMode,
     Confirm,
     PolicySource,

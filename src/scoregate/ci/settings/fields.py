@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -20,8 +18,6 @@ from pydantic import (
 )
 
 from scoregate.core.policy import Severity
-
-_SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
 
 
 class BaselineKind(StrEnum):
@@ -95,30 +91,11 @@ def _listed(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-def _words(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        words = shlex.split(value)
-    except ValueError as error:
-        raise ValueError(f"cannot be split into words: {error}") from None
-    if shell := _SHELL_WORDS.intersection(words):
-        raise ValueError(f'holds the shell\'s {shell.pop()}; write it as ["sh", "-c", "…"]')
-    return words
-
-
-def _not_empty(value: tuple[str, ...]) -> tuple[str, ...]:
-    if not value or not value[0]:
-        raise ValueError("must name a program")
-    return value
-
-
 Rate = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0, le=1)]
 Count = Annotated[int, BeforeValidator(_no_bool), Field(ge=1)]
 Seconds = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
-Words = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_not_empty)]
 
 
 def _or_auto(value: object, handler: ValidatorFunctionWrapHandler) -> object:
@@ -157,7 +134,9 @@ SoftRule = Literal[
 ]
 
 
-class _Table(BaseModel):
+class Table(BaseModel):
+    """A table of the settings: it knows its keys and takes no others."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -179,7 +158,7 @@ class LimitFields(BaseModel):
     severity: Mapping[SoftRule, Severity] = Field(default_factory=dict)
 
 
-class SuiteSettings(LimitFields, _Table):
+class SuiteSettings(LimitFields, Table):
     """What differs for some suites; what is None is left to the setting for all.
 
     `needs` names variables of the environment without which they cannot run.
@@ -189,7 +168,7 @@ class SuiteSettings(LimitFields, _Table):
     needs: Texts = ()
 
 
-class EvaluatorSettings(_Table):
+class EvaluatorSettings(Table):
     """What differs for some evaluators when scores are compared; effects and margins are in [0, 1]."""
 
     higher_is_better: bool | None = None
@@ -197,7 +176,7 @@ class EvaluatorSettings(_Table):
     margin: Rate | None = None
 
 
-class PriceSettings(_Table):
+class PriceSettings(Table):
     """US dollars a million tokens; those that the server had cached cost `cached`, where that is given."""
 
     input: Amount
@@ -216,25 +195,4 @@ def cache_at(root: Path, cache: str) -> str:
     return f"{mode}:{root / (folder or _CACHE_FOLDER)}"
 
 
-class Command(_Table):
-    """A suite that is a command, in any language. `cwd` is relative to the root."""
-
-    name: Text
-    run: Words
-    cwd: Text = "."
-
-
-def distinct(commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """The commands as they are.
-
-    Raises:
-        ValueError: two have one name.
-    """
-    names = [command.name for command in commands]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"must have a name each; {', '.join(twice)} comes twice")
-    return commands
-
-
-Commands = Annotated[tuple[Command, ...], AfterValidator(distinct)]
 Origins = Mapping[tuple[str, ...], str]

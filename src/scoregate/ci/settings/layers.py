@@ -13,6 +13,7 @@ from scoregate.ci.settings.fields import BaselineKind, baseline_kind
 Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
 TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites", "prices", "model_headers")
+_ARGUMENTS = ("paths", "commands")
 _PATHS = ("out", "python", "baseline")
 
 
@@ -41,7 +42,7 @@ def _leaves(values: Mapping[str, Any], above: Keys = ()) -> Iterator[Keys]:
 def flag_layer(flags: Mapping[str, Any]) -> Layer:
     """What was given on the command line; None and empty sequences were not."""
     given = {name: value for name, value in flags.items() if value is not None and value not in ((), [], {})}
-    return Layer(given, lambda keys: COMMAND_LINE if keys[0] == "paths" else f"--{keys[0].replace('_', '-')}")
+    return Layer(given, lambda keys: COMMAND_LINE if keys[0] in _ARGUMENTS else f"--{keys[0].replace('_', '-')}")
 
 
 def anchored(layer: Layer, base: Path, *, root: Path) -> Layer:

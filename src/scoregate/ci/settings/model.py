@@ -12,9 +12,9 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from scoregate.ci.settings.commands import Commands
 from scoregate.ci.settings.fields import (
     BaselineKind,
-    Commands,
     Comment,
     CommentMode,
     Confirm,

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from scoregate.ci.settings.fields import Command, EvaluatorSettings, PriceSettings, SuiteSettings
+from scoregate.ci.settings.commands import Command
+from scoregate.ci.settings.fields import EvaluatorSettings, PriceSettings, SuiteSettings
 from scoregate.ci.settings.layers import TABLES, Keys, Layer
 
 _TABLE = "must be a table; in the environment, write it as JSON"

@@ -22,7 +22,7 @@ def whole(judged: JudgedRun) -> Iterator[Finding]:
 
 
 def scripts_ended_well(judged: JudgedRun) -> Iterator[Finding]:
-    """Every script exits with 0, or with 1 because its own `assert_test` raised."""
+    """Every script exits with 0, or with 1 because its own `assert_test` raised, and leaves what it was to leave."""
     asserted = {suite.script for suite in judged.comparison.run.suites if suite.assertion_failed}
     for script in judged.comparison.run.scripts:
         if script.timed_out:
@@ -31,6 +31,8 @@ def scripts_ended_well(judged: JudgedRun) -> Iterator[Finding]:
             value = f"{script.name} did not start"
         elif script.exit_code and (script.exit_code != 1 or script.name not in asserted):
             value = f"{script.name} exited with {script.exit_code}"
+        elif script.exit_code == 0 and script.error is not None:
+            value = f"{script.name}: {script.error.message}"
         else:
             continue
         yield Finding("scripts end well", Conclusion.UNMEASURABLE, value, "exit code 0", "always")

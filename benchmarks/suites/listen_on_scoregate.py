@@ -1,0 +1,54 @@
+"""Our server with a recording behind it, as a host has it; prints what the client tells, and what was recorded."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from listen_load import client
+
+from scoregate.ci.archive import RunWriter
+from scoregate.ci.launch import Said
+from scoregate.ci.listen import listening
+from scoregate.ci.recording import Recording
+from scoregate.core.events import Event
+from scoregate.core.record import Run
+from scoregate.core.tally import Tally
+
+
+class Host:
+    """Records what it hears."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+
+    def said(self, log: str, events: Sequence[Event]) -> None:
+        """Fold it."""
+        self.recording.take(Said("bench", log, events))
+
+    def counted(self, tally: Tally) -> None:
+        """Show nothing."""
+
+    def noticed(self, notice: str) -> None:
+        """There is nothing odd."""
+        raise SystemExit(notice)
+
+
+async def main(folder: Path) -> None:
+    """Serve until the client has ended and everything is recorded."""
+    started = time.perf_counter()
+    with RunWriter(folder) as writer:
+        recording = Recording(writer)
+        async with listening(bytes) as listener, listener.line(Host(recording), None) as line:  # type: ignore[arg-type]
+            told = json.loads(await client(line.address))
+        run = recording.finish(Run("bench", 0.0, 1.0, "0"))
+    (suite,) = run.suites
+    scored = suite.evaluations if suite.complete else 0
+    print(json.dumps({**told, "scored": scored, "recorded": time.perf_counter() - started}))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(main(Path(folder)))

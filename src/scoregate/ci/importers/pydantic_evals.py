@@ -1,0 +1,97 @@
+"""Reports of pydantic-evals, as `EvaluationReportAdapter.dump_json(report)` writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scoregate.ci.importers.fields import error, flag, milliseconds, number, table, tables, text, told, usage
+from scoregate.ci.importers.judgement import Scales, scaled, scales_of, verdict
+from scoregate.ci.importers.parts import Part, whole
+from scoregate.ci.importers.result_file import ResultFile
+from scoregate.ci.importers.trials import Grade, Suite, Trial, excerpt
+from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.errors import ImportFailed
+
+_NEEDED = ("name", "cases", "failures")
+_RUN = re.compile(r" \[(\d{1,9})/\d{1,9}\]$")
+# Names that pydantic-evals makes of a place in the list.
+_NO_NAME = re.compile(r"Case \d+")
+
+
+def read(result: ResultFile) -> Iterator[Event]:
+    """The events of one report: one suite, its runs of a case as repeats.
+
+    Raises:
+        ImportFailed: it is no such report. ValueError: it is damaged.
+    """
+    document = whole(result.read()).members()
+    if any(name not in document for name in _NEEDED):
+        raise ImportFailed(f"it lacks one of {', '.join(_NEEDED)}")
+    suite = Suite(_id(document, alone=result.alone) or result.stem)
+    scales = scales_of(_value(document, "experiment_metadata"))
+    yield SuiteStarted(suite=suite.id, sdk="pydantic-evals")
+    for name, fails in (("cases", False), ("failures", True)):
+        for case in document[name].elements():
+            yield from suite.tell(_trial(table(case.value), scales, fails=fails))
+    for failure in tables(_value(document, "report_evaluator_failures")):
+        told_error = error(_kind(failure), failure.get("error_message"), failure.get("error_stacktrace"))
+        yield Errored(suite=suite.id, stage="suite", error=told_error)
+    yield SuiteFinished(suite=suite.id)
+
+
+def _value(document: Mapping[str, Part], name: str) -> Any:
+    return document[name].value if name in document else None
+
+
+def _id(document: Mapping[str, Part], *, alone: bool) -> str:
+    """The dataset's name; among several reports, with the experiment's."""
+    dataset, experiment = text(_value(document, "dataset_name")), text(_value(document, "name"))
+    names = [dataset or experiment] if alone else dict.fromkeys([dataset, experiment])
+    return excerpt(" / ".join(filter(None, names)))
+
+
+def _trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
+    given, name = case.get("inputs"), text(case.get("name"))
+    source = text(case.get("source_case_name"))
+    run = _RUN.search(name) if source else None
+    own = source or name
+    metrics = table(case.get("metrics"))
+    return Trial(
+        "" if _NO_NAME.fullmatch(own) else own,
+        name=excerpt(given) if _NO_NAME.fullmatch(own) else own,
+        repeat=max(0, int(run[1]) - 1) if run else 0,
+        input=given,
+        definition=[given, case.get("expected_output")],
+        output=case.get("output"),
+        duration_ms=milliseconds(case.get("task_duration")),
+        usage=usage(metrics.get("input_tokens"), metrics.get("output_tokens"), cost=metrics.get("cost")),
+        grades=tuple(_grades(case, scales)),
+        error=error("TaskFailed", case.get("error_message"), case.get("error_stacktrace")) if fails else None,
+    )
+
+
+def _grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
+    """Assertions as verdicts, scores as scores, failures as errors; what is neither stands beside the first of them."""
+    labels = {name: table(label).get("value") for name, label in table(case.get("labels")).items()}
+    beside = told(labels=labels, metrics=table(case.get("metrics")), attributes=table(case.get("attributes")))
+    for name, found in table(case.get("assertions")).items():
+        met = flag(table(found).get("value"))
+        broken = None if met is not None else error("NoVerdict", "its value is neither true nor false")
+        yield verdict(name, met, _why(found) | beside) if met is not None else Grade(name, error=broken)
+        beside = {}
+    for name, found in table(case.get("scores")).items():
+        yield scaled(Grade(name, number(table(found).get("value")), metadata=_why(found) | beside), scales)
+        beside = {}
+    for failure in tables(case.get("evaluator_failures")):
+        broken = error(_kind(failure), failure.get("error_message"), failure.get("error_stacktrace"))
+        yield Grade(text(failure.get("name")), error=broken)
+
+
+def _why(found: object) -> dict[str, Any]:
+    return told(reason=table(found).get("reason"))
+
+
+def _kind(failure: Mapping[str, Any]) -> str:
+    return text(failure.get("error_type")) or "EvaluatorFailed"

@@ -1,0 +1,142 @@
+"""Result files that a command leaves behind: found, checked to be of this launch, and told as events."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeAlias
+
+import anyio.to_thread
+
+from scoregate.ci.identity import Identity
+from scoregate.ci.launch.happenings import Noticed, Said, Tell
+from scoregate.ci.plan import Import, Launch
+from scoregate.core.events import Event
+from scoregate.errors import ImportFailed
+
+_MOST_FILES = 1_000
+_BATCH = 100
+# What tells one writing of a file from another, whatever the clocks say.
+_Stamp: TypeAlias = tuple[int, int, int, int]
+
+
+class ReadResults(Protocol):
+    """Reads an open file of some format; raises ImportFailed where it is not of it, or holds no case."""
+
+    def __call__(self, format_name: str, file: BinaryIO, *, name: str, alone: bool) -> Iterator[Event]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The result files of one launch; `before` is what there was of them when it started."""
+
+    launch: Launch
+    before: Mapping[Path, _Stamp]
+
+    @classmethod
+    def of(cls, launch: Launch) -> Results:
+        """Before the start."""
+        paths = (path for each in launch.source.imports for path in _found(launch.cwd, each))
+        return cls(launch, {path: mark for path in paths if (mark := _stamp(path)) is not None})
+
+    async def tell(self, tell: Tell, read: ReadResults, identity: Identity | None) -> list[ImportFailed]:
+        """Tell what the new files say; what could not be told is returned."""
+        failures: list[ImportFailed] = []
+        for each in dict.fromkeys(self.launch.source.imports):
+            try:
+                paths = await anyio.to_thread.run_sync(self._new, each)
+            except ImportFailed as error:
+                failures.append(error)
+                continue
+            if skipped := len(_found(self.launch.cwd, each)) - len(paths):
+                tell(Noticed(self.launch.name, f"{_said(each)}: {skipped} older files are left aside"))
+            for path in paths:
+                try:
+                    await self._file(path, each, tell, read=read, identity=identity, alone=len(paths) == 1)
+                except ImportFailed as error:
+                    failures.append(error)
+        return failures
+
+    def _new(self, wanted: Import) -> Sequence[Path]:
+        """The files that were written since the start.
+
+        Raises:
+            ImportFailed: there are none, or too many.
+        """
+        found = _found(self.launch.cwd, wanted)
+        new = [path for path in found if _stamp(path) not in (None, self.before.get(path))]
+        if not found:
+            raise ImportFailed(
+                f"{_said(wanted)}: the command left no such file",
+                advice=f"Name the file as it is called from {str(self.launch.source.cwd)!r}, where the command runs.",
+            )
+        if not new:
+            raise ImportFailed(
+                f"{_said(wanted)}: the file is from before the command ran, which did not write it",
+                advice="Check that the command writes its results, and to this file.",
+            )
+        if len(new) > _MOST_FILES:
+            raise ImportFailed(f"{_said(wanted)}: these are {len(new):,} files, over the limit of {_MOST_FILES:,}")
+        return new
+
+    async def _file(
+        self, path: Path, wanted: Import, tell: Tell, *, read: ReadResults, identity: Identity | None, alone: bool
+    ) -> None:
+        name = _called(path, self.launch.cwd)
+        with _opened(path, name, identity) as file:
+            events = read(wanted.format, file, name=name, alone=alone)
+            while batch := await anyio.to_thread.run_sync(_next_of, events):
+                tell(Said(self.launch.name, f"{wanted.format}:{name}", batch))
+
+
+def _next_of(events: Iterator[Event]) -> list[Event]:
+    return list(islice(events, _BATCH))
+
+
+def _called(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def _said(wanted: Import) -> str:
+    return f"results of {wanted.format} in {wanted.pattern!r:.200}"
+
+
+def _found(folder: Path, wanted: Import) -> list[Path]:
+    """The files that a pattern names: itself alone, where there is a file of that very name."""
+    plain = folder / wanted.pattern
+    if plain.is_file():
+        return [plain]
+    named = glob.glob(wanted.pattern, root_dir=folder, recursive=True)  # noqa: PTH207 - Path.glob refuses absolute ones
+    return sorted(path for each in named if (path := folder / each).is_file())
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    """None for what is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _opened(path: Path, name: str, identity: Identity | None) -> BinaryIO:
+    """The file, to be read.
+
+    Raises:
+        ImportFailed: it is no regular file, or one that whoever ran the command could not have written: by a link they
+            would have us read what they may not.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ImportFailed(f"{name!r:.300} cannot be read: {error.strerror}") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode) or (identity is not None and about.st_uid != identity.uid):
+        os.close(handle)
+        raise ImportFailed(f"{name!r:.300} is no file of whoever ran the command")
+    return os.fdopen(handle, "rb")

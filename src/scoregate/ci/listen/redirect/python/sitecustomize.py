@@ -1,0 +1,81 @@
+"""Points Autoblocks' SDK, if a program has it, at the address in `SCOREGATE_CLOUD`; runs in the user's own Python.
+
+Whatever Python that is, from 3.8 on: nothing of ours can be imported here, and nothing slow, since every program that
+the user's command starts comes by. A Python that ignores its environment (`python -I`, `-E`, `-S`) does not.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.machinery import PathFinder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.abc import Loader
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+else:
+    Loader = object
+
+CONSTANTS = "autoblocks._impl.config.constants"
+PLACES = {
+    "https://api.autoblocks.ai": "",
+    "https://api-v2.autoblocks.ai": "/v2",
+    "https://ingest-event.autoblocks.ai": "/ingest",
+}
+
+
+class _Redirecting(Loader):
+    """Loads a module as another loader does, then changes the addresses in it."""
+
+    def __init__(self, loader: Loader, cloud: str) -> None:
+        self._loader, self._cloud = loader, cloud
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        for name, value in list(vars(module).items()):
+            if isinstance(value, str) and value.rstrip("/") in PLACES:
+                setattr(module, name, self._cloud + PLACES[value.rstrip("/")])
+
+
+class _Finder:
+    """Asked of every import, it answers for the one module that has the addresses."""
+
+    def __init__(self, cloud: str) -> None:
+        self._cloud = cloud
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != CONSTANTS:
+            return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, (finder.find_spec(fullname, path, target) for finder in others)), None)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Redirecting(spec.loader, self._cloud)
+        return spec
+
+
+def _run_next() -> None:
+    """Run the `sitecustomize` that ours stands before, if there is one, as Python itself would have."""
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    spec = PathFinder.find_spec("sitecustomize", [entry for entry in sys.path if os.path.abspath(entry) != here])  # noqa: PTH100
+    if spec is None or spec.loader is None:
+        return
+    from importlib.util import module_from_spec
+
+    module = sys.modules["sitecustomize"] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
+if os.environ.get("SCOREGATE_CLOUD"):
+    sys.meta_path.insert(0, _Finder(os.environ["SCOREGATE_CLOUD"]))
+_run_next()

@@ -1,0 +1,71 @@
+"""Suites that are commands: what is started, and what it leaves behind."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator
+
+from scoregate.ci.settings.fields import Table, Text, Texts
+
+_SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
+IMPORTED = ("promptfoo", "inspect", "deepeval", "pydantic-evals")
+
+
+def _words(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"cannot be split into words: {error}") from None
+    if shell := _SHELL_WORDS.intersection(words):
+        raise ValueError(f'holds the shell\'s {shell.pop()}; write it as ["sh", "-c", "…"]')
+    return words
+
+
+def _not_empty(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value or not value[0]:
+        raise ValueError("must name a program")
+    return value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_not_empty)]
+
+
+def _imported(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        word, _, file = value.partition(":")
+        if word not in IMPORTED or not file:
+            raise ValueError(f"must be FORMAT:FILE, where FORMAT is one of {', '.join(IMPORTED)}")
+    return values
+
+
+class Command(Table):
+    """A suite that is a command, in any language.
+
+    `cwd` is relative to the root. `junit` and `imports` (as `FORMAT:FILE`) are result files that it leaves behind,
+    paths or globs relative to `cwd`.
+    """
+
+    name: Text
+    run: Words
+    cwd: Text = "."
+    junit: Texts = ()
+    imports: Annotated[Texts, AfterValidator(_imported)] = ()
+
+
+def distinct(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """The commands as they are.
+
+    Raises:
+        ValueError: two have one name.
+    """
+    names = [command.name for command in commands]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"must have a name each; {', '.join(twice)} comes twice")
+    return commands
+
+
+Commands = Annotated[tuple[Command, ...], AfterValidator(distinct)]

@@ -1,0 +1,45 @@
+"""The whole story as a command tells it: what runs, what is seen meanwhile, what is printed at its end."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import anyio
+from rich.console import Console
+
+from scoregate.ci.flow import Outcome, gate
+from scoregate.ci.settings import Settings
+from scoregate.ci.wiring import Find, find_all, open_ports
+from scoregate.cli.closing import close
+from scoregate.cli.progress import progress, say
+from scoregate.cli.scratch import scratch_folder
+from scoregate.cli.stopping import stoppable
+from scoregate.cli.terminal import terminal
+
+
+def tell_story(settings: Settings, root: Path, *, find: Find = find_all) -> int:
+    """Run what `find` finds in a project, compare, judge, report; returns the exit code."""
+    console = terminal()
+    outcome = anyio.run(_gate, settings, root, console, find)
+    close(outcome, root / settings.out, console)
+    return outcome.exit_code
+
+
+async def _gate(settings: Settings, root: Path, console: Console, find: Find) -> Outcome:
+    with scratch_folder() as scratch, progress(console) as observer:
+        async with (
+            stoppable() as stop,
+            open_ports(
+                root,
+                os.environ,
+                settings,
+                scratch=scratch,
+                observers=[observer],
+                say=partial(say, console),
+                stop=stop,
+                find=find,
+            ) as ports,
+        ):
+            return await gate(settings, ports)

@@ -1,0 +1,114 @@
+"""The hook in the user's own Python: it acts where the SDK is, and stands in nobody's way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from tests.integration.foreign.conftest import Place, outer_environment
+
+HOOK = Path(__file__).parents[3] / "src/scoregate/ci/listen/redirect/python"
+OTHERS = [found for version in range(8, 15) if (found := shutil.which(f"python3.{version}"))]
+ADDRESSES = (
+    "import autoblocks._impl.config.constants as c; print(c.API_ENDPOINT, c.API_ENDPOINT_V2, c.INGESTION_ENDPOINT)"
+)
+
+
+LIGHT = {
+    "sitecustomize", "__future__", "importlib", "importlib.machinery", "importlib._bootstrap",
+    "importlib._bootstrap_external", "warnings", "_warnings",
+    "os", "os.path", "posixpath", "genericpath", "stat", "_stat", "_collections_abc", "abc", "_abc",
+}  # fmt: skip
+
+
+def run(python: str | Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    given = {**outer_environment(), "PYTHONPATH": str(HOOK), "SCOREGATE_CLOUD": "http://127.0.0.1:1", **environ}
+    return subprocess.run([python, *arguments], env=given, capture_output=True, text=True, check=False)
+
+
+def pretend_sdk(folder: Path) -> None:
+    """A package with the module that the hook looks for."""
+    package = folder / "autoblocks/_impl/config"
+    package.mkdir(parents=True)
+    (package / "constants.py").write_text(
+        'API_ENDPOINT = "https://api.autoblocks.ai"\n'
+        'API_ENDPOINT_V2 = "https://api-v2.autoblocks.ai/"\n'
+        'INGESTION_ENDPOINT = "https://ingest-event.autoblocks.ai"\n'
+        'APP = "https://app.autoblocks.ai"\n'
+    )
+
+
+@pytest.mark.parametrize("python", OTHERS or [sys.executable], ids=lambda path: Path(path).name)
+def test_any_python_is_redirected(python: str, tmp_path: Path) -> None:
+    if run(python, "-c", "").returncode:
+        pytest.skip(f"{python} does not start")  # a shim of pyenv without its version
+    pretend_sdk(tmp_path)
+    done = run(python, "-W", "error", "-c", f"{ADDRESSES}; print(c.APP)", PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
+    assert done.stderr == ""
+    assert done.stdout.split() == [
+        "http://127.0.0.1:1",
+        "http://127.0.0.1:1/v2",
+        "http://127.0.0.1:1/ingest",
+        "https://app.autoblocks.ai",
+    ]
+
+
+def test_children_are_redirected_too(python: Path) -> None:
+    source = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ADDRESSES!r}])"
+    assert run(python, "-c", source).stdout.split()[0] == "http://127.0.0.1:1"
+
+
+def test_outside_of_a_line_nothing_changes(python: Path) -> None:
+    done = run(python, "-c", f"import sys; {ADDRESSES}; print(len(sys.meta_path))", SCOREGATE_CLOUD="")
+    plain = run(python, "-c", "import sys; print(len(sys.meta_path))", PYTHONPATH="")
+    assert done.stdout.split() == [
+        "https://api.autoblocks.ai",
+        "https://api-v2.autoblocks.ai",
+        "https://ingest-event.autoblocks.ai",
+        *plain.stdout.split(),
+    ]
+
+
+def test_the_users_own_sitecustomize_runs_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.path.append('/mine'); MINE = __file__")
+    source = "import sitecustomize, sys; print(sitecustomize.MINE, sys.path[-1])"
+    done = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
+    assert done.stdout.split() == [str(tmp_path / "sitecustomize.py"), "/mine"], done.stderr
+
+
+@pytest.mark.parametrize("error", ["1 / 0", "import no_such_module", "raise SystemExit(7)"])
+def test_an_error_in_it_is_told_as_ever(tmp_path: Path, error: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(error)
+    alone = run(sys.executable, "-c", "print('still runs')", PYTHONPATH=str(tmp_path))
+    behind = run(sys.executable, "-c", "print('still runs')", PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
+    assert (behind.returncode, behind.stdout) == (alone.returncode, alone.stdout)
+    assert behind.stderr.splitlines()[-1:] == alone.stderr.splitlines()[-1:]
+
+
+def test_a_python_without_the_sdk_brings_in_nothing_heavy() -> None:
+    source = "import sys; print(*sys.modules)"
+    # Whatever happens to be installed beside it: -S leaves site-packages out, so that the hook is imported by hand.
+    plain = set(run(sys.executable, "-S", "-c", source).stdout.split())
+    hooked = set(run(sys.executable, "-S", "-c", f"import sitecustomize; {source}").stdout.split())
+    assert hooked - plain <= LIGHT
+
+
+def test_an_import_takes_no_longer() -> None:
+    source = "import sys\nfor n in range(20000):\n try: __import__('none%d' % n)\n except ImportError: pass"
+    times = []
+    for cloud in ("", "http://127.0.0.1:1"):
+        started = perf_counter()
+        run(sys.executable, "-c", source, SCOREGATE_CLOUD=cloud)
+        times.append(perf_counter() - started)
+    assert times[1] < 2 * times[0] + 0.5
+
+
+def test_without_the_hook_the_spy_would_have_seen_it(place: Place, python: Path) -> None:
+    source = f"{ADDRESSES}\nimport httpx\ntry: httpx.get(c.API_ENDPOINT)\nexcept httpx.HTTPError: pass"
+    assert place.run(python, "-c", source, redirected=False).stderr == ""
+    assert place.hosts >= {"api.autoblocks.ai"}

@@ -1,0 +1,255 @@
+"""`scoregate exec`: any command as the source of suites, and every way in which it can fail to be one."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+import pytest
+from junitparser import JUnitXml
+from tests.fakes import runner
+from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.host.foreign import CLIENT, foreign
+from tests.integration.host.test_ends import wait_for
+
+PYTHON = ("--", sys.executable, "run.py")
+
+
+def run(project: Project, *arguments: str, **environment: str) -> Ran:
+    return project.scoregate("exec", *arguments, *PYTHON, **environment)
+
+
+def test_a_suite_of_another_sdk_goes_through_the_same_flow(project: Project) -> None:
+    foreign(project, "suite(good=3)")
+    ran = run(project, "-m", "my first run")
+    assert ran.exit_code == 0, ran.output
+    assert ran.statuses == {"passed": 3}
+    assert ran.run["message"] == ran.result["run"]["message"] == "my first run"
+    assert "my first run" in ran.comment.splitlines()[1]
+    junit = JUnitXml.fromfile(str(ran.out / "junit.xml"))
+    assert (junit.name, junit.failures, junit.errors) == ("scoregate: my first run", 0, 0)
+    assert "theirs: 3 cases, 3 passed, is-good 1.000" in ran.output
+    assert "Reports: scoregate-out/" in ran.output.splitlines()[-1]
+    (script,) = ran.run["scripts"]
+    assert script["exit_code"] == 0
+    assert script["name"].endswith("python run.py")
+
+
+def test_a_case_below_its_threshold_fails(project: Project) -> None:
+    foreign(project, "suite(good=3, bad=1)")
+    ran = run(project)
+    assert ran.exit_code == 1
+    assert "bad 0" in ran.output
+
+
+def test_runs_are_compared(project: Project) -> None:
+    foreign(project, "suite(good=12)")
+    assert run(project, "--out", "before").exit_code == 0
+    foreign(project, "one = Suite('theirs')\nfor i in range(12):\n    one.case(f'good {i}', 0.6)\none.end()")
+    ran = run(project, "--baseline", "before", "--fail-on-regression")
+    assert ran.exit_code == 1, ran.output
+    assert [row["label"] for row in ran.result["rows"]] == ["worse"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("print('nothing to say')", "ran no suite"),
+        ("Suite('theirs').case('good 0')", "suite finished"),
+        ("Suite('theirs').end()", "0 cases"),
+        ("one = Suite('theirs')\none.say('/results', testCaseHash='a', testCaseBody={})\none.end()", "0 evaluations"),
+        ("post('/errors', {'testExternalId': 'theirs', 'error': {'name': 'AssertionError', 'message': 'no cases'}})",
+         "no cases"),
+        ("suite()\nassert post('/start', b'no json')[0] == 400", "POST /start"),
+        ("suite()\nassert post('/results', {'testExternalId': 'theirs'})[0] == 400", "POST /results"),
+        ("suite()\npost('/errors', {'testExternalId': 'theirs', 'error': {'name': 'E', 'message': 'late'}})", "late"),
+        ("one = Suite('theirs')\none.case('a')\none.error('b')\none.end()", "error rate"),
+        ("one = Suite('theirs')\none.case('a')\none.error('a', 'other')\none.end()", "error rate"),
+        ("suite()\nimport sys\nsys.exit(7)", "exited with 7"),
+        ("suite()\nraise RuntimeError('afterwards')", "exited with 1"),
+        ("one = Suite('theirs')\none.case('a')\nimport os\nos.kill(os.getpid(), 9)", "SIGKILL"),
+        ("suite()\nimport os\nos._exit(3)", "exited with 3"),
+    ],
+    ids=["silent", "unfinished", "no cases", "no evaluations", "invalid", "no json", "refused", "suite error",
+         "case error", "evaluator error", "exit code", "raises", "killed", "leaves"],
+)  # fmt: skip
+def test_nothing_that_was_not_measured_is_green(project: Project, body: str, told: str) -> None:
+    foreign(project, body)
+    ran = run(project)
+    assert ran.exit_code == 3, ran.output
+    assert told in ran.output
+    if "sys.exit(7)" in body:
+        assert ran.run["scripts"][0]["exit_code"] == 7
+
+
+def test_a_few_errors_are_allowed_and_counted(project: Project) -> None:
+    body = "one = Suite('theirs')\nfor i in range(39):\n    one.case(f'good {i}')\none.error('bad')\none.end()"
+    foreign(project, body)
+    ran = run(project)
+    assert ran.exit_code == 0, ran.output
+    assert ran.statuses == {"passed": 39, "errored": 1}
+
+
+def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
+    foreign(project, "suite()")
+    ran = run(project, "--suite", "other*")
+    assert ran.exit_code == 3
+    assert "0 suites" in ran.output
+
+
+def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) -> None:
+    foreign(project, "suite('ours', good=1)\nsuite('theirs', bad=1)")
+    ran = run(project, "--suite", "our*")
+    assert ran.exit_code == 0, ran.output
+    assert [each["id"] for each in ran.run["suites"]] == ["ours"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "no command"),
+        (["--"], "no command"),
+        (["--", "npx tsx run.ts"], "sh -c"),
+        (["--import", "nose:x.json", "--", "true"], "FORMAT:FILE"),
+        (["--repeat", "3", "--", "true"], "--repeats"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_to_do(project: Project, words: list[str], told: str) -> None:
+    ran = project.scoregate("exec", *words)
+    assert ran.exit_code == 2
+    assert told in ran.output
+    assert not ran.out.exists()
+
+
+def test_a_program_that_is_not_there_is_an_error_of_its_script(project: Project) -> None:
+    ran = project.scoregate("exec", "--", "no-such-program", "x")
+    assert ran.exit_code == 3
+    assert "cannot start 'no-such-program'" in ran.output
+
+
+def test_the_command_runs_where_the_user_stands(project: Project) -> None:
+    foreign(project, "suite()")
+    project.write("deep/here.txt", "")
+    project.write("deep/run.sh", f"test -f here.txt && PYTHONPATH=.. {sys.executable} ../run.py\n")
+    deep = Project.__new__(Project)
+    deep.root = project.root / "deep"
+    ran = project.finish(deep.start("exec", "--", "sh", "run.sh"))
+    assert ran.exit_code == 0, ran.output
+    assert ran.statuses == {"passed": 3}
+
+
+def test_options_of_the_command_are_its_own(project: Project) -> None:
+    foreign(project, "import sys\nassert sys.argv[1:] == ['-m', 'theirs', '--suite', 'x'], sys.argv\nsuite()")
+    ran = project.scoregate("exec", "-m", "ours", sys.executable, "run.py", "-m", "theirs", "--suite", "x")
+    assert ran.exit_code == 0, ran.output
+    assert ran.run["message"] == "ours"
+
+
+def test_both_sdks_are_heard_in_one_process(project: Project) -> None:
+    foreign(project, f"suite('theirs')\n{suite()}")
+    ran = run(project)
+    assert ran.exit_code == 0, ran.output
+    assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "theirs"]
+
+
+def test_combinations_of_a_grid_are_runs_of_their_own(project: Project) -> None:
+    body = (
+        "grid = post('/grids', {'gridSearchParams': {'model': ['a', 'b']}})['id']\n"
+        "for model in 'ab':\n"
+        "    one = Suite('theirs', gridSearchRunGroupId=grid, gridSearchParamsCombo={'model': model})\n"
+        "    one.case('x', 1 if model == 'a' else 0)\n"
+        "    one.end()\n"
+    )
+    foreign(project, body)
+    ran = run(project)
+    assert ran.exit_code == 1
+    assert [each["label"] for each in ran.run["suites"]] == ["theirs [model=a]", "theirs [model=b]"]
+
+
+def test_what_the_command_prints_cannot_give_commands_to_ci(project: Project) -> None:
+    hostile = "::error::boo\\r::set-output name=a::b\\nx ##[group]y\\x1b[31m"
+    foreign(project, f"print('{hostile}')\nsuite('::warning::boo\\r\\n::error::x')")
+    ran = run(project, "-m", "::notice::z", GITHUB_ACTIONS="true")
+    assert [each for each in runner.commands(ran.output) if "boo" in each.message or each.name != "notice"] == []
+    assert "\x1b" not in ran.output
+    assert "boo" in ran.output
+
+
+def test_what_the_command_prints_is_shown_as_it_stands(project: Project) -> None:
+    foreign(project, f"print('  indented')\nprint({'x ' * 100!r})\nsuite()")
+    ran = run(project)
+    assert f"  |   indented\n  | {'x ' * 100}\n" in ran.output
+
+
+def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
+    body = "one = Suite('theirs')\none.case('a')\nopen('ready', 'w').write('x')\nimport time\ntime.sleep(300)"
+    foreign(project, body)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        (project.root / "ready").unlink(missing_ok=True)
+        process = project.start("exec", *PYTHON)
+        wait_for(project.root / "ready")
+        time.sleep(0.2)
+        process.send_signal(number)
+        ran = project.finish(process)
+        assert ran.exit_code == 130, ran.output
+        assert ran.run["complete"] is False
+        assert ran.statuses == {"passed": 1}
+
+
+def test_a_setting_that_another_sdk_cannot_be_told_of_is_noticed(project: Project) -> None:
+    foreign(project, "suite()")
+    ran = run(project, "--repeats", "3")
+    assert ran.exit_code == 0, ran.output
+    assert [notice for notice in ran.run["notices"] if "`repeats`" in notice]
+
+
+def test_commands_of_the_settings_are_heard_as_well(project: Project) -> None:
+    foreign(project, "suite()")
+    project.write("scoregate.toml", f'[[commands]]\nname = "theirs"\nrun = ["{sys.executable}", "run.py"]\n')
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert ran.statuses == {"passed": 3}
+
+
+def test_without_another_sdk_there_is_no_server(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    ran = project.scoregate("run", PYTHONPROFILEIMPORTTIME="1")
+    assert ran.exit_code == 0
+    assert "scoregate.ci.launch" in ran.output
+    assert "starlette" not in ran.output
+
+
+STAND_IN = """
+import client
+
+
+def run_test_suite(id, **_):
+    client.suite(id)
+"""
+
+
+def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Project) -> None:
+    project.write("client.py", CLIENT)
+    project.write("autoblocks/testing/run.py", STAND_IN)
+    theirs = "from autoblocks.testing.run import run_test_suite\n\nrun_test_suite(id='theirs')\n"
+    project.write("evals/theirs.py", theirs)
+    project.write("evals/both.py", f"{suite()}\n{theirs.replace('theirs', 'more')}")
+    project.write("evals/later.py", theirs.replace("testing.run", "testing.v2.run"))
+    listed = project.scoregate("list")
+    assert listed.exit_code == 0, listed.output
+    assert "evals/theirs.py:3 [python] theirs in evals/, starts a suite of Autoblocks at line 3" in listed.output
+    assert "note: evals/later.py was left out" in listed.output
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "more", "theirs"]
+    assert [notice for notice in ran.run["notices"] if "version 2" in notice]
+    origins = {each["id"]: each["origin"] and each["origin"]["file"] for each in ran.run["suites"]}
+    assert origins == {"demo": "evals/both.py", "more": "evals/both.py", "theirs": "evals/theirs.py"}
+
+
+def test_a_file_whose_sdk_is_not_installed_says_what_to_install(project: Project) -> None:
+    project.write("evals/theirs.py", "from autoblocks.testing.run import run_test_suite\nrun_test_suite(id='theirs')\n")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert "Install autoblocksai" in ran.output

@@ -1,0 +1,101 @@
+"""Whatever is done to a result file, it is read or refused in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.integration.importers.files import DATA, FORMATS, imported, raw
+
+from scoregate.ci.importers import IMPORTERS
+from scoregate.errors import ImportFailed
+
+FILES = st.sampled_from(sorted(FORMATS))
+# What stands in JSON and XML, besides any bytes: so that damage gets past the syntax.
+PIECES = st.sampled_from(
+    [b"null", b"[]", b"{}", b'""', b"-1", b"1e999", b"NaN", b"true", b'"x"', b"<a/>", b"&lt;"]
+) | st.binary(max_size=6)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+TRIES = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def borne(format_name: str, data: bytes) -> None:
+    """It is read, or refused in words; anything else raises here."""
+    with suppress(ImportFailed):
+        imported(format_name, data)
+
+
+@TRIES
+@given(FILES, st.data())
+def test_a_file_that_ends_too_early(name: str, data: st.DataObject) -> None:
+    whole = (DATA / name).read_bytes()
+    borne(FORMATS[name], whole[: data.draw(st.integers(0, len(whole)))])
+
+
+@TRIES
+@given(FILES, st.data())
+def test_a_file_with_other_bytes_in_it(name: str, data: st.DataObject) -> None:
+    whole = (DATA / name).read_bytes()
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(whole)))
+        end = start + data.draw(st.integers(0, 20))
+        whole = whole[:start] + data.draw(PIECES) + whole[end:]
+    borne(FORMATS[name], whole)
+
+
+@TRIES
+@given(st.sampled_from([name for name in sorted(FORMATS) if name.endswith(".json")]), st.data())
+def test_a_file_with_other_values_in_it(name: str, data: st.DataObject) -> None:
+    whole = (DATA / name).read_text(encoding="utf-8")
+    members = list(re.finditer(r'(?<=": )("[^"\\]*"|[\d.]+|true|false|null|\{\}|\[\])(?=,?\n)', whole))
+    for _ in range(data.draw(st.integers(1, 4))):
+        member = data.draw(st.sampled_from(members))
+        whole = whole[: member.start()] + json.dumps(data.draw(JSON)) + whole[member.end() :]
+        members = members[: members.index(member)] or members[:1]
+    borne(FORMATS[name], whole.encode())
+
+
+@TRIES
+@given(st.sampled_from([name for name in sorted(FORMATS) if name.endswith(".json")]), st.data())
+def test_a_file_whose_parts_are_something_else(name: str, data: st.DataObject) -> None:
+    whole = raw(name)
+    at = whole
+    for _ in range(data.draw(st.integers(1, 6))):
+        keys = list(at) if isinstance(at, dict) else range(len(at))
+        key = data.draw(st.sampled_from(keys)) if keys else None
+        if key is None or not isinstance(at[key], dict | list):
+            break
+        above, last, at = at, key, at[key]
+    else:
+        key = None
+    if key is None:
+        above[last] = data.draw(JSON)
+    else:
+        at[key] = data.draw(JSON)
+    borne(FORMATS[name], json.dumps(whole).encode())
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("format_name", IMPORTERS)
+def test_a_file_of_another_format_is_refused(name: str, format_name: str) -> None:
+    if FORMATS[name] != format_name:
+        with pytest.raises(ImportFailed, match=f"cannot be taken as results of {format_name}") as refused:
+            imported(format_name, (DATA / name).read_bytes())
+        assert "are written by" in refused.value.advice
+
+
+@pytest.mark.parametrize("format_name", IMPORTERS)
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"[]", b"null", b"<testsuites/>", b"PK\x03\x04", b'{"a":' * 100_000, b"\xff\xfe"]
+)
+def test_what_holds_nothing_is_refused(format_name: str, data: bytes) -> None:
+    with pytest.raises(ImportFailed):
+        imported(format_name, data)

@@ -1,0 +1,85 @@
+"""Test runs of deepeval: scores, thresholds in the direction that each metric has, errors, cost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.integration.importers.files import imported, imported_file, raw
+
+from scoregate.core.case import Status
+from scoregate.core.evaluation import Threshold
+
+
+def test_every_score_and_verdict_is_kept() -> None:
+    run = raw("deepeval.json")
+    found = imported_file("deepeval.json")
+    for case, told in zip(run["testCases"], found.cases, strict=True):
+        assert told.input == case["input"]
+        assert told.output == case["actualOutput"]
+        for metric in case["metricsData"]:
+            if "score" in metric:
+                own = told.evaluations[metric["name"]]
+                assert (own.score, own.passed) == (metric["score"], metric["success"])
+                assert own.metadata["reason"] == metric["reason"]
+            else:
+                (error,) = told.errors
+                assert (error.evaluator, error.error.message) == (metric["name"], metric["error"])
+
+
+def test_the_scores_are_those_that_deepeval_sums_up() -> None:
+    found = imported_file("deepeval.json").suites["capitals"]
+    for metric in raw("deepeval.json")["metricsScores"]:
+        assert found.mean(metric["metric"]) == pytest.approx(sum(metric["scores"]) / len(metric["scores"]))
+
+
+def test_the_direction_of_a_metric_is_seen_in_its_verdicts() -> None:
+    found = imported_file("deepeval.json")
+    known = found.suites["capitals"].evaluators
+    assert (known["Correct"].higher_is_better, known["Wordiness"].higher_is_better) == (True, False)
+    assert found.case("france").evaluations["Wordiness"].threshold == Threshold(lte=0.5)
+    assert known["Correct"].fingerprint is not None
+    assert known["Correct"].fingerprint.model == "rules"
+
+
+def test_a_case_without_a_name_is_known_by_what_it_asks_not_by_its_place() -> None:
+    run = raw("deepeval.json")
+    turned = run | {"testCases": run["testCases"][::-1]}
+    one, other = imported("deepeval", json.dumps(run)), imported("deepeval", json.dumps(turned))
+    assert {case.hash: case.input for case in one.cases} == {case.hash: case.input for case in other.cases}
+    assert not any(case.hash.startswith("test_case") for case in one.cases)
+
+
+def test_conversations_cost_and_time_are_kept() -> None:
+    case = imported_file("deepeval-conversation.json").case("talk")
+    assert case.evaluations["Turns"].passed is True
+    assert case.input == ["Hello"]
+    other = imported_file("deepeval.json").cases
+    assert [c.usage.cost for c in other if c.usage] == [0.002]
+    assert [c.duration_ms for c in other if c.duration_ms] == [500]
+    usage = other[0].evaluations["Correct"].usage
+    assert usage is not None
+    assert usage.cost == 0.001
+
+
+def test_a_flaky_metric_decides_nothing() -> None:
+    run = raw("deepeval.json")
+    for metric in run["testCases"][1]["metricsData"]:
+        metric["flaky"] = True
+    assert imported("deepeval", json.dumps(run)).cases[1].status is Status.SCORED
+
+
+def test_a_case_with_a_verdict_alone_is_passed_or_not() -> None:
+    run = {"testCases": [{"name": "a", "input": "?", "success": False}, {"name": "b", "input": "?", "success": True}]}
+    found = imported("deepeval", json.dumps(run))
+    assert [case.evaluations["passed"].passed for case in found.cases] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("score", "success", "limit"),
+    [(0.7, True, 0.5), (0.3, False, 0.5), (0.3, True, 0.5), (0.7, False, 0.5), (0.5, True, 0.5), (0.5, False, 0.5)],
+)
+def test_whatever_the_rule_of_a_metric_is_its_verdict_stays(score: float, success: bool, limit: float) -> None:
+    metric = {"name": "m", "score": score, "success": success, "threshold": limit}
+    run = {"testCases": [{"name": "a", "input": "?", "metricsData": [metric]}]}
+    assert imported("deepeval", json.dumps(run)).cases[0].evaluations["m"].passed is success

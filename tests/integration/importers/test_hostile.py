@@ -1,0 +1,70 @@
+"""Result files made to hurt: what they say is bounded, and secrets do not get through."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from tests.integration.importers.files import imported, raw
+
+from scoregate.ci.importers import Reader
+from scoregate.ci.importers.members import MAX_MEMBER, zipfile
+from scoregate.core.events import CaseOutput, Scored
+from scoregate.errors import ImportFailed
+
+
+def deepeval(**case: object) -> str:
+    metric = {"name": "m", "score": 1, "success": True, "threshold": 0.5}
+    return json.dumps({"testCases": [{"name": "a", "input": "?", "metricsData": [metric]} | case]})
+
+
+def test_an_enormous_output_is_cut_and_says_so() -> None:
+    (case,) = imported("deepeval", deepeval(actualOutput="x" * 9_000_000)).cases
+    assert case.truncated
+    assert len(case.output) < 200_000
+    assert case.evaluations["m"].score == 1
+
+
+def test_an_output_that_is_too_deep_is_left_out_and_the_score_stays() -> None:
+    deep: object = "x"
+    for _ in range(300):
+        deep = [deep]
+    (case,) = imported("deepeval", deepeval(input=deep)).cases
+    assert "left out" in json.dumps(case.input)
+    assert case.evaluations["m"].score == 1
+
+
+def test_half_a_character_is_borne() -> None:
+    assert imported("deepeval", deepeval(actualOutput="\ud83d")).cases[0].output == "\\ud83d"
+
+
+def test_endless_names_become_bounded_ones_that_still_differ() -> None:
+    one, other = (imported("deepeval", deepeval(name="n" * 10_000 + end)).cases[0].hash for end in "ab")
+    assert len(one) <= 200
+    assert one != other
+
+
+def test_a_zip_that_swells_is_refused() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"eval": {"task": "t"}, "status": "success"}))
+        archive.writestr("samples/1_epoch_1.json", b" " * (MAX_MEMBER + 1))
+    assert len(out.getvalue()) < 1_000_000
+    with pytest.raises(ImportFailed, match="too large"):
+        imported("inspect", out.getvalue())
+
+
+def test_secrets_are_taken_out_of_what_is_told() -> None:
+    data = deepeval(actualOutput='it is "s3cr3t"', name="s3cr3t")
+    read = Reader(lambda line: line.replace(b"s3cr3t", b"***"))
+    events = list(read("deepeval", io.BytesIO(data.encode()), name="x"))
+    assert "s3cr3t" not in repr(events)
+    assert [event.output for event in events if isinstance(event, CaseOutput)] == ['it is "***"']
+
+
+def test_only_suites_that_are_wanted_are_told() -> None:
+    data = json.dumps(raw("promptfoo.json")).encode()
+    read = Reader(lambda line: line, suites=("*provider=echo*",))
+    told = {event.suite for event in read("promptfoo", io.BytesIO(data), name="x") if isinstance(event, Scored)}
+    assert told == {"capitals [provider=echo, prompt=json]", "capitals [provider=echo, prompt=plain]"}

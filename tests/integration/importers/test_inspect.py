@@ -1,0 +1,112 @@
+"""Logs of inspect_ai: the same of both kinds, with its own numbers."""
+
+from __future__ import annotations
+
+import json
+from math import isnan
+
+import pytest
+from tests.integration.importers.files import DATA, imported, imported_file, raw
+
+from scoregate.core.case import CaseKey, Status
+
+LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+
+
+@pytest.fixture(params=["inspect.eval", "inspect.json"])
+def log(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_every_score_of_every_epoch_is_kept(log: str) -> None:
+    found = imported_file(log)
+    cases = {case.key: case for case in found.cases}
+    for sample in raw("inspect.json")["samples"]:
+        case = cases.pop(CaseKey(str(sample["id"]), sample["epoch"] - 1))
+        assert case.output in (sample["output"]["completion"], None)
+        expected = {}
+        for name, score in sample["scores"].items():
+            value = score["value"]
+            if isinstance(value, str):
+                expected[name] = LETTERS[value]
+            elif isinstance(value, dict):
+                expected |= {
+                    "facets.polite": 1.0,
+                    "facets.grade": LETTERS[value["grade"]],
+                    "facets.stars": (value["stars"] - 1) / 4,
+                }
+            elif not isnan(value):
+                expected[name] = value
+        assert {name: each.score for name, each in case.evaluations.items()} == expected
+    assert not cases
+    assert found.suites["capitals"].complete
+
+
+def test_the_means_are_those_that_inspect_reports(log: str) -> None:
+    suite = imported_file(log).suites["capitals"]
+    reported = {score["name"]: score["metrics"] for score in raw("inspect.json")["results"]["scores"]}
+    assert suite.mean("match") == pytest.approx(reported["match"]["accuracy"]["value"])
+    assert suite.mean("brevity") == pytest.approx(reported["brevity"]["mean"]["value"])
+
+
+def test_a_sample_that_raised_is_an_error_and_a_grader_that_failed_one_of_its_scorer(log: str) -> None:
+    found = imported_file(log)
+    assert "the tool is gone" in found.case("broken", repeat=1).errors[0].error.message
+    (error,) = found.case("long").errors
+    assert error.evaluator == "facets"
+    assert found.case("long").status is Status.ERRORED
+
+
+def test_grades_are_no_verdicts(log: str) -> None:
+    assert imported_file(log).case("italy").evaluations["match"].passed is None
+
+
+def test_long_texts_are_put_back_into_their_places(log: str) -> None:
+    assert imported_file(log).case("long").input.endswith("The capital of Germany?")
+
+
+def test_labels_reasons_and_usage_are_kept(log: str) -> None:
+    case = imported_file(log).case("france")
+    assert case.evaluations["facets.polite"].metadata["labels"] == {"facets.tone": "dry"}
+    assert case.evaluations["facets.stars"].metadata["value"] == 4
+    assert case.evaluations["brevity"].metadata["reason"] == "shorter is better"
+    assert case.usage is not None
+    assert (case.usage.input_tokens, case.usage.cached_tokens, case.usage.output_tokens) == (12, 3, 2)
+    assert (case.usage.cost, case.usage.model) == (0.0001, "mockllm/model")
+
+
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_a_log_that_does_not_say_success_is_never_complete(status: str) -> None:
+    log = raw("inspect.json") | {"status": status}
+    suite = imported("inspect", json.dumps(log)).suites["capitals"]
+    assert not suite.complete
+    assert suite.errors
+
+
+def test_among_several_logs_the_model_tells_them_apart() -> None:
+    assert imported_file("inspect.eval", alone=False).suites["capitals"].params == {"model": "mockllm/model"}
+    assert imported_file("inspect.eval").suites["capitals"].params is None
+
+
+def test_a_number_out_of_range_without_a_scale_is_an_error_that_says_what_to_do() -> None:
+    log = raw("inspect.json")
+    log["eval"]["metadata"] = {}
+    (error,) = imported("inspect", json.dumps(log)).case("france").errors
+    assert error.evaluator == "facets.stars"
+    assert "outside [0, 1]" in error.error.message
+    assert "scales" in error.error.advice
+
+
+def test_a_log_that_was_cut_short_tells_what_it_has() -> None:
+    import io
+
+    from scoregate.ci.importers.members import zipfile
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(DATA / "inspect.eval") as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            if name != "header.json":
+                new.writestr(name, old.read(name))
+    found = imported("inspect", out.getvalue())
+    assert len(found.cases) == 10
+    assert not found.suites["capitals"].complete

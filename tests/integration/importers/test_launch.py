@@ -1,0 +1,169 @@
+"""Commands whose result files are read when they have ended: what is recorded, and that nothing is green by mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.integration.host.conftest import Project, Ran, project
+from tests.integration.importers.files import DATA, FORMATS, raw
+
+from scoregate.ci.identity import Identity
+from scoregate.ci.importers import Reader
+from scoregate.ci.launch.results import Results
+from scoregate.ci.plan import Import, Kind, Launch, Source
+
+__all__ = ["project"]
+
+
+def command(project: Project, run: str, *, junit: str = "", imports: str = "") -> None:
+    """A command of the settings, run by a shell."""
+    files = "".join(f"{key} = {json.dumps(value.split())}\n" for key, value in (("junit", junit), ("imports", imports)))
+    text = f'[[tool.scoregate.commands]]\nname = "others"\nrun = {json.dumps(["sh", "-c", run])}\n{files}'
+    project.write("pyproject.toml", text)
+
+
+def copying(name: str, target: str) -> str:
+    return f"cp {DATA / name} {target}"
+
+
+def means(ran: Ran) -> dict[tuple[str, str], float]:
+    return {(row["suite"], row["evaluator"]): row["mean"] for row in ran.result["rows"]}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in FORMATS if not name.startswith("junit")))
+def test_what_a_command_of_the_settings_writes_is_recorded(project: Project, name: str) -> None:
+    command(project, copying(name, "out"), imports=f"{FORMATS[name]}:out")
+    ran = project.scoregate("run")
+    assert ran.result["totals"]["cases"] > 0, ran.output
+    assert all(suite["complete"] for suite in ran.run["suites"])
+
+
+def test_the_scores_of_the_result_are_those_of_the_framework(project: Project) -> None:
+    command(
+        project,
+        " && ".join([copying("deepeval.json", "d.json"), copying("inspect.eval", "i.eval")]),
+        imports="deepeval:d.json inspect:i.eval",
+    )
+    ran = project.scoregate("run")
+    found = {evaluator: mean for (_, evaluator), mean in means(ran).items()}
+    for metric in raw("deepeval.json")["metricsScores"]:
+        assert found[metric["metric"]] == pytest.approx(sum(metric["scores"]) / len(metric["scores"]))
+    for score in raw("inspect.json")["results"]["scores"]:
+        reported = score["metrics"].get("accuracy") or score["metrics"]["mean"]
+        if score["name"] in ("match", "brevity"):
+            assert found[score["name"]] == pytest.approx(reported["value"])
+
+
+def test_exec_reads_the_files_that_it_is_told(project: Project) -> None:
+    junit, deepeval = copying("junit-pytest.xml", "report.xml"), copying("deepeval-conversation.json", "d.json")
+    arguments = ["--junit", "report.xml", "--import", "deepeval:d.json"]
+    ran = project.scoregate("exec", *arguments, "--", "sh", "-c", f"{junit} && {deepeval}")
+    assert ran.exit_code == 1, ran.output
+    assert means(ran)["pytest", "closeness"] == pytest.approx(0.575)
+    assert means(ran)["deepeval", "Turns"] == 1
+    assert "another city" in ran.comment
+
+
+def test_a_green_file_is_green(project: Project) -> None:
+    ran = project.scoregate(
+        "exec", "--import", "deepeval:d.json", "--", *copying("deepeval-conversation.json", "d.json").split()
+    )
+    assert ran.exit_code == 0, ran.output
+
+
+def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
+    (project.root / "evals" / "logs").mkdir(parents=True)
+    shutil.copy(DATA / "deepeval.json", project.root / "evals" / "logs" / "older.json")
+    run = copying("deepeval-conversation.json", "logs/newer.json")
+    table = f'name = "others"\ncwd = "evals"\nrun = "{run}"\nimports = ["deepeval:logs/*.json"]\n'
+    project.write("pyproject.toml", f"[[tool.scoregate.commands]]\n{table}")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert [suite["id"] for suite in ran.run["suites"]] == ["deepeval"]
+    assert "1 older files are left aside" in json.dumps(ran.result["notices"])
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("true", "the command left no such file"),
+        ("touch out.json", "no JSON object"),
+        ("echo '{\"testCases\": []}' > out.json", "it holds no case"),
+        (f"cp {DATA / 'promptfoo.json'} out.json", "no `testCases`"),
+        (f"head -c 2000 {DATA / 'deepeval.json'} > out.json", "it ends before it is complete"),
+        ("mkdir out.json", "no such file"),
+        ("mkfifo out.json", "no such file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_never_green(project: Project, run: str, said: str) -> None:
+    good = copying("deepeval-conversation.json", "good.json")
+    command(project, f"{good} && {run}", imports="deepeval:good.json deepeval:out.json")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3, ran.output
+    assert said in json.dumps(ran.result["errors"])
+    assert "deepeval" in json.dumps(ran.result["findings"])
+
+
+def test_a_file_from_before_is_never_green(project: Project) -> None:
+    shutil.copy(DATA / "deepeval-conversation.json", project.root / "out.json")
+    command(project, "true", imports="deepeval:out.json")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert "from before the command ran" in json.dumps(ran.result["errors"])
+
+
+def test_a_file_that_is_written_again_alike_is_new(project: Project) -> None:
+    shutil.copy(DATA / "deepeval-conversation.json", project.root / "out.json")
+    command(project, f"cp -p {DATA / 'deepeval-conversation.json'} out.json", imports="deepeval:out.json")
+    assert project.scoregate("run").exit_code == 0
+
+
+def test_skipped_tests_alone_are_never_green(project: Project) -> None:
+    body = '<testsuite name="s"><testcase name="a"><skipped/></testcase></testsuite>'
+    command(project, f"echo '{body}' > out.xml", junit="out.xml")
+    assert project.scoregate("run").exit_code == 3
+
+
+def test_a_command_that_fails_is_told_beside_what_it_wrote(project: Project) -> None:
+    command(project, f"{copying('junit-pytest.xml', 'out.xml')}; exit 100", junit="out.xml missing.xml")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 1
+    assert {finding["rule"]: finding["conclusion"] for finding in ran.result["findings"]}[
+        "scripts end well"
+    ] != "passed"
+    assert "missing.xml" in json.dumps(ran.result["notices"])
+
+
+def test_base_and_head_are_paired_case_by_case(project: Project) -> None:
+    command(project, copying("junit-promptfoo.xml", "out.xml"), junit="out.xml")
+    base = project.root.parent / "base-run"
+    shutil.copytree(project.scoregate("run").out / "run", base)
+    better = (DATA / "junit-promptfoo.xml").read_text(encoding="utf-8")
+    better = better.replace('<failure message="Assertion failed" type="assertion">', "<system-out>").replace(
+        "</failure>", "</system-out>"
+    )
+    project.write("better.xml", better)
+    command(project, "cp better.xml out.xml", junit="out.xml")
+    ran = project.scoregate("run", "--baseline", str(base))
+    assert {(row["evaluator"], row["worse"], row["removed"]) for row in ran.result["rows"]} == {("passed", 0, 0)}
+    assert sum(row["better"] for row in ran.result["rows"]) == 12
+    assert len(ran.result["newly_passing"]) == 12
+
+
+@pytest.mark.anyio
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+async def test_a_link_to_what_whoever_ran_may_not_read_is_refused(tmp_path: Path) -> None:
+    source = Source("others", Kind.COMMAND, imports=(Import("deepeval", "*.json"),))
+    results = Results.of(Launch("others", ("true",), tmp_path, Kind.COMMAND, source))
+    told: list[object] = []
+    nobody = Identity(65534, 65534)
+    shutil.copy(DATA / "deepeval-conversation.json", tmp_path / "theirs.json")
+    os.chown(tmp_path / "theirs.json", 65534, 65534)
+    (tmp_path / "ours.json").symlink_to(DATA / "deepeval.json")
+    failures = await results.tell(told.append, Reader(lambda line: line), nobody)
+    assert [failure.message for failure in failures] == ["'ours.json' is no file of whoever ran the command"]
+    assert len(told) == 1

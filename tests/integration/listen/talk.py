@@ -1,0 +1,146 @@
+"""A line to the server: a client that speaks as the SDKs do, and the run that comes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from scoregate.ci.archive import RunWriter
+from scoregate.ci.launch import Noticed, Said
+from scoregate.ci.listen import Book, Listener, listening
+from scoregate.ci.recording import Recording
+from scoregate.core.case import CaseResult
+from scoregate.core.events import Event
+from scoregate.core.override import EvaluationOverride
+from scoregate.core.record import Run, SuiteResult
+from scoregate.core.tally import Tally
+
+PYTHON, NODE = "python-httpx/0.28.1", "node"
+
+
+class EmptyBook:
+    """Knows nothing."""
+
+    def champion(self, suite: str, case: str) -> str | None:  # noqa: ARG002
+        return None
+
+    def crown(self, suite: str, case: str, output: str) -> None: ...
+
+    def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:  # noqa: ARG002
+        return ()
+
+
+@dataclass
+class Ear:
+    """Hears, and records as the host does."""
+
+    recording: Recording
+    tallies: list[Tally] = field(default_factory=list)
+    events: list[tuple[str, Event]] = field(default_factory=list)
+
+    def said(self, log: str, events: Sequence[Event]) -> None:
+        self.events += ((log, event) for event in events)
+        self.recording.take(Said("command", log, events))
+
+    def counted(self, tally: Tally) -> None:
+        self.tallies.append(tally)
+
+    def noticed(self, notice: str) -> None:
+        self.recording.take(Noticed("command", notice))
+
+
+@dataclass
+class Talk:
+    """One command's side; `run` is there when the line is closed."""
+
+    client: httpx.AsyncClient
+    ear: Ear
+    run: Run | None = None
+
+    async def post(self, path: str, body: Any, *, agent: str = PYTHON, status: int = 200) -> Any:
+        """Post a body, bytes as they are; the answer must be JSON and of that status."""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        answer = await self.client.post(path, content=content, headers={"user-agent": agent})
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "application/json"
+        return answer.json()
+
+    async def start(self, suite: str = "bot", *, agent: str = PYTHON, **more: Any) -> str:
+        said = {"testExternalId": suite, "gridSearchRunGroupId": None, "gridSearchParamsCombo": None, **more}
+        run: str = (await self.post("/start", said, agent=agent))["id"]
+        return run
+
+    async def result(self, run: str | None, case: str = "a", output: Any = "out", **more: Any) -> Any:
+        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "testCaseBody": {"input": case}}
+        return await self.post("/results", said | {"testCaseOutput": output, "testCaseDurationMs": 1.5} | more)
+
+    async def score(self, run: str | None, case: str = "a", score: Any = 1, **more: Any) -> None:
+        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": "exact"}
+        assert await self.post("/evals", said | {"score": score} | more) == "ok"
+
+    async def error(self, run: str | None, case: str | None = None, evaluator: str | None = None, **more: Any) -> None:
+        error = {"name": "ValueError", "message": "boom", "stacktrace": "Traceback…"}
+        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": evaluator}
+        assert await self.post("/errors", said | {"error": error} | more) == "ok"
+
+    async def end(self, run: str | None, suite: str = "bot") -> None:
+        assert await self.post("/end", {"testExternalId": suite, "runId": run}) == "ok"
+
+    @property
+    def suites(self) -> tuple[SuiteResult, ...]:
+        assert self.run is not None
+        return self.run.suites
+
+    @property
+    def suite(self) -> SuiteResult:
+        (suite,) = self.suites
+        return suite
+
+    @property
+    def cases(self) -> list[CaseResult]:
+        assert self.run is not None
+        return list(self.run.cases)
+
+    @property
+    def case(self) -> CaseResult:
+        (case,) = self.cases
+        return case
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        assert self.run is not None
+        return self.run.notices
+
+
+@asynccontextmanager
+async def talking(
+    folder: Path,
+    *,
+    suites: Sequence[str] = (),
+    redact: Callable[[bytes], bytes] = bytes,
+    book: Book | None = None,
+) -> AsyncIterator[Talk]:
+    """A server with one line, recorded in a folder; the run is whole when the block has ended."""
+    with RunWriter(folder) as writer:
+        ear = Ear(Recording(writer))
+        async with listening(redact) as listener, calling(listener, ear, suites=suites, book=book) as talk:
+            yield talk
+        talk.run = ear.recording.finish(Run("id", 0.0, 1.0, "0"))
+
+
+@asynccontextmanager
+async def calling(
+    listener: Listener, ear: Ear, *, suites: Sequence[str] = (), book: Book | None = None
+) -> AsyncIterator[Talk]:
+    """A line of a server."""
+    async with (
+        listener.line(ear, book or EmptyBook(), suites=suites) as line,
+        httpx.AsyncClient(base_url=line.address, trust_env=False, timeout=30) as client,
+    ):
+        yield Talk(client, ear)

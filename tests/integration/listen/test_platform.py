@@ -1,0 +1,121 @@
+"""Calls to Autoblocks' platform at the real server: answered from the book, told where the report should know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from tests.integration.listen.talk import EmptyBook, Talk, talking
+
+from scoregate.core.events import ReviewRequested
+from scoregate.errors import StoreError
+
+pytestmark = pytest.mark.anyio
+BASELINE = "/cloud/test-suites/a%2Fb/test-cases/c%3F/baseline"
+
+
+class OneChampion(EmptyBook):
+    """Knows one champion."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, str], str] = {}
+
+    def champion(self, suite: str, case: str) -> str | None:
+        return self.known.get((suite, case))
+
+    def crown(self, suite: str, case: str, output: str) -> None:
+        self.known[suite, case] = output
+
+
+class Damaged(EmptyBook):
+    """Cannot be read, in a way that was foreseen or not."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def champion(self, suite: str, case: str) -> str | None:  # noqa: ARG002
+        raise self.error
+
+
+async def get(talk: Talk, path: str, *, status: int = 200, method: str = "GET") -> Any:
+    answer = await talk.client.request(method, path)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    return answer.json()
+
+
+async def whole(talk: Talk, suite: str = "a/b") -> str:
+    """A suite that has nothing wrong with it."""
+    run = await talk.start(suite)
+    await talk.result(run, testExternalId=suite)
+    await talk.score(run, testExternalId=suite)
+    await talk.end(run, suite)
+    return run
+
+
+async def test_a_champion_is_kept_under_the_names_that_were_meant(tmp_path: Path) -> None:
+    book = OneChampion()
+    async with talking(tmp_path, book=book, redact=lambda body: body.replace(b"secret", b"***")) as talk:
+        assert await get(talk, BASELINE) == {}
+        await talk.post(BASELINE, {"baseline": "the secret best"})
+        assert await get(talk, BASELINE) == {"baseline": "the *** best"}
+        await talk.post(BASELINE, b"[]", status=400)
+        await whole(talk)
+    assert book.known == {("a/b", "c?"): "the *** best"}
+    assert (talk.suite.errors, talk.notices) == ((), ())
+
+
+@pytest.mark.parametrize("error", [StoreError("the file is damaged"), RuntimeError("the file is damaged")])
+async def test_a_book_that_cannot_be_read_is_no_green_run(tmp_path: Path, error: Exception) -> None:
+    async with talking(tmp_path, book=Damaged(error)) as talk:
+        await whole(talk)
+        for _ in range(3):
+            assert "error" in await get(talk, BASELINE, status=500)
+    (told,) = [error for suite in talk.suites for error in suite.errors]
+    assert told.type == type(error).__name__
+    if isinstance(error, StoreError):
+        assert talk.suite.errors == (told,)
+
+
+async def test_a_review_is_told_once_whoever_is_asked(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        run = await whole(talk)
+        for person in ("ann@example.com", "bob@example.com"):
+            body = {"assigneeEmailAddress": person, "name": "look"}
+            assert await talk.post(f"/cloud/testing/ci/runs/{run}/human-review-job", body) == "ok"
+        assert await talk.post("/cloud/testing/ci/runs/none/human-review-job", {"name": "other"}) == "ok"
+    (asked,) = [event for _, event in talk.ear.events if isinstance(event, ReviewRequested)]
+    assert (asked.suite, asked.name, asked.assignees) == ("a/b", "look", ("ann@example.com",))
+    assert talk.suite.reviews == ("look",)
+    assert [notice for notice in talk.notices if "other" in notice]
+
+
+async def test_what_nobody_knows_stays_here_and_is_noticed_once(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        for method in ("GET", "GET", "POST", "DELETE"):
+            await get(talk, "/cloud/prompts/one", status=404, method=method)
+        for path in ("/cloud", "/cloud/", "/cloud/v2/otel/v1/traces"):
+            await get(talk, path, status=404)
+        await whole(talk)
+    kept = [notice for notice in talk.notices if "kept on this machine" in notice]
+    assert [notice.rpartition(": ")[2] for notice in kept] == [
+        "GET /prompts/one", "POST /prompts/one", "DELETE /prompts/one", "GET /", "GET /v2/otel/v1/traces",
+    ]  # fmt: skip
+    assert talk.suite.errors == ()
+
+
+async def test_notices_do_not_pile_up(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk, anyio.create_task_group() as calls:
+        for number in range(200):
+            calls.start_soon(lambda number=number: get(talk, f"/cloud/prompts/{number}", status=404))
+    assert len(talk.notices) < 50
+
+
+async def test_only_the_platforms_paths_are_its_own(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        await get(talk, "/cloudy", status=404)
+        await get(talk, "/start", status=404)
+        stranger = str(talk.client.base_url).rpartition("/")[0].rpartition("/")[0] + "/guessed" + BASELINE
+        assert (await talk.client.get(stranger)).status_code == 404
+    assert talk.notices == ()

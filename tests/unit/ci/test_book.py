@@ -1,0 +1,96 @@
+"""What battles of Autoblocks' suites have to beat, and what people said of judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scoregate.ci.book import EVALUATOR, open_book
+from scoregate.core.case import CaseResult
+from scoregate.core.champions import CHAMPIONS_VARIABLE, champion_lines
+from scoregate.core.columns import Columns
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import EvaluatorInfo
+from scoregate.core.override import EvaluationOverride, EvaluationOverrideField
+from scoregate.core.record import Run, SuiteResult
+from scoregate.store import add_override, champions, crown, open_store
+
+
+def suite(*cases: CaseResult, sdk: str | None = "autoblocks-python", **more: object) -> SuiteResult:
+    return SuiteResult("demo", "demo", sdk=sdk, columns=Columns(), read=lambda: cases, **more)  # type: ignore[arg-type]
+
+
+def told(folder: Path, *suites: SuiteResult) -> dict[str, str]:
+    """As a launch is told of its base."""
+    file = folder / "champions.jsonl"
+    file.write_bytes(b"".join(champion_lines(Run("1", 0, 1, "0", suites=suites))))
+    return {CHAMPIONS_VARIABLE: str(file)}
+
+
+def case(name: str, output: object, **more: object) -> CaseResult:
+    return CaseResult(0, name, output=output, **more)  # type: ignore[arg-type]
+
+
+def fought(name: str, output: object, *, challenger: str) -> CaseResult:
+    metadata = {"reason": "", "baseline": "old", "challenger": challenger, "criteria": "better"}
+    return CaseResult(0, name, output=output, evaluations={"battle": Evaluation(1, None, metadata)})
+
+
+def test_without_a_base_the_store_knows_the_champions(tmp_path: Path) -> None:
+    book = open_book(tmp_path, {}, {})
+    assert book.champion("demo", "a") is None
+    book.crown("demo", "a", "best")
+    assert champions(open_store(tmp_path), "demo", EVALUATOR) == {"a": "best"}
+    assert open_book(tmp_path, {}, {}).champion("demo", "a") == "best"
+
+
+def test_nobody_fights_who_was_crowned_in_the_same_run(tmp_path: Path) -> None:
+    crown(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "old"})
+    book = open_book(tmp_path, {}, {})
+    assert book.champion("demo", "a") == "old"
+    book.crown("demo", "a", "new")
+    assert book.champion("demo", "a") == "old"
+
+
+def test_the_base_decides_and_the_store_stays_as_it_is(tmp_path: Path) -> None:
+    crown(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "of the store", "b": "of the store"})
+    book = open_book(tmp_path, {}, told(tmp_path, suite(case("a", "of the base"))))
+    assert (book.champion("demo", "a"), book.champion("demo", "b")) == ("of the base", None)
+    book.crown("demo", "a", "new")
+    assert champions(open_store(tmp_path), "demo", EVALUATOR)["a"] == "of the store"
+
+
+def test_what_fought_for_the_base_is_known_by_its_text(tmp_path: Path) -> None:
+    base = told(tmp_path, suite(fought("a", {"answer": "text"}, challenger="text"), case("b", {"answer": "?"})))
+    book = open_book(tmp_path, {}, base)
+    assert (book.champion("demo", "a"), book.champion("demo", "b")) == ("text", None)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        (suite(case("a", "long…", truncated=True)),),
+        (suite(case("a", "again", repeat=1)),),
+        (suite(case("a", "one")), suite(case("a", "two"))),
+        (suite(case("a", "one"), params={"x": 1}),),
+        (suite(case("a", "ours"), sdk="scoregate 1"),),
+    ],
+    ids=["shortened", "a repeat", "two suites of one id", "a grid", "no battle of theirs"],
+)
+def test_what_is_no_champion_fights_nobody(tmp_path: Path, held: tuple[SuiteResult, ...]) -> None:
+    assert open_book(tmp_path, {}, told(tmp_path, *held)).champion("demo", "a") is None
+
+
+def test_suites_of_ours_tell_their_outputs_as_they_were() -> None:
+    ours = suite(case("a", {"n": 1}), sdk="scoregate 1", evaluators={"b": EvaluatorInfo("b", battles=True)})
+    assert list(champion_lines(Run("1", 0, 1, "0", suites=(ours,)))) == [b'["demo","a",{"n":1}]\n']
+
+
+def test_people_are_heard_the_newest_first(tmp_path: Path) -> None:
+    for n in range(3):
+        field = EvaluationOverrideField("o", "output", str(n))
+        add_override(open_store(tmp_path), "judge", EvaluationOverride(0, 1, output_fields=[field]))
+    found = open_book(tmp_path, {}, {}).overrides("judge", 2)
+    assert [override.output_fields[0].value for override in found] == ["2", "1"]
+    assert open_book(tmp_path, {}, {}).overrides("other", 2) == []

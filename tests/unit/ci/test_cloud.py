@@ -1,0 +1,129 @@
+"""Calls to Autoblocks' platform, answered from a book."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoregate.ci.listen.cloud import Answer, Call, Review, answer
+from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.errors import StoreError
+
+
+@dataclass
+class Shelf:
+    """A book in memory."""
+
+    champions: dict[tuple[str, str], str] = field(default_factory=dict)
+    corrections: dict[str, list[EvaluationOverride]] = field(default_factory=dict)
+
+    def champion(self, suite: str, case: str) -> str | None:
+        return self.champions.get((suite, case))
+
+    def crown(self, suite: str, case: str, output: str) -> None:
+        self.champions[suite, case] = output
+
+    def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:
+        return self.corrections.get(evaluator, [])[:count]
+
+
+class Broken(Shelf):
+    """One that cannot be read."""
+
+    def champion(self, suite: str, case: str) -> str | None:
+        raise StoreError(f"cannot read {suite} {case}", advice="Repair it.")
+
+
+def baseline(suite: str, case: str) -> str:
+    return f"/test-suites/{suite}/test-cases/{case}/baseline"
+
+
+def post(path: str, body: object) -> Call:
+    return Call("POST", path, body=json.dumps(body).encode())
+
+
+@given(st.text(min_size=1).filter(str.isprintable), st.text(min_size=1).filter(str.isprintable))
+def test_a_baseline_comes_back_whatever_the_names(suite: str, case: str) -> None:
+    book, path = Shelf(), baseline(quote(suite, safe=""), quote(case, safe=""))
+    assert answer(Call("GET", path), book).content == {}
+    assert answer(post(path, {"baseline": "best"}), book) == Answer(content={})
+    assert book.champions == {(suite, case): "best"}
+    assert answer(Call("GET", path), book).content == {"baseline": "best"}
+
+
+def test_names_that_javascript_did_not_encode_are_found() -> None:
+    book = Shelf({("a/b c", "x"): "best"})
+    assert answer(Call("GET", baseline("a/b%20c", "x")), book).content == {"baseline": "best"}
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"baseline": 1}', b"{", b'{"baseline": null}'])
+def test_a_baseline_that_is_no_text_is_refused(body: bytes) -> None:
+    book = Shelf()
+    assert answer(Call("POST", baseline("s", "c"), body=body), book).status == 400
+    assert book.champions == {}
+
+
+def test_corrections_are_told_in_the_words_of_the_sdk() -> None:
+    parts = [EvaluationOverrideField("1", "question", "why?")], [EvaluationOverrideField("2", "answer", "so.")]
+    corrected = EvaluationOverride(0, 0.5, *parts, [EvaluationOverrideComment("2", "so", "too short")])
+    book = Shelf(corrections={"is it/good?": [corrected] * 5})
+    path = f"/test-suites/demo/evaluators/{quote('is it/good?', safe='')}/human-reviews"
+    told = answer(Call("GET", path, query="n=2"), book).content
+    assert (
+        told
+        == [
+            {
+                "originalScore": 0,
+                "overrideScore": 0.5,
+                "inputFields": [{"id": "1", "name": "question", "value": "why?"}],
+                "outputFields": [{"id": "2", "name": "answer", "value": "so."}],
+                "comments": [{"fieldId": "2", "quotedText": "so", "commentText": "too short"}],
+            }
+        ]
+        * 2
+    )
+    assert answer(Call("GET", path), book).content == []
+    assert answer(Call("GET", path, query="n=many"), book).status == 400
+
+
+@pytest.mark.parametrize("place", ["local", "ci"])
+def test_a_review_job_is_told_of_the_run(place: str) -> None:
+    path = f"/testing/{place}/runs/run%201/human-review-job"
+    told = answer(post(path, {"assigneeEmailAddress": "ann@example.com", "name": "look"}), Shelf())
+    assert told == Answer(review=Review("run 1", "look", ("ann@example.com",)))
+    many = answer(post(path, {"assigneeEmailAddress": ["a", "b"], "name": None}), Shelf())
+    assert many.review == Review("run 1", "human review", ("a", "b"))
+
+
+def test_traces_are_taken() -> None:
+    for path in ("/testing/ci/runs/1/results/2/events", "/ingest", "/ingest/"):
+        assert answer(post(path, {"testCaseEvents": []}), Shelf()) == Answer(content={})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call("GET", "/prompts/greeting/major/1/minor/latest"),
+        Call("POST", "/v2/otel/v1/traces", body=b"\x00"),
+        Call("DELETE", baseline("s", "c")),
+        Call("GET", "/"),
+        Call("GET", ""),
+    ],
+)
+def test_every_other_call_is_unknown(call: Call) -> None:
+    found = answer(call, Shelf())
+    assert (found.status, found.unknown) == (404, True)
+
+
+def test_a_book_that_cannot_be_read_fails_the_suite() -> None:
+    found = answer(Call("GET", baseline("demo", "c")), Broken())
+    assert found.status == 500
+    assert found.failure is not None
+    assert found.failure.suite == "demo"
+    assert (found.failure.error.type, found.failure.error.advice) == ("StoreError", "Repair it.")

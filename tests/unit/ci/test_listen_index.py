@@ -1,0 +1,43 @@
+"""What is kept of a run's cases in memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from scoregate.ci.listen.index import Index
+from scoregate.ci.listen.spool import Spool
+from scoregate.core.evaluation import Evaluation
+
+CASES = 10_000
+
+
+def test_a_case_takes_little_memory() -> None:
+    tracemalloc.start()
+    index, before = Index(), tracemalloc.get_traced_memory()[0]
+    for case in range(CASES):
+        index.result(f"{case:032x}", case, 0)
+        for evaluator in ("a", "b"):
+            index.scored(f"{case:032x}", evaluator, place=case, found=Evaluation(1.0))
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert index.means == {"a": 1.0, "b": 1.0}
+    assert grown / CASES < 400
+
+
+def test_evaluators_are_bounded() -> None:
+    index = Index()
+    for number in range(1_000):
+        index.erred("a", str(number), 0)
+    with pytest.raises(OverflowError, match="1,000 evaluators"):
+        index.erred("a", "one more", 0)
+
+
+@pytest.mark.parametrize("size", [0, 1, 4091, 4092, 4093, 100_000])
+def test_the_spool_gives_back_what_it_was_given(size: int) -> None:
+    spool = Spool()
+    bodies = [b"first", bytes(range(256)) * (size // 256) + b"x" * (size % 256), b"last"]
+    places = [spool.add(body) for body in bodies]
+    assert [spool.read(place) for place in reversed(places)] == bodies[::-1]
+    spool.close()
