@@ -17,7 +17,7 @@ from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_o
 from tests.unit.report.scenes import SCENES, bot, router
 
 from scoregate.ci.report import held, junit, junit_elements
-from scoregate.ci.report.junit_elements import Built, Form, testcases
+from scoregate.ci.report.junit_elements import Built, Form
 from scoregate.ci.report.view import ReportView
 from scoregate.core.case import CaseResult
 from scoregate.core.events import ErrorInfo
@@ -226,4 +226,4 @@ def test_a_form_is_filled_in_as_junit_xml_would_write_it(
 ) -> None:
     form = Form(junit_elements.TestCase("blank", classname, file="evals/bot.py", line=3))
     built = Built(junit_elements.TestCase(name, classname, file="evals/bot.py", line=3), 1.25, properties)
-    assert form.filled(name, 1.25, properties) == testcases([built])
+    assert form.filled(name, 1.25, properties) == junit_elements.testcases([built])
