@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+import execution
 import junit
 import listen
 import models
@@ -25,6 +26,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "junit": junit.measure,
     "models": models.measure,
     "listen": listen.measure,
+    "exec": execution.measure,
 }
 
 
