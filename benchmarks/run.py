@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+import datasets
 import execution
 import junit
 import listen
@@ -27,6 +28,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "models": models.measure,
     "listen": listen.measure,
     "exec": execution.measure,
+    "datasets": datasets.measure,
 }
 
 
