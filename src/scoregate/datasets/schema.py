@@ -8,12 +8,13 @@ from typing import Any, get_args
 
 from scoregate.errors import InvalidDataset
 from scoregate.store.datasets import Columns, ColumnType
-from scoregate.store.rows import Row, line_of
+from scoregate.store.rows import Row, line_of, row_of
 
 TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 _OF_SCHEMA = {"type", "properties", "required", "title", "description", "additionalProperties", "$schema", "$id"}
 _OF_COLUMN = {"type", "title", "description", "examples", "$comment"}
 NAME = "name"
+_NOT_PLAIN = "has something that JSON does not give back as it is: tuples, or keys that are no text"
 _MEANS: dict[str, str] = {"array": "an array", "object": "an object", "integer": "an integer", "trace": "a trace's id"}
 _IS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
@@ -62,9 +63,11 @@ class Schema:
         if NAME not in ordered and row.get(NAME) is not None:
             ordered[NAME] = row[NAME]
         try:
-            return line_of(ordered)
+            line = line_of(ordered)
         except ValueError as error:
             return str(error)
+        nested = any(isinstance(value, list | dict) for value in ordered.values())
+        return _NOT_PLAIN if nested and row_of(line) != ordered else line
 
 
 def schema_of(document: object) -> Schema:

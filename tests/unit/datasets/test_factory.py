@@ -145,7 +145,9 @@ def test_a_row_that_does_not_fit_adds_none(datasets: Datasets, row: dict[str, An
     assert len(dataset.versions()) == 1
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("nan")], [object()], [[{1: object()}]]])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), [float("nan")], [object()], [[{1: object()}]], [{1: 2}], [(1,)]]
+)
 def test_what_has_no_form_in_json_is_refused(datasets: Datasets, value: Any) -> None:
     type_ = "array" if isinstance(value, list) else "number"
     dataset = datasets.create("golden", {"type": "object", "properties": {"x": {"type": type_}}})
