@@ -21,8 +21,8 @@ COMMANDS = {
     "merge": "put several runs together, and judge and report them as one",
     "publish": "comment for a fork's run, from a workflow that has the right to",
     "power": "show how many cases or repeats it takes to see a drop",
-    "overrides": "list, add, import and export people's corrections of judges",
-    "verdicts": "list, add, import and export people's verdicts on pairs of outputs",
+    "overrides": "list, add, remove, import and export people's corrections of judges",
+    "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
     "agreement": "show how well judges agree with people, and fail when they do not",
     "init": "write a starter suite, settings and a workflow",
 }
