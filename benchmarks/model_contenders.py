@@ -15,7 +15,7 @@ from measure import Failed, Sample, run
 from peers import REPOSITORY, SUITES, node_tool, tool
 
 sys.path.append(str(SUITES))
-from models_load import CRITERIA, MODEL, question  # noqa: E402
+from models_load import CRITERIA, MODEL, question
 
 CONCURRENCY = 50
 CALLS_A_CASE = 2

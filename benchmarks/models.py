@@ -61,7 +61,9 @@ def _limited(name: str, *options: str) -> Row:
         refused = asked(address) - calls
     ideal = calls / PER_MINUTE * 60
     note = f"{sample.told['seconds']:.1f} s for {calls} calls, {refused} more refused, none failed"
-    return Row(f"models, at 600 requests a minute{name}, of the ideal", sample.told["seconds"] / ideal, "x", 1 / 0.95, note)
+    return Row(
+        f"models, at 600 requests a minute{name}, of the ideal", sample.told["seconds"] / ideal, "x", 1 / 0.95, note
+    )
 
 
 def measure(runs: int) -> Iterator[Row]:

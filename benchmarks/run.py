@@ -13,7 +13,7 @@ import saturation
 import scale
 import start
 from measure import Failed
-from peers import NODE_REQUIREMENTS, REQUIREMENTS, version
+from peers import REQUIREMENTS, version
 from rows import HEAD, Row
 
 MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {

@@ -13,7 +13,8 @@ class Tally:
     """What is known of a suite while it runs.
 
     `label` tells a suite from others of its log: its id, with its parameters. `planned` is None where nobody knows the
-    number of cases beforehand. `means` are of the scores given so far, by evaluator, in [0, 1]; `cost` is in US dollars.
+    number of cases beforehand. `means` are of the scores given so far, by evaluator, in [0, 1]; `cost` is in US
+    dollars.
     """
 
     log: str
