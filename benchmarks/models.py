@@ -71,3 +71,4 @@ def measure(runs: int) -> Iterator[Row]:
     yield from _live(runs)
     yield from _cached(runs)
     yield _limited("")
+    yield _limited(" told by Retry-After alone", "--silent-limits", "--whole-seconds", "--burst", "1")
