@@ -18,9 +18,9 @@ from scoregate.testing import run_test_suite
 CHAT = "*/chat/completions"
 
 
-async def ask_many(count: int, *, at_once: int) -> None:
+async def ask_many(count: int, *, at_once: int, first: int = 0) -> None:
     """Half of them by a model, half by a wrapped client: they share their turns."""
-    model, numbers = get_model("gpt-4o"), iter(range(count))
+    model, numbers = get_model("gpt-4o"), iter(range(first, first + count))
     async with wrap(AsyncOpenAI()) as client:
 
         async def work() -> None:
@@ -45,6 +45,18 @@ def test_what_a_server_allows_is_used_and_nothing_fails(server: OpenAIServer, te
     rate = 400 / (time.monotonic() - started)
     assert server.bucket.taken == 400
     assert rate >= 0.85 * server.bucket.per_second, "benchmarks/ asks for 0.95, over a longer time"
+
+
+def test_a_server_that_only_says_when_to_come_back_is_used_too(server: OpenAIServer) -> None:
+    """It takes one call at a time, and wants a whole second after each that is too early."""
+    server.bucket = Bucket(600, burst=1, tells=False, fine=False)
+    asyncio.run(ask_many(70, at_once=20))
+    started, refused = time.monotonic(), server.bucket.refused
+    asyncio.run(ask_many(80, at_once=20, first=70))
+    rate = 80 / (time.monotonic() - started)
+    assert rate >= 0.5 * server.bucket.per_second, "in so short a time each refusal costs a tenth"
+    assert server.bucket.taken == 150
+    assert server.bucket.refused - refused <= 3
 
 
 @pytest.mark.parametrize("ask", BOTH)
