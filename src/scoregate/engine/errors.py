@@ -7,7 +7,7 @@ import traceback
 from asyncio import CancelledError
 from types import TracebackType
 
-from scoregate.core.events import ErrorInfo
+from scoregate.core.parts import ErrorInfo
 from scoregate.errors import ScoregateError
 
 # What ends the run and is no data about one case: Ctrl-C, and how the event loop ends coroutines.

@@ -11,7 +11,6 @@ from anyio import CapacityLimiter
 
 from scoregate import __version__
 from scoregate.core.endings import closing
-from scoregate.core.events import Errored, SuiteFinished, SuiteStarted
 from scoregate.core.suite import Suite
 from scoregate.core.wire import ordered, plain
 from scoregate.engine.log import EventLog
@@ -40,7 +39,7 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
     params = suite.variants[variant]
     log = EventLog(suite.id, folder)
     log.emit(
-        SuiteStarted,
+        "suite_started",
         origin=suite.origin,
         evaluators=tuple(scorer.info for scorer in suite.scorers),
         cases=suite.trials,
@@ -49,7 +48,7 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
         message=suite.message,
     )
     for problem in suite.problems:
-        log.emit(Errored, stage="suite", error=problem)
+        log.emit("errored", stage="suite", error=problem)
     return log
 
 
@@ -66,10 +65,17 @@ async def _run(suite: Suite, source: Iterator[Trial]) -> None:
         async with anyio.create_task_group() as tasks:
             for _ in range(case_workers):
                 tasks.start_soon(stage.work, source)
+            await _look_ahead()
         for pool in pools:
             pool.channel.close()
 
 
+async def _look_ahead() -> None:
+    """While the first cases wait for what they called, bring in what is needed at the end."""
+    await anyio.lowlevel.checkpoint()
+    import scoregate.engine.results  # noqa: F401
+
+
 def finish(log: EventLog, started: float, *, assertion_failed: bool = False) -> None:
     """Say that a suite has ended. `started` is a reading of `time.perf_counter`."""
-    log.emit(SuiteFinished, duration_s=round(perf_counter() - started, 4), assertion_failed=assertion_failed)
+    log.emit("suite_finished", duration_s=round(perf_counter() - started, 4), assertion_failed=assertion_failed)

@@ -13,7 +13,6 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.events import CaseFinished, Errored, ReviewRequested, Scored
 from scoregate.core.metering import Meter, charged
 from scoregate.core.pending import Pending
 from scoregate.core.suite import Scorer
@@ -158,22 +157,22 @@ class Pool:
             tell_stop(trial, meter)
         trial.waiting -= 1
         if not trial.waiting:
-            trial.log.emit(CaseFinished, unscored=trial.unscored, **trial.key)
+            trial.log.emit("case_finished", unscored=trial.unscored, **trial.key)
 
 
 def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
     if result is None:
         trial.unscored = (*trial.unscored, evaluator)
     elif isinstance(result, Pending):
-        trial.log.emit(ReviewRequested, name=evaluator, evaluator=evaluator, rubric=result.rubric, **trial.key)
+        trial.log.emit("review_requested", name=evaluator, evaluator=evaluator, rubric=result.rubric, **trial.key)
     elif isinstance(result, BaseException):
         said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
-        trial.log.emit(Errored, **said, **spent(meter.usage), **trial.key)
+        trial.log.emit("errored", **said, **spent(meter.usage), **trial.key)
     elif isinstance(result, Evaluation):
         parts = {name: part for name in _PARTS if (part := getattr(result, name)) is not None}
         if meter.used:
             parts |= spent(charged(result.usage, meter))
-        trial.log.emit(Scored, evaluator=evaluator, score=result.score, **parts, **trial.key)
+        trial.log.emit("scored", evaluator=evaluator, score=result.score, **parts, **trial.key)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"

@@ -9,10 +9,14 @@ import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
 import anyio
+
+with suppress(ImportError):  # a name of anyio's own; without this the first suite would wait for it
+    import anyio._backends._asyncio
 
 T = TypeVar("T")
 

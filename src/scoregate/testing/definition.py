@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.parts import ErrorInfo, Origin
 from scoregate.core.suite import Limits, Suite
 from scoregate.testing.cases import Hasher, chosen, describe, hasher, output_form, read_cases
 from scoregate.testing.environment import Selection, message
-from scoregate.testing.reviews import CreateHumanReviewJob
 from scoregate.testing.scorers import read_scorers
 
 _PACKAGE = Path(__file__).parent.parent
@@ -50,8 +49,8 @@ def define(
         problems.append("no test cases")
     elif found and not cases and callable(fn):
         problems.append("none of its test cases has a hash that was asked for")
-    if not isinstance(human_review_job, CreateHumanReviewJob | None):
-        problems.append(f"human_review_job must be a CreateHumanReviewJob, not {human_review_job!r:.100}")
+    if human_review_job is not None:
+        problems += _job_problems(human_review_job)
     name = suite_id if isinstance(suite_id, str) and suite_id else "(no id)"
     return Suite(
         id=name,
@@ -100,6 +99,13 @@ def _limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -
         problems.append(f"timeout must be a number of seconds over 0, not {timeout!r}")
         timeout = None
     return Limits(concurrency, retries, timeout)
+
+
+def _job_problems(job: Any) -> list[str]:
+    from scoregate.testing.reviews import CreateHumanReviewJob
+
+    known = isinstance(job, CreateHumanReviewJob)
+    return [] if known else [f"human_review_job must be a CreateHumanReviewJob, not {job!r:.100}"]
 
 
 def _variants(params: Any, problems: list[str]) -> Sequence[Mapping[str, Any] | None]:
