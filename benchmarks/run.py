@@ -6,6 +6,8 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+import datasets
+import execution
 import junit
 import listen
 import models
@@ -25,6 +27,8 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "junit": junit.measure,
     "models": models.measure,
     "listen": listen.measure,
+    "exec": execution.measure,
+    "datasets": datasets.measure,
 }
 
 

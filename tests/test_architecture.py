@@ -52,13 +52,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": GROUND,
     "engine": GROUND,
     "judging": GROUND | {"models"},
+    "judges": GROUND | {"engine", "judging", "models", "store"},
     "testing": GROUND | {"engine", "judging", "models", "store"},
+    "datasets": GROUND | {"store"},
+    "client": GROUND | {"datasets", "judges", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.book": GROUND | PLAIN | {"store"},
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.book", "ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "store"},
+    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "client", "datasets", "judges", "store"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, SETTINGS, DEVELOP,
+    SHELL, NODE, DATASETS, ROWS, CODE_JUDGE, VERSIONS, CONFIGS, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -139,6 +139,35 @@ def test_people_correct_a_judge(clone: Path, project: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 added, 0 changed, 1 known before" in done.stdout
     assert "1 of the 10 overrides" in done.stdout
+
+
+def test_a_dataset_is_made_edited_and_read_back(clone: Path, project: Path) -> None:
+    file = project / "make_dataset.py"
+    file.write_text(BLOCKS[DATASETS][1], encoding="utf-8")
+    made = subprocess.run([clone / ".venv/bin/python", file], cwd=project, capture_output=True, text=True, check=False)
+    assert (made.returncode, made.stdout) == (0, "['When do you open?']\n[2, 1]\n"), made.stderr
+    done = run(ROWS, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "golden-set: version 3 -> 4: 1 removed, 1 added, 2 kept" in done.stdout
+    assert "golden-set: version 1, 1 of 1 rows" in done.stdout
+    file.unlink()
+
+
+def test_judges_are_made_edited_tagged_and_bound_to_a_dataset(clone: Path, project: Path) -> None:
+    files = [project / "my_judges.py", project / "make_judges.py"]
+    for file, block in zip(files, (CODE_JUDGE, VERSIONS), strict=True):
+        file.write_text(BLOCKS[block][1], encoding="utf-8")
+    python = [clone / ".venv/bin/python", files[1]]
+    made = subprocess.run(python, cwd=project, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == "['helpfulness 0.1', 'helpfulness 0.0', 'short 0.0']\n0.0\n"
+    done = run(CONFIGS, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "+Is this a helpful, polite and short answer?" in done.stdout
+    assert "helpfulness: prod: 0.0 -> 0.2" in done.stdout
+    assert "judge short 0.0, binary" in done.stdout
+    for file in files:
+        file.unlink()
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="suites in JavaScript are NOT tested: there is no node")

@@ -1,3 +1,21 @@
 """Evals as a gate on pull requests."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scoregate.client import Client as Client
+    from scoregate.client import Client as Judgeval
+
 __version__ = "0.1.0"
+__all__ = ["Client", "Judgeval", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    """`Client`, and `Judgeval` for the same: imported when they are asked for."""
+    if name not in ("Client", "Judgeval"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from scoregate.client import Client
+
+    return Client

@@ -46,6 +46,10 @@ class StoreError(ScoregateError):
     exit_code = 2
 
 
+class ReadOnlyStore(StoreError):
+    """The store can be read here, but nothing can be written to it."""
+
+
 class GitError(ScoregateError):
     """Git is missing, or refused what was asked of it."""
 
@@ -57,17 +61,13 @@ class GitHubRefused(ScoregateError):
 
     Args:
         message: what was asked, and the answer. status: of the answer; None where none came.
-        rate_limited: it would do it later.
     """
 
     exit_code = 3
 
-    def __init__(
-        self, message: str, *, advice: str = "", status: int | None = None, rate_limited: bool = False
-    ) -> None:
+    def __init__(self, message: str, *, advice: str = "", status: int | None = None) -> None:
         super().__init__(message, advice=advice)
         self.status = status
-        self.rate_limited = rate_limited
 
 
 class InvalidEvent(ScoregateError):
@@ -106,6 +106,30 @@ class NotRecordable(ScoregateError, ValueError):
 
 class SuiteFailed(ScoregateError, AssertionError):
     """Raised by `run_test_suite(..., assert_test=True)` when a case fails or errs."""
+
+    exit_code = 1
+
+
+class JudgmentError(ScoregateError):
+    """Base of what goes wrong with datasets, judges, test configs and their runs."""
+
+    exit_code = 2
+
+
+class JudgmentValidationError(JudgmentError):
+    """What was given does not fit: an unknown or incompatible judge, a row that breaks its schema, no rows."""
+
+
+class InvalidDataset(JudgmentError, ValueError):
+    """A dataset's name, schema or version that cannot be one."""
+
+
+class JudgmentConflictError(JudgmentError):
+    """There is one of this name already."""
+
+
+class JudgmentTestError(JudgmentError, AssertionError):
+    """Raised by `run(..., assert_test=True)` when a row fails, errs, or there is none."""
 
     exit_code = 1
 

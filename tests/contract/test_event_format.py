@@ -29,7 +29,10 @@ EVENTS: list[Event] = [
         seq=0,
         time=1.5,
         origin=Origin("evals/bot.py", 7),
-        evaluators=(EvaluatorInfo("exact", Fingerprint("s", "p", "a", "m"), False, True), EvaluatorInfo("other")),
+        evaluators=(
+            EvaluatorInfo("exact", Fingerprint("s", "p", "a", "m", "1.2"), False, True),
+            EvaluatorInfo("other"),
+        ),
         cases=2,
         params={"temperature": 0},
         sdk="scoregate 0.1.0",
@@ -81,6 +84,13 @@ EVENTS: list[Event] = [
 
 def test_the_lines_of_version_1_are_read_as_ever() -> None:
     assert [parse_event(line) for line in LOG.read_bytes().splitlines()] == EVENTS
+
+
+def test_a_fingerprint_from_before_there_were_versions_is_read() -> None:
+    started = LOG.read_bytes().splitlines()[0]
+    older = parse_event(started.replace(b',"version":"1.2"', b""))
+    assert isinstance(older, SuiteStarted)
+    assert older.evaluators[0].fingerprint == Fingerprint("s", "p", "a", "m")
 
 
 def test_the_lines_are_still_written_so() -> None:

@@ -8,6 +8,10 @@ import inspect
 import pytest
 
 NAMES = {
+    "scoregate.judges": [
+        "BinaryResponse", "CategoricalResponse", "Category", "Citation", "Judge", "JudgeVersionPin", "JudgesFactory",
+        "NumericResponse", "TestConfig",
+    ],
     "scoregate.testing.run": ["RunManager", "grid_search_ctx", "run_test_suite"],
     "scoregate.testing.util": ["md5"],
     "scoregate.testing.models": [

@@ -22,9 +22,12 @@ COMMANDS = {
     "merge": "put several runs together, and judge and report them as one",
     "publish": "comment for a fork's run, from a workflow that has the right to",
     "power": "show how many cases or repeats it takes to see a drop",
-    "overrides": "list, add, import and export people's corrections of judges",
-    "verdicts": "list, add, import and export people's verdicts on pairs of outputs",
+    "overrides": "list, add, remove, import and export people's corrections of judges",
+    "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
+    "dataset": "list, show, add, compare and delete datasets and their versions",
     "agreement": "show how well judges agree with people, and fail when they do not",
+    "judge": "list, show, add, tag and diff judges with versions",
+    "config": "list, show, add and remove test configs",
     "init": "write a starter suite, settings and a workflow",
 }
 # The entry point of the GitHub Action: for its files, not for people.

@@ -31,12 +31,13 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a score depends on besides the output: digests, and the model in clear."""
+    """What a score depends on besides the output: digests, and in clear the model and the version that people gave."""
 
     source: str | None = None
     prompt: str | None = None
     parameters: str | None = None
     model: str | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,25 @@
 from typing import Any
 
 from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
+from scoregate.store.configs import CONFIGS, StoredConfig
+from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
+from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
-from scoregate.store.protocol import Store
+from scoregate.store.protocol import Store, Writer
 from scoregate.store.throne import Throne
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS)
+KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS)
 
 __all__ = [
     "CHAMPIONS",
+    "CONFIGS",
+    "DATASETS",
+    "JUDGES",
+    "JUDGE_HISTORY",
     "KINDS",
     "OVERRIDES",
     "VERDICTS",
@@ -25,9 +32,13 @@ __all__ = [
     "Override",
     "Shelf",
     "Store",
+    "StoredConfig",
+    "StoredJudge",
+    "StoredVersion",
     "Throne",
     "Verdict",
     "Winner",
+    "Writer",
     "add_override",
     "add_verdict",
     "champions",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from scoregate.errors import StoreError
 from scoregate.store import version
-from scoregate.store.files import inside, locked, replace, told
+from scoregate.store.files import extend, inside, locked, replace, told
 from scoregate.store.kinds import Kind, Shelf, T
-from scoregate.store.names import to_names, to_parts
+from scoregate.store.paths import path_of, shelves_in, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,44 +23,85 @@ class DirectoryStore:
 
     def shelves(self, kind: Kind[T]) -> Iterator[Shelf]:
         """As `Store.shelves`; a file whose name no shelf can have is an error."""
-        top = self.folder / kind.name
-        with told(top):
+        with told(self.folder / kind.name):
             version.check(self.folder)
-            found = [path for path in top.rglob(f"*{kind.layout.suffix}") if path.is_file()]
-        yield from sorted(_named(path, top, kind) for path in found if not path.name.startswith("."))
+            found = sorted(shelves_in(self.folder, kind))
+        yield from found
 
     def read(self, kind: Kind[T], shelf: Shelf) -> Iterator[T]:
         """As `Store.read`."""
-        path = self._path(kind, shelf)
+        path = path_of(self.folder, kind, shelf)
         with told(path):
-            version.check(self.folder)
-            try:
-                file = inside(path, self.folder).open("rb")
-            except FileNotFoundError:
-                return
-            with file:
-                yield from kind.layout.read(file, kind, origin=_shown(path))
+            if file := _opened(path, self.folder):
+                with file:
+                    yield from kind.layout.read(file, kind, origin=shown(path))
 
     def update(self, kind: Kind[T], shelf: Shelf, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
         """As `Store.update`."""
-        path = self._path(kind, shelf)
-        with told(path), locked(self.folder):
-            version.prepare(self.folder)
-            items = iter(_in_order(kind, change(self.read(kind, shelf))))
-            if (first := next(items, None)) is None:
-                path.unlink(missing_ok=True)
-            else:
-                replace(inside(path, self.folder), kind.layout.write(chain([first], items)))
+        with self.writing() as writer:
+            writer.update(kind, shelf, change)
 
-    def where(self, kind: Kind[T], shelf: Shelf) -> str:
+    def open(self, kind: Kind[Any], shelf: Shelf, beside: str) -> BinaryIO | None:
+        """As `Store.open`."""
+        path = path_of(self.folder, kind, shelf).with_name(beside)
+        with told(path):
+            return _opened(path, self.folder)
+
+    @contextmanager
+    def writing(self) -> Iterator[DirectoryWriter]:
+        """As `Store.writing`."""
+        with locked(self.folder):
+            with told(self.folder):
+                version.prepare(self.folder)
+            yield DirectoryWriter(self)
+
+    def where(self, kind: Kind[Any], shelf: Shelf, beside: str = "") -> str:
         """The path, relative to the working directory where it is below that."""
-        return _shown(self._path(kind, shelf))
+        path = path_of(self.folder, kind, shelf)
+        return shown(path.with_name(beside) if beside else path)
 
-    def _path(self, kind: Kind[T], shelf: Shelf) -> Path:
-        if len(shelf) != len(kind.shelf):
-            raise ValueError(f"{kind.name} are found by {' and '.join(kind.shelf)}, not by {shelf!r}")
-        *folders, last = to_parts(shelf)
-        return self.folder.joinpath(kind.name, *folders, last + kind.layout.suffix)
+
+@dataclass(frozen=True, slots=True)
+class DirectoryWriter:
+    """Who holds the lock of a folder, as `Writer` demands it."""
+
+    store: DirectoryStore
+
+    def update(self, kind: Kind[T], shelf: Shelf, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
+        """As `Writer.update`."""
+        path = path_of(self.store.folder, kind, shelf)
+        with told(path):
+            items = iter(_in_order(kind, change(self.store.read(kind, shelf))))
+            if (first := next(items, None)) is None:
+                _remove(path, kind)
+            else:
+                self._put(path, kind, kind.layout.write(chain([first], items)))
+
+    def replace(self, kind: Kind[Any], shelf: Shelf, beside: str, *, pieces: Iterable[bytes]) -> None:
+        """As `Writer.replace`."""
+        path = path_of(self.store.folder, kind, shelf).with_name(beside)
+        with told(path):
+            self._put(path, kind, pieces)
+
+    def extend(self, kind: Kind[Any], shelf: Shelf, beside: str, *, pieces: Iterable[bytes], start: int) -> None:
+        """As `Writer.extend`."""
+        path = path_of(self.store.folder, kind, shelf).with_name(beside)
+        with told(path):
+            extend(inside(path, self.store.folder), pieces, start=start)
+
+    def _put(self, path: Path, kind: Kind[Any], pieces: Iterable[bytes]) -> None:
+        replace(inside(path, self.store.folder), pieces)
+        attributes = self.store.folder / kind.name / ".gitattributes"
+        if kind.attributes and not attributes.exists():
+            replace(attributes, [kind.attributes.encode()])
+
+
+def _opened(path: Path, folder: Path) -> BinaryIO | None:
+    version.check(folder)
+    try:
+        return inside(path, folder).open("rb")
+    except FileNotFoundError:
+        return None
 
 
 def _in_order(kind: Kind[T], items: Iterable[T]) -> Iterable[T]:
@@ -70,23 +111,10 @@ def _in_order(kind: Kind[T], items: Iterable[T]) -> Iterable[T]:
     return [by_key[key] for key in sorted(by_key)]
 
 
-def _named(path: Path, top: Path, kind: Kind[T]) -> Shelf:
-    *folders, last = path.relative_to(top).parts
-    try:
-        shelf = to_names((*folders, last.removesuffix(kind.layout.suffix)))
-    except ValueError as error:
-        raise _misnamed(path, f"{error}{kind.layout.suffix}") from None
-    if len(shelf) != len(kind.shelf):
-        raise _misnamed(path, "/".join(f"<{name}>" for name in kind.shelf) + kind.layout.suffix)
-    return shelf
-
-
-def _misnamed(path: Path, proper: str) -> StoreError:
-    return StoreError(
-        f"{_shown(path)} has a name that nothing in the store can have", advice=f"Name it {proper}, or move it away."
-    )
-
-
-def _shown(path: Path) -> str:
-    inner = os.path.relpath(path)
-    return str(path) if inner.startswith(os.pardir) else inner
+def _remove(path: Path, kind: Kind[Any]) -> None:
+    """The shelf first: without it, what stood beside is nothing any more."""
+    path.unlink(missing_ok=True)
+    for name in kind.beside:
+        path.with_name(name).unlink(missing_ok=True)
+    if kind.beside and path.parent.exists() and not any(path.parent.iterdir()):
+        path.parent.rmdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -36,14 +36,18 @@ class Kind(Generic[T]):
     Args:
         name: of its folder. model: of its items. layout: of its files.
         shelf: what the names of a shelf stand for, outermost first, such as ("evaluator",).
-        key: what tells the items of a shelf apart; they are kept in its order, and of two with one key the later
-            stays. None keeps all, in the order given.
+        key: what tells the items of a shelf apart, hashable; they are kept in its order, and of two with one key the
+            later stays. None keeps all, in the order given.
         same: whether two items with one key say the same, so that either may stay.
+        beside: names of further files in the folder of a shelf; its layout's suffix then begins with a slash.
+        attributes: what git has to know of the files of this kind, as lines of a `.gitattributes`.
     """
 
     name: str
     model: type[T]
     layout: Layout
     shelf: tuple[str, ...]
-    key: Callable[[T], str] | None = None
+    key: Callable[[T], Any] | None = None
     same: Callable[[T, T], bool] = operator.eq
+    beside: tuple[str, ...] = ()
+    attributes: str = ""

@@ -13,7 +13,7 @@ from scoregate.store.kinds import Kind, T
 from scoregate.store.problems import checked, marker, said
 
 # Characters that a reviewer of a diff would not see, or that would turn the text around them.
-_UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 _BOM = b"\xef\xbb\xbf"
 
@@ -21,7 +21,8 @@ _BOM = b"\xef\xbb\xbf"
 class JsonLines:
     """The layout of shelves that hold many small items."""
 
-    suffix = ".jsonl"
+    def __init__(self, suffix: str = ".jsonl") -> None:
+        self.suffix = suffix
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:
         """The items, one by one.
@@ -45,7 +46,7 @@ JSON_LINES = JsonLines()
 def line_of(item: BaseModel) -> str:
     """An item as one line of JSON, in which every character can be seen."""
     text = _encode(item.model_dump(mode="json", exclude_defaults=True))
-    return text if text.isascii() else _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text if text.isascii() else UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def whole(text: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from scoregate.errors import StoreError
 from scoregate.store.kinds import Kind, T
 
+N = TypeVar("N")
 _MOST = 10
 _CONFLICT = "git left a merge conflict here"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -22,7 +24,7 @@ def marker(line: bytes) -> str | None:
 
 def said(error: ValidationError) -> str:
     """All that is wrong with one item, on one line; what people or models wrote is bounded and quoted."""
-    return "; ".join(_said(each) for each in details(error))
+    return "; ".join(told(*each) for each in details(error))
 
 
 def details(error: ValidationError) -> Iterable[tuple[str, str]]:
@@ -34,12 +36,17 @@ def details(error: ValidationError) -> Iterable[tuple[str, str]]:
         elif found["type"] in ("missing", "json_invalid"):
             yield where, "is missing" if found["type"] == "missing" else found["msg"]
         else:
-            what = found["msg"].removeprefix("Value error, ").replace("Input should", "must")
+            what = (
+                found["msg"]
+                .removeprefix("Value error, ")
+                .replace("Input should", "must")
+                .replace("valid tuple", "list")
+            )
             yield where, f"{what}, not {found['input']!r:.60}" if where else what
 
 
-def _said(problem: tuple[str, str]) -> str:
-    where, what = problem
+def told(where: str, what: str) -> str:
+    """One thing that is wrong, and where in the item."""
     return f"{where:.80}: {what}" if where else what
 
 
@@ -52,8 +59,13 @@ def checked(found: Iterable[tuple[int, T | str | None]], kind: Kind[T], *, place
     Raises:
         StoreError: all that is wrong, once the items have been given.
     """
+    yield from sound(_distinct(found, kind, place), place=place)
+
+
+def sound(found: Iterable[tuple[N, Any | str | None]], *, place: Callable[[N], str]) -> Iterator[Any]:
+    """As `checked`, for anything but text, found anywhere; two may say the same."""
     problems: list[str] = []
-    for number, item in _distinct(found, kind, place):
+    for number, item in found:
         if isinstance(item, str):
             problems.append(f"{place(number)}: {item}")
         elif item is not None:
@@ -68,7 +80,7 @@ def _distinct(
     found: Iterable[tuple[int, T | str | None]], kind: Kind[T], place: Callable[[int], str]
 ) -> Iterator[tuple[int, T | str | None]]:
     """The same, without items that say again what was said, and with a word where one says otherwise."""
-    seen: dict[str, tuple[int, T]] = {}
+    seen: dict[Any, tuple[int, T]] = {}
     for number, item in found:
         if kind.key is None or item is None or isinstance(item, str):
             yield number, item
@@ -77,7 +89,7 @@ def _distinct(
         if other is item:
             yield number, item
         elif not kind.same(item, other):
-            yield number, f"{_TWICE} {place(first)}, and both are {key!r:.60}"
+            yield number, f"{_TWICE} {place(first)}, and both are {str(key)!r:.60}"
 
 
 def _advice(problems: Iterable[str]) -> str:

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO, Protocol
 
 from scoregate.store.kinds import Kind, Shelf, T
+
+
+class Writer(Protocol):
+    """Several changes by the one who holds the lock. Each is whole or not at all; others see them one after another."""
+
+    def update(self, kind: Kind[T], shelf: Shelf, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
+        """As `Store.update`; with a shelf goes what stands beside it."""
+
+    def replace(self, kind: Kind[Any], shelf: Shelf, beside: str, *, pieces: Iterable[bytes]) -> None:
+        """Put these bytes in the place of a file beside a shelf, or of none."""
+
+    def extend(self, kind: Kind[Any], shelf: Shelf, beside: str, *, pieces: Iterable[bytes], start: int) -> None:
+        """Add bytes to a file beside a shelf; what a killed process left there after its first `start` bytes goes."""
 
 
 class Store(Protocol):
@@ -27,5 +41,15 @@ class Store(Protocol):
         `change` must not write to the store itself.
         """
 
-    def where(self, kind: Kind[T], shelf: Shelf) -> str:
-        """Where a person finds a shelf, such as a path relative to the root."""
+    def open(self, kind: Kind[Any], shelf: Shelf, beside: str) -> BinaryIO | None:
+        """The bytes of a file beside a shelf, as they are now whatever is written later; None where there is none."""
+
+    def writing(self) -> AbstractContextManager[Writer]:
+        """Hold the lock, for several changes that belong together.
+
+        Raises:
+            ReadOnlyStore: nothing can be written here.
+        """
+
+    def where(self, kind: Kind[Any], shelf: Shelf, beside: str = "") -> str:
+        """Where a person finds a shelf, or a file beside it, such as a path relative to the root."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.contract.examples import examples
 from tests.e2e.container.conftest import OWNER, Action, given_to
 from tests.integration.foreign.bench import DOCUMENTS
@@ -16,13 +17,16 @@ def test_they_are_found_installed_for_run_and_heard(action: Action, project: Pro
     project.write("evals/equals.py", EXAMPLES["BaseIsEquals"].replace('"my-test-suite"', '"equals"'))
     project.write("evals/rules.py", EXAMPLES["BaseAssertions"].replace('"my-test-suite"', '"rules"'))
     # Its judges have no model here: what counts is that its platform is found, and that it is ours.
-    project.write("evals/platform.py", PYTHON.replace("a suite/of #1?", "platform"))
+    project.write("evals/calls.py", PYTHON.replace("a suite/of #1?", "platform"))
     given_to(project.root, OWNER)
     result = action.run(project.root, {"min-pass-rate": "0", "max-error-rate": "1"}, env={"AUTOBLOCKS_API_KEY": "real"})
     ran = Ran(result.exit_code, result.log, project.root / "scoregate-out")
     suites = {suite["id"]: suite for suite in ran.run["suites"]}
     assert suites.keys() == {"equals", "rules", "platform"}, result.log
-    assert [suites[name]["means"] for name in ("equals", "rules")] == [{"is-equals": 0.5}, {"rules": 0.5}]
+    assert [suites[name]["means"] for name in ("equals", "rules")] == [
+        {"same-answer": pytest.approx(2 / 3)},
+        {"rules": 0.5},
+    ]
     assert suites["platform"]["reviews"] == ["look"]
     assert suites["platform"]["complete"]
     assert not (project.root / ".scoregate").exists()

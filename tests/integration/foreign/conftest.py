@@ -98,7 +98,6 @@ def bench(tmp_path: Path, server: OpenAIServer) -> Bench:
 
 
 @pytest.fixture
-def npx(bench: Bench, modules: Path) -> str:
-    """What runs a program of the project's modules."""
+def modules_at_hand(bench: Bench, modules: Path) -> None:
+    """The SDK, `tsx` and `vitest` are modules of the project."""
     (bench.project.root / "node_modules").symlink_to(modules)
-    return "npx"

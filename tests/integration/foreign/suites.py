@@ -45,7 +45,7 @@ def fn(test_case):
 
 run_test_suite(
     id="a suite/of #1?",
-    test_cases=[Case("first case"), Case("a/b")],
+    test_cases=[Case("first case"), Case("a/b"), Case("third")],
     fn=fn,
     evaluators=[Battle(), Judge()],
     human_review_job=CreateHumanReviewJob(assignee_email_address=["ann@example.com", "bob@example.com"], name="look"),
@@ -82,7 +82,7 @@ class Judge extends BaseLLMJudge<Case, string> {
   await runTestSuite<Case, string>({
     id: 'a suite/of #1?',
     testCaseHash: (testCase) => testCase.input,
-    testCases: [{ input: 'first case' }, { input: 'a/b' }],
+    testCases: [{ input: 'first case' }, { input: 'a/b' }, { input: 'third' }],
     fn: ({ testCase }) => {
       tracer.sendEvent('thinking', { properties: { of: testCase.input } });
       return `new ${testCase.input}`;

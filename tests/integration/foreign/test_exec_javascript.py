@@ -11,6 +11,8 @@ from tests.integration.foreign import suites
 from tests.integration.foreign.bench import DOCUMENTS, Bench, junit_scores, means, rows
 from tests.integration.host.conftest import Ran
 
+pytestmark = pytest.mark.usefixtures("modules_at_hand")
+TSX = "node_modules/.bin/tsx"
 SUITE = """
 import { BaseTestEvaluator, runTestSuite } from '@autoblocks/client/testing';
 
@@ -37,15 +39,15 @@ let ran = 0;
 """
 
 
-def run(bench: Bench, npx: str, here: str = "", *, words: tuple[str, ...] = ()) -> Ran:
+def run(bench: Bench, here: str = "", *, words: tuple[str, ...] = ()) -> Ran:
     """A suite of 40 cases that does something in each of them."""
     bench.project.write("run.ts", SUITE.replace("// HERE", here))
-    return bench.exec(*words, "--", npx, "tsx", "run.ts")
+    return bench.exec(*words, "--", TSX, "run.ts")
 
 
-def test_the_documented_example_runs_as_printed(bench: Bench, npx: str) -> None:
+def test_the_documented_example_runs_as_printed(bench: Bench) -> None:
     shutil.copy(DOCUMENTS / "run.ts", bench.project.root)
-    ran = bench.exec("-m", "my first run", "--", npx, "tsx", "run.ts")
+    ran = bench.exec("-m", "my first run", "--", "npx", "tsx", "run.ts")
     posted = {
         name: sorted(score for (_, evaluator), score in bench.posted.items() if evaluator == name)
         for name in ("has-all-substrings", "is-friendly")
@@ -65,9 +67,9 @@ def test_the_documented_example_runs_as_printed(bench: Bench, npx: str) -> None:
     assert bench.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_a_run_like_its_base_is_green(bench: Bench, npx: str) -> None:
-    assert run(bench, npx, words=("--out", "before")).exit_code == 0
-    ran = run(bench, npx, words=("--baseline", "before"))
+def test_a_run_like_its_base_is_green(bench: Bench) -> None:
+    assert run(bench, words=("--out", "before")).exit_code == 0
+    ran = run(bench, words=("--baseline", "before"))
     assert ran.exit_code == 0, ran.output
     assert rows(ran)["good"]["delta"] == 0
 
@@ -84,53 +86,52 @@ def test_a_run_like_its_base_is_green(bench: Bench, npx: str) -> None:
     ],
     ids=["leaves", "leaves with a code", "dies", "raises", "loses the server", "killed"],
 )
-def test_what_did_not_go_well_is_never_green(bench: Bench, npx: str, here: str, told: str) -> None:
-    ran = run(bench, npx, here)
+def test_what_did_not_go_well_is_never_green(bench: Bench, here: str, told: str) -> None:
+    ran = run(bench, here)
     assert ran.exit_code == 3, ran.output
     assert told in ran.output
 
 
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
-def test_whoever_ends_the_server_ends_the_run(bench: Bench, npx: str, number: str) -> None:
+def test_whoever_ends_the_server_ends_the_run(bench: Bench) -> None:
     pid = f"Number(require('fs').readFileSync({str(bench.project.root / 'pid')!r}))"
-    here = f"if (ran === 20) {{ process.kill({pid}, '{number}'); await new Promise(() => setInterval(() => 0, 1e6)); }}"
+    here = f"if (ran === 20) {{ process.kill({pid}, 'SIGTERM'); await new Promise(() => setInterval(() => 0, 1e6)); }}"
     bench.project.write("run.ts", SUITE.replace("// HERE", here))
-    process = bench.project.start("exec", "--", npx, "tsx", "run.ts", **bench.environ)
+    process = bench.project.start("exec", "--", TSX, "run.ts", **bench.environ)
     bench.project.write("pid", str(process.pid))
     ran = bench.project.finish(process)
     assert ran.exit_code == 130, ran.output
     assert ran.run["complete"] is False
 
 
-def test_a_filter_that_matches_nothing_is_never_green(bench: Bench, npx: str) -> None:
-    ran = run(bench, npx, words=("--suite", "other*"))
+def test_a_filter_that_matches_nothing_is_never_green(bench: Bench) -> None:
+    ran = run(bench, words=("--suite", "other*"))
     assert ran.exit_code == 3
     assert "0 suites" in ran.output
 
 
-def test_a_filter_is_heard_by_the_sdk(bench: Bench, npx: str) -> None:
-    ran = run(bench, npx, "process.exit(9)", words=("--suite", "*ther"))
+def test_a_filter_is_heard_by_the_sdk(bench: Bench) -> None:
+    ran = run(bench, "process.exit(9)", words=("--suite", "*ther"))
     assert "exited with 9" not in ran.output
-    assert run(bench, npx, words=("--suite", "d?mo")).statuses == {"passed": 40}
+    assert run(bench, words=("--suite", "d?mo")).statuses == {"passed": 40}
 
 
-def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, npx: str, server: OpenAIServer) -> None:
+def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, server: OpenAIServer) -> None:
     server.answers(r"\[Challenger\]", {"reason": "so", "result": "2"})
     server.answers(r"^judge", {"reason": "so", "answer": "Good"})
     bench.project.write("run.ts", suites.JAVASCRIPT)
-    first = bench.exec("--", npx, "tsx", "run.ts", AUTOBLOCKS_API_KEY="real-key-of-ours")
+    first = bench.exec("--", TSX, "run.ts", AUTOBLOCKS_API_KEY="real-key-of-ours")
     assert first.exit_code == 0, first.output
     assert first.run["suites"][0]["reviews"] == ["look"]
     assert "battle" not in rows(first)
-    second = bench.exec("--", npx, "tsx", "run.ts")
+    second = bench.exec("--", TSX, "run.ts")
     assert rows(second)["battle"]["mean"] == 1, second.output
     assert (bench.project.root / ".scoregate/champions").is_dir()
     assert bench.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_suites_within_a_larger_framework_are_heard(bench: Bench, npx: str) -> None:
+def test_suites_within_a_larger_framework_are_heard(bench: Bench) -> None:
     inner = SUITE.replace("(async () => {", "test('the suite', async () => {").replace("})();", "});")
     bench.project.write("evals/demo.test.ts", f"import {{ test }} from 'vitest';\n{inner}")
-    ran = bench.exec("--", npx, "vitest", "run")
+    ran = bench.exec("--", "npx", "vitest", "run")
     assert ran.exit_code == 0, ran.output
     assert ran.statuses == {"passed": 40}

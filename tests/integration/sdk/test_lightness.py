@@ -30,6 +30,23 @@ def test_importing_the_way_in_imports_nothing_that_only_the_end_needs() -> None:
     assert LATE & set(done.stdout.split()) == set()
 
 
+def test_importing_the_package_imports_next_to_nothing_until_the_client_is_asked_for() -> None:
+    code = """
+import sys
+before = set(sys.modules)
+import scoregate
+print(*(set(sys.modules) - before))
+from scoregate import Client, Judgeval
+assert Client is Judgeval is scoregate.Client
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    light, whole = (set(line.split()) for line in done.stdout.splitlines())
+    assert {name for name in light if name.startswith("scoregate")} == {"scoregate"}
+    assert HEAVY & light == set()
+    assert HEAVY & whole == {"pydantic"}
+
+
 def test_running_a_suite_under_a_host_imports_nothing_heavy_either(home: Home) -> None:
     found = home.run("""
 assert run_test_suite("demo", cases(3), lambda case: case["n"], [Good(), AsyncGood()], test_case_hash=["n"]).passed

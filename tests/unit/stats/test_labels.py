@@ -10,6 +10,7 @@ from tests.unit.stats.builders import SAME, Scores, cases, compared, row_of, run
 from scoregate.core.compare import compare
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
 from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.fingerprints import what_changed
 from scoregate.core.rows import Label, Row
 
 OTHER = EvaluatorInfo("score", replace(SAME, source="other"))
@@ -73,6 +74,29 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
 def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", fingerprint))
     assert (row.label, row.reason) == (Label.NOT_COMPARABLE, words)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("1.2", "1.3", "judge score 1.2 -> 1.3"),
+        ("1.3", "1.2", "judge score 1.3 -> 1.2"),
+        ("1.2", "1.2", "its prompt changed"),
+        (None, "1.3", "its prompt changed"),
+    ],
+)
+def test_a_version_says_more_than_what_changed(old: str | None, new: str, words: str) -> None:
+    changed = EvaluatorInfo("score", replace(SAME, prompt="x", version=new))
+    known = EvaluatorInfo("score", replace(SAME, version=old))
+    assert what_changed(changed, known) == words
+
+
+def test_a_version_alone_changes_nothing_unless_nothing_else_is_known() -> None:
+    assert what_changed(EvaluatorInfo("j", replace(SAME, version="2.0")), EvaluatorInfo("j", SAME)) == ""
+    old, new = (EvaluatorInfo("j", replace(SAME, version=version)) for version in ("1.2", "2.0"))
+    assert what_changed(new, old) == ""
+    old, new = (EvaluatorInfo("j", Fingerprint(version=version)) for version in ("1.2", "2.0"))
+    assert what_changed(new, old) == "judge j 1.2 -> 2.0"
 
 
 def test_not_comparable_comes_before_new() -> None:

@@ -25,8 +25,8 @@ class Row(BaseModel):
 ROWS = Kind("rows", Row, JSON_LINES, ("dataset", "version"))
 
 
-def test_kinds_are_told_apart_by_their_folders() -> None:
-    assert len({kind.name for kind in KINDS}) == len(KINDS)
+def test_kinds_are_told_apart_by_their_folders_and_files() -> None:
+    assert len({(kind.name, kind.layout.suffix) for kind in KINDS}) == len(KINDS)
 
 
 def test_rows_keep_their_order_and_repetitions(store: Store) -> None:

@@ -1,0 +1,102 @@
+"""`scoregate config`: test configs, a dataset and the judges that score it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from scoregate.cli.listing import show_json, show_lines, show_rows
+from scoregate.cli.people import say
+from scoregate.client import Client
+from scoregate.errors import UsageError
+from scoregate.judges import TestConfig
+from scoregate.store import CONFIGS
+
+_HEADINGS = ("config", "dataset", "judges", "made", "description")
+
+
+@click.group("config")
+def command() -> None:
+    """Test configs: kept in .scoregate/configs as TOML, to edit and review."""
+
+
+@command.command("ls")
+@click.option("--dataset", metavar="NAME", help="Only those of this dataset, by name or id.")
+@click.option("--json", "json_", is_flag=True, help="Every field, as a JSON list.")
+def ls(dataset: str | None, json_: bool) -> None:
+    """Show the test configs."""
+    found = Client().test_configs.list(dataset)
+    if json_:
+        show_json(map(_as_json, found))
+    else:
+        show_rows(_HEADINGS, map(_row, found), nothing="There are no test configs.")
+
+
+@command.command("show")
+@click.argument("config")
+@click.option("--json", "json_", is_flag=True, help="As a JSON list of one.")
+def show(config: str, json_: bool) -> None:
+    """Show CONFIG, by name or id, with the versions of its judges that a run would take."""
+    client = Client()
+    found = _found(client, config)
+    if json_:
+        show_json([_as_json(found)])
+        return
+    day = f" of {found.created_at:%Y-%m-%d}" if found.created_at else ""
+    judges = [f"judge {_version(client, judge.judge_id, judge.name)}" for judge in found.judges]
+    about = [found.description] if found.description else []
+    show_lines([f"{found.name}{day} ({found.id})", *about, f"dataset {found.dataset}", *judges])
+
+
+@command.command("add")
+@click.argument("name")
+@click.option("--dataset", required=True, metavar="NAME", help="By name or id.")
+@click.option("--judge", "judges", multiple=True, required=True, metavar="NAME", help="By name or id; may be repeated.")
+@click.option("--description", metavar="TEXT")
+def add(name: str, dataset: str, judges: Sequence[str], description: str | None) -> None:
+    """Bind a dataset to judges, as the test config NAME."""
+    client = Client()
+    client.test_configs.create(name, dataset, judges, description)
+    say(f"{name}: written to {client.store.where(CONFIGS, (name,))}")
+
+
+@command.command("rm")
+@click.argument("config")
+def rm(config: str) -> None:
+    """Remove CONFIG, by name or id; its dataset and its judges stay."""
+    client = Client()
+    found = _found(client, config)
+    client.test_configs.delete(found.id)
+    say(f"{found.name}: removed")
+
+
+def _found(client: Client, config: str) -> TestConfig:
+    if (found := client.test_configs.get(config)) is not None:
+        return found
+    names = ", ".join(each.name for each in client.test_configs.list())
+    raise UsageError(f"there is no test config {config!r:.60}", advice=f"There are {names:.300}." if names else "")
+
+
+def _version(client: Client, judge: str, name: str | None) -> str:
+    found = client.judges.get(name or judge)
+    return f"{judge}, which is not there any more" if found is None else f"{found.label}, {found.score_type}"
+
+
+def _row(config: TestConfig) -> tuple[str, ...]:
+    judges = ", ".join(judge.name or judge.judge_id for judge in config.judges)
+    day = f"{config.created_at:%Y-%m-%d}" if config.created_at else ""
+    return config.name, config.dataset, judges, day, config.description or ""
+
+
+def _as_json(config: TestConfig) -> dict[str, Any]:
+    return {
+        "id": config.id,
+        "name": config.name,
+        "description": config.description,
+        "dataset": config.dataset,
+        "dataset_id": config.dataset_id,
+        "judges": [{"judge_id": judge.judge_id, "name": judge.name} for judge in config.judges],
+        "created_at": None if config.created_at is None else config.created_at.isoformat(),
+    }

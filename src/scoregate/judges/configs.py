@@ -1,0 +1,192 @@
+"""Test configs: a dataset bound to the judges that score it, checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+
+from scoregate.errors import JudgmentConflictError, JudgmentValidationError
+from scoregate.judges.asking import incompatible
+from scoregate.judges.checks import checked_name, checked_title
+from scoregate.judges.finding import chosen, find, found_all
+from scoregate.judges.settling import Settled
+from scoregate.store import CONFIGS, JUDGES, Store, StoredConfig
+
+JudgeEntry = str | UUID | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetShape:
+    """What a test config has to know of a dataset: `fields` are the columns of its schema."""
+
+    id: str
+    name: str
+    fields: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigJudge:
+    """A judge of a test config; without a name and types where the store has it no longer."""
+
+    judge_id: str
+    name: str | None = None
+    judge_type: str | None = None
+    score_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TestConfig:
+    """A dataset and the judges that score it. `dataset_id` is the dataset's name where the store has it no longer."""
+
+    __test__ = False
+
+    id: str
+    name: str
+    dataset: str
+    dataset_id: str
+    judges: tuple[ConfigJudge, ...]
+    description: str | None = None
+    created_at: datetime | None = None
+
+
+class TestConfigs:
+    """The test configs of a project.
+
+    Args:
+        store: where they are. dataset: finds a dataset by name or id; None where there is none.
+
+    Every method raises StoreError where something cannot be read or written.
+    """
+
+    __test__ = False
+
+    def __init__(self, store: Store, dataset: Callable[[str], DatasetShape | None]) -> None:
+        self._store = store
+        self._dataset = dataset
+
+    def create(
+        self, name: str, dataset: str, judges: Sequence[JudgeEntry], description: str | None = None
+    ) -> TestConfig:
+        """Bind a dataset, by name or id, to judges: names, ids, or dicts with a `judge_id` or `name`.
+
+        Raises:
+            ValueError: an entry is written otherwise. JudgmentConflictError: there is a config of this name.
+            JudgmentValidationError: the dataset or a judge is not there, or a judge's prompt asks for a field that
+                the dataset does not have.
+        """
+        names = [_entry(judge) for judge in judges]
+        try:
+            shape, found = self._checked(name, dataset, names)
+        except JudgmentValidationError as error:
+            raise JudgmentValidationError(
+                f"Failed to create test config {name!r:.60}: {error.message}", advice=error.advice
+            ) from None
+        config = StoredConfig(
+            name=name,
+            id=str(uuid4()),
+            description=description or "",
+            dataset=shape.name,
+            judges=tuple(each.judge.name for each in found),
+            created_at=datetime.now(UTC).replace(microsecond=0),
+        )
+        self._write(config)
+        return self._public(config)
+
+    def get(self, test_config: str) -> TestConfig | None:
+        """A test config by name or id; None where there is none."""
+        found = next((each for each in self._read(test_config)), None)
+        found = found or next((each for each in self._all() if each.id == test_config), None)
+        return None if found is None else self._public(found)
+
+    def list(self, dataset_id: str | None = None) -> list[TestConfig]:
+        """All, by name, or those of one dataset, by its id or name."""
+        found = [self._public(each) for each in self._all()]
+        return [each for each in found if dataset_id is None or dataset_id in (each.dataset_id, each.dataset)]
+
+    def delete(self, test_config_id: str) -> bool:
+        """Delete one, by id or name; False where there is none."""
+        if (found := self.get(test_config_id)) is None:
+            return False
+        self._store.update(CONFIGS, (found.name,), lambda _: ())
+        return True
+
+    def _checked(self, name: str, dataset: str, judges: Sequence[str]) -> tuple[DatasetShape, Sequence[Settled]]:
+        checked_name(name)
+        if (shape := self._dataset(dataset)) is None:
+            raise JudgmentValidationError(f"Dataset not found: {dataset!s:.60}")
+        if not judges:
+            raise JudgmentValidationError("it needs at least one judge")
+        found = found_all(self._store, judges)
+        for each in found:
+            check_compatible(each, shape)
+        return shape, found
+
+    def _write(self, config: StoredConfig) -> None:
+        with self._store.writing() as writer:
+            if next(self._read(config.name), None) is not None:
+                raise JudgmentConflictError(
+                    f"there is a test config {config.name!r:.60} already,"
+                    f" in {self._store.where(CONFIGS, (config.name,))}",
+                    advice="Edit that file, or delete the config first.",
+                )
+            gone = [name for name in config.judges if not any(True for _ in self._store.read(JUDGES, (name,)))]
+            if gone:
+                raise JudgmentValidationError(f"Judges not found: {', '.join(gone):.300}")
+            writer.update(CONFIGS, (config.name,), lambda _: [config])
+
+    def _all(self) -> Iterator[StoredConfig]:
+        for (name,) in self._store.shelves(CONFIGS):
+            yield from self._read(name)
+
+    def _read(self, name: str) -> Iterator[StoredConfig]:
+        for config in self._store.read(CONFIGS, (name,)):
+            checked_title(config.name, name, where=self._store.where(CONFIGS, (name,)))
+            own = config.id or str(uuid5(NAMESPACE_URL, f"scoregate:config:{name}"))
+            yield config.model_copy(update={"name": name, "id": own})
+
+    def _public(self, config: StoredConfig) -> TestConfig:
+        shape = self._dataset(config.dataset)
+        return TestConfig(
+            config.id,
+            config.name,
+            config.dataset if shape is None else shape.name,
+            config.dataset if shape is None else shape.id,
+            tuple(self._judge(each) for each in config.judges),
+            config.description or None,
+            config.created_at,
+        )
+
+    def _judge(self, judge: str) -> ConfigJudge:
+        if (found := find(self._store, judge)) is None:
+            return ConfigJudge(judge)
+        return ConfigJudge(found.judge.id, found.judge.name, found.judge.kind, found.judge.score_type)
+
+
+def check_compatible(judge: Settled, dataset: DatasetShape) -> None:
+    """Hold a judge's default version against a dataset.
+
+    Raises:
+        JudgmentValidationError: its prompt asks for a field that the dataset does not have.
+    """
+    version = chosen(judge)
+    if missing := incompatible(version, dataset.fields):
+        asked = ", ".join(f"{{{{{name:.60}}}}}" for name in missing[:5])
+        raise JudgmentValidationError(
+            f"Judge {version.label!r:.60} asks for {asked}, which the dataset {dataset.name!r:.60} does not have",
+            advice=f"Its fields are {', '.join(sorted(dataset.fields)):.300}; {{{{output}}}} and {{{{trace}}}} are the"
+            " agent's.",
+        )
+
+
+def _entry(judge: Any) -> str:
+    """The name or the id that an entry says."""
+    if isinstance(judge, Mapping):
+        judge = judge.get("judge_id") or judge.get("name")
+    if isinstance(judge, UUID):
+        return str(judge)
+    if not isinstance(judge, str) or not judge:
+        raise ValueError("judges entries must be judge names or dicts with a 'judge_id' or 'name' key")
+    return judge

@@ -1,0 +1,25 @@
+"""Test configs as they are kept: which dataset is judged by which judges."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, Field
+
+from scoregate.store.documents import TOML, Document
+from scoregate.store.kinds import Kind
+from scoregate.store.lines import whole
+
+
+class StoredConfig(Document):
+    """A test config. `dataset` and `judges` are names or ids; a judge may come once."""
+
+    name: str = ""
+    id: str = Field(default="", max_length=200)
+    description: Annotated[str, AfterValidator(whole)] = ""
+    dataset: str = Field(min_length=1)
+    judges: tuple[str, ...] = Field(min_length=1)
+    created_at: AwareDatetime | None = None
+
+
+CONFIGS = Kind("configs", StoredConfig, TOML, ("config",))

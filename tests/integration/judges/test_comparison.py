@@ -1,0 +1,97 @@
+"""A judge's version is part of what a score depends on: the comparison says which one took the place of which."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+from tests.unit.judges import graders
+
+from scoregate.client import Client
+from scoregate.core.compare import compare
+from scoregate.core.record import Run
+from scoregate.core.rows import Label, Row
+from scoregate.core.suite import Case, Description, Suite
+from scoregate.engine.run_suite import finish, run_suite
+from scoregate.judges import JudgeVersion, Subject, scorers_of, unstored
+
+pytestmark = pytest.mark.anyio
+EXAMPLES = [{"input": f"question {n}", "stars": n % 5 + 1, "tone": "kind"} for n in range(12)]
+
+
+async def run(*versions: JudgeVersion) -> Run:
+    """A suite whose task repeats the question."""
+    suite = Suite(
+        "nightly",
+        [Case(str(number), example) for number, example in enumerate(EXAMPLES)],
+        lambda example: example["input"],
+        lambda case: Description(case.value["input"], case.value),
+        lambda output: output,
+        scorers_of(versions, lambda example, output: Subject({**example, "output": output}, example, output)),
+    )
+    started = perf_counter()
+    (log,) = await run_suite(suite, None)
+    finish(log, started)
+    return Run("run", 0.0, 1.0, "0", suites=(log.folded(),), complete=True)
+
+
+def rows(new: Run, old: Run) -> dict[str, Row]:
+    return {row.evaluator: row for row in compare(new, old).rows}
+
+
+async def test_another_version_is_not_comparable_and_says_so(client: Client, server: OpenAIServer) -> None:
+    server.answers("helpful", {"answer": "Yes"})
+    client.judges.create("helpfulness", "Is it helpful?")
+    client.judges.update("helpfulness", prompt="Is it helpful and short?", major=True)
+    old = await run(*client.judges.resolve(["helpfulness"], [{"name": "helpfulness", "version": "0.0"}]))
+    new = await run(*client.judges.resolve(["helpfulness"]))
+    row = rows(new, old)["helpfulness"]
+    assert (row.label, row.reason) == (Label.NOT_COMPARABLE, "judge helpfulness 0.0 -> 1.0")
+    assert rows(new, new)["helpfulness"].label is not Label.NOT_COMPARABLE
+
+
+async def test_a_version_that_is_the_same_in_all_but_its_number_is_comparable(
+    client: Client, server: OpenAIServer
+) -> None:
+    server.answers("helpful", {"answer": "Yes"})
+    client.judges.create("helpfulness", "Is it helpful?")
+    old = await run(*client.judges.resolve(["helpfulness"]))
+    client.judges.update("helpfulness", major=True)
+    new = await run(*client.judges.resolve(["helpfulness"]))
+    assert rows(new, old)["helpfulness"].label is not Label.NOT_COMPARABLE
+
+
+async def test_another_model_of_the_project_is_told_as_ever(
+    client: Client, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers("helpful", {"answer": "Yes"})
+    client.judges.create("helpfulness", "Is it helpful?")
+    old = await run(*client.judges.resolve(["helpfulness"]))
+    monkeypatch.setenv("SCOREGATE_MODEL", "openai/gpt-6-luna")
+    new = await run(*client.judges.resolve(["helpfulness"]))
+    assert rows(new, old)["helpfulness"].reason == "its model changed: gpt-4o → gpt-6-luna"
+
+
+async def test_two_versions_of_a_judge_run_together(client: Client, server: OpenAIServer) -> None:
+    server.answers("and short", {"answer": "No"})
+    server.answers(r"helpful\?", {"answer": "Yes"})
+    client.judges.create("helpfulness", "Is it helpful?")
+    client.judges.update("helpfulness", prompt="Is it helpful and short?")
+    pins: list[dict[str, Any]] = [{"name": "helpfulness", "version": version} for version in ("0.0", "0.1")]
+    found = (await run(*client.judges.resolve(["helpfulness"], pins))).suites[0]
+    assert {name: found.mean(name) for name in found.evaluators} == {"helpfulness 0.0": 1.0, "helpfulness 0.1": 0.0}
+
+
+async def test_code_judges_sync_and_async_are_scorers_too() -> None:
+    judges = [unstored(graders.Short), unstored(graders.Starred), unstored(graders.Toned)]
+    found = (await run(*judges)).suites[0]
+    means = {name: found.mean(name) for name in found.evaluators}
+    assert means == {"Short": 1.0, "stars": pytest.approx(sum(e["stars"] - 1 for e in EXAMPLES) / 48), "Toned": 1.0}
+
+
+async def test_what_a_judge_raises_is_an_error_of_its_case() -> None:
+    found = (await run(unstored(graders.Broken))).suites[0]
+    assert len(found.columns.errored["Broken"]) == len(EXAMPLES)
+    assert found.mean("Broken") is None

@@ -1,0 +1,172 @@
+"""Prompt judges ask a model: what they ask, what they make of the answer, and what never becomes a score."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.fakes.openai import OpenAIServer
+from tests.integration.judging.suites import prompts
+from tests.integration.judging.test_injections import ATTACKS, parts, sent
+
+from scoregate.client import Client
+from scoregate.core.evaluation import Usage
+from scoregate.core.metering import METER, Meter
+from scoregate.judges import JudgeResult, Subject, scored
+from scoregate.judging import filled, placeholders
+
+pytestmark = pytest.mark.anyio
+FIELDS = {"question": "When do you open?", "context": ["9 to 17"], "n": None}
+
+
+async def ask(client: Client, prompt: str, subject: Subject | None = None, **judge: Any) -> JudgeResult:
+    client.judges.create("helpfulness", prompt, **judge)
+    (version,) = client.judges.resolve(["helpfulness"])
+    return await scored(version, subject or Subject(FIELDS, FIELDS, output="At nine."))
+
+
+@pytest.mark.parametrize(("answer", "score"), [("Yes", 1.0), ("No", 0.0)])
+async def test_a_binary_judge_says_yes_or_no(client: Client, server: OpenAIServer, answer: str, score: float) -> None:
+    server.answers("helpful", {"answer": answer, "reason": "so it is"})
+    found = await ask(client, "Is it helpful?\n{{output}}")
+    assert (found.value, found.score, found.reason, found.version) == (answer, score, "so it is", "0.0")
+    assert found.usage is not None
+    assert found.usage.input_tokens > 10
+    evaluation = found.evaluation()
+    assert evaluation is not None
+    assert evaluation.metadata is not None
+    assert evaluation.metadata["prompt"] == prompts(server)[0]
+    (body,) = server.asked()
+    assert (body["model"], body["temperature"]) == ("gpt-4o", 0.0)
+
+
+async def test_a_numeric_judge_is_read_on_its_own_scale(client: Client, server: OpenAIServer) -> None:
+    server.answers("from 1 to 5", {"answer": 4, "reason": "good"})
+    found = await ask(client, "How good?", score_type="numeric", min_score=1, max_score=5, model="openai/gpt-6-luna")
+    assert (found.value, found.score, found.low, found.high) == (4.0, 0.75, 1.0, 5.0)
+    assert server.asked()[0]["model"] == "gpt-6-luna"
+
+
+async def test_a_categorical_judge_names_its_categories_and_one_may_be_a_mere_label(
+    client: Client, server: OpenAIServer
+) -> None:
+    categories = [{"value": "kind", "description": "warm words", "score": 1}, "odd"]
+    server.answers("- kind: warm words\n- odd", {"answer": "odd", "reason": "hm"})
+    found = await ask(client, "Which tone?", score_type="categorical", categories=categories)
+    assert (found.value, found.score, found.error) == ("odd", None, None)
+    assert found.evaluation() is None
+
+
+@pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "seven", {"answer": "NaN"}])
+async def test_an_answer_off_the_scale_is_an_error(client: Client, server: OpenAIServer, answer: Any) -> None:
+    server.answers("How good|Answer again", answer)
+    found = await ask(client, "How good?", score_type="numeric", min_score=1, max_score=5)
+    assert (found.value, found.score) == (None, None)
+    assert found.error is not None
+    assert found.error.type == "MalformedAnswer"
+    assert found.usage is not None, "what was paid for is told"
+
+
+async def test_a_refusal_is_an_error_with_advice(client: Client, server: OpenAIServer) -> None:
+    server.filters_content("helpful")
+    found = await ask(client, "Is it helpful?")
+    assert found.error is not None
+    assert found.error.type == "ContentFiltered"
+
+
+async def test_what_is_used_counts_to_who_asks(client: Client, server: OpenAIServer) -> None:  # noqa: ARG001
+    meter = Meter()
+    token = METER.set(meter)
+    try:
+        found = await ask(client, "Is it helpful?")
+    finally:
+        METER.reset(token)
+    assert isinstance(found.usage, Usage)
+    assert meter.usages == (found.usage,)
+
+
+async def test_values_stand_in_fences_in_the_place_of_their_names(client: Client, server: OpenAIServer) -> None:
+    await ask(client, "Q: {{question}}\nC: {{ context }}\nN: {{n}}\nagain: {{question}}")
+    (prompt,) = prompts(server)
+    blocks, rest = parts(prompt)
+    assert blocks == {
+        "question": FIELDS["question"],
+        "context": '["9 to 17"]',
+        "n": "null",
+        "the agent's output": "At nine.",
+    }
+    assert prompt.count("BEGIN question") == 2
+    assert "Q: \n" in rest
+    assert prompt.endswith("The answer is Yes or No.")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "subject", "shown"),
+    [
+        ("x", Subject({}, {}), []),
+        ("x", Subject({}, {}, output="o"), ["the agent's output"]),
+        ("x", Subject({}, {}, output=None), []),
+        ("x", Subject({}, {}, output="o", trace="t"), ["the agent's trace"]),
+        ("{{output}}", Subject({}, {}, output="o", trace="t"), ["output", "the agent's trace"]),
+        ("{{trace}}", Subject({}, {}, output="o", trace="t"), ["trace"]),
+        ("{{output}}", Subject({}, {"output": "of the dataset"}, output="o"), ["output", "the agent's output"]),
+    ],
+)
+async def test_what_the_agent_did_is_shown(
+    client: Client, server: OpenAIServer, prompt: str, subject: Subject, shown: list[str]
+) -> None:
+    await ask(client, prompt, subject)
+    blocks, _ = parts(prompts(server)[0])
+    assert list(blocks) == shown
+    if subject.fields:
+        assert blocks == {"output": "of the dataset", "the agent's output": "o"}
+
+
+async def test_a_prompt_that_asks_for_what_is_not_there_asks_nobody(client: Client, server: OpenAIServer) -> None:
+    found = await ask(client, "{{output}} {{trace}} {{x}}", Subject({}, {}))
+    assert found.error is not None
+    assert "asks for {{output}}, {{trace}}, {{x}}, which this example does not have" in found.error.message
+    assert "agent's output" in found.error.advice
+    assert server.asked() == []
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+async def test_a_value_stands_between_fences_and_nowhere_else(
+    client: Client, server: OpenAIServer, attack: str
+) -> None:
+    text = ATTACKS[attack] + "{{question}} {{ nothing }}"
+    client.judges.create("judge", "Polite?\n{{answer}}\nTo: {{question}}")
+    (version,) = client.judges.resolve(["judge"])
+    for answer in ("calm", text):
+        fields = {"answer": answer, "question": "q"}
+        await scored(version, Subject(fields, fields))
+    (_, calm), (blocks, rest) = map(parts, prompts(server))
+    assert blocks == {"answer": sent(text), "question": "q"}
+    fences = re.compile("=+ [0-9a-f]{12}")
+    assert fences.sub("", rest) == fences.sub("", calm)
+
+
+@settings(deadline=None)
+@given(st.text(), st.dictionaries(st.sampled_from(["a", "b c", "d.e", "f-g"]), st.text(), min_size=1))
+def test_no_value_is_ever_read(prompt: str, values: dict[str, str]) -> None:
+    names = "".join(f"{{{{{name}}}}}" for name in values)
+    question = f"{prompt}\n{names}"
+    blocks = dict.fromkeys(placeholders(question), "x") | values
+    found = parts(filled(question, blocks))[0]
+    assert {name: found[name] for name in values} == {name: sent(text) for name, text in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "names"),
+    [
+        ("{{a}}{{ b }}{{a}}", ["a", "b"]),
+        ("{{first name}} {{a.b}} {{x-y}} {{naïve}} {{_}}", ["first name", "a.b", "x-y", "naïve", "_"]),
+        ('{"a": {"b": 1}} {{"a": 1}} {{ }} {{a}b}} {a} {{-a}} {% a %} {{a|upper}} {{a\n}}', []),
+        ("{{{a}}}", ["a"]),
+    ],
+)
+def test_what_is_a_placeholder(prompt: str, names: list[str]) -> None:
+    assert list(placeholders(prompt)) == names

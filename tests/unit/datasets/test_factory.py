@@ -1,0 +1,352 @@
+"""`client.datasets`: what is made, found, listed and deleted, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import scoregate
+from scoregate import Client, Judgeval
+from scoregate.datasets import Datasets, Example, Schema
+from scoregate.datasets.schema import TYPES
+from scoregate.errors import (
+    InvalidDataset,
+    JudgmentConflictError,
+    JudgmentError,
+    JudgmentValidationError,
+    MissingExtra,
+    StoreError,
+)
+from scoregate.store import open_store
+
+ROW = {"input": "When do you open?", "expected_output": "At nine."}
+TEXTS = {"type": "object", "properties": {"input": {"type": "string"}, "expected_output": {"type": "string"}}}
+
+
+def rows(dataset: Any) -> list[dict[str, Any]]:
+    return [dict(example.properties) for example in dataset]
+
+
+def test_a_dataset_is_made_found_listed_and_deleted(datasets: Datasets) -> None:
+    made = datasets.create("golden", examples=[Example.create(**ROW)], description="What we must not break.")
+    for found in (datasets.get("golden"), datasets.get(made.dataset_id)):
+        assert (rows(found), len(found), found.name) == ([ROW], 1, "golden")
+        assert (found.version, found.dataset_id, found.schema) == (made.version, made.dataset_id, TEXTS)
+    (info,) = datasets.list()
+    assert (info.dataset_id, info.name, info.entries, info.current_version) == (made.dataset_id, "golden", 1, 1)
+    assert (info.schema, info.description, info.test_config_count) == (TEXTS, "What we must not break.", 0)
+    assert datasets.delete("golden")
+    assert not datasets.delete("golden")
+    assert datasets.list() == []
+
+
+def test_adding_makes_a_version_a_call_and_old_ones_stay(datasets: Datasets) -> None:
+    dataset = datasets.create("golden", schema=TEXTS)
+    dataset.add_examples(Example.create(input=str(n), expected_output="") for n in range(250))
+    dataset.add_examples([{**ROW, "input": "last"}], batch_size=1)
+    dataset.add_examples([])
+    assert [(v.version_number, v.item_count) for v in dataset.versions()] == [(3, 251), (2, 250), (1, 0)]
+    assert [example["input"] for example in datasets.get("golden", 2)] == [str(n) for n in range(250)]
+    assert [example.example_id for example in dataset] == list(range(1, 252))
+    for version in datasets.versions("golden"):
+        assert len(datasets.get("golden", str(version.version_id)).examples) == version.item_count
+    with pytest.raises(AttributeError):
+        dataset.version.item_count = 1  # type: ignore[misc]
+
+
+def test_a_dataset_in_hand_does_not_see_what_others_add(datasets: Datasets) -> None:
+    held = datasets.create("golden", examples=[ROW])
+    datasets.get("golden").add_examples([ROW])
+    assert len(held) == len(held.examples) == 1
+    held.add_examples([ROW])
+    assert len(held) == len(held.examples) == 3
+
+
+def test_an_existing_name_is_a_conflict_unless_it_is_overwritten(datasets: Datasets) -> None:
+    old = datasets.create("golden", examples=[ROW, ROW])
+    with pytest.raises(JudgmentConflictError, match=r"'golden' already\n.*overwrite=True"):
+        datasets.create("golden", examples=[ROW])
+    assert len(datasets.get("golden")) == 2
+    new = datasets.create("golden", examples=[{"q": 1}], overwrite=True)
+    assert new.dataset_id != old.dataset_id
+    assert rows(datasets.get("golden")) == [{"q": 1}]
+    assert len(datasets.versions("golden")) == 1
+    with pytest.raises(JudgmentValidationError):
+        datasets.create("golden", schema=TEXTS, examples=[{"q": 1}], overwrite=True)
+    assert rows(datasets.get("golden")) == [{"q": 1}], "what is wrong replaces nothing"
+
+
+class Configs:
+    """Test configs, kept anywhere."""
+
+    def __init__(self) -> None:
+        self.names = ["nightly"]
+
+    def of(self, _dataset_id: str, name: str) -> list[str]:
+        return self.names if name == "golden" else []
+
+    def delete(self, _dataset_id: str, name: str) -> None:
+        assert name == "golden"
+        self.names = []
+
+
+def test_what_depends_on_a_dataset_is_counted_kept_and_deleted_with_it(tmp_path: Path) -> None:
+    datasets = Datasets(open_store(tmp_path), Configs())
+    made = datasets.create("golden", examples=[ROW])
+    datasets.create("other", examples=[ROW])
+    assert [info.test_config_count for info in datasets.list()] == [1, 0]
+    with pytest.raises(JudgmentValidationError, match="test configs use it: nightly"):
+        datasets.create("golden", examples=[ROW], overwrite=True)
+    assert made.delete()
+    assert datasets.create("golden", examples=[ROW]).version.version_number == 1
+
+
+@pytest.mark.parametrize("type_", TYPES)
+def test_each_type_of_column_takes_its_values_and_no_others(datasets: Datasets, type_: str) -> None:
+    values: dict[str, list[Any]] = {
+        "string": ["", "text"],
+        "integer": [0, -1, 10**30],
+        "number": [0.25, 0.5, -1e300],
+        "boolean": [True, False],
+        "array": [[], [1, "a", None]],
+        "object": [{}, {"a": [{"b": None}]}],
+        "trace": ["0af7651916cd43dd8448eb211c80319c"],
+    }
+    takes = {"number": {"number", "integer"}, "string": {"string", "trace"}, "trace": {"trace", "string"}}
+    dataset = datasets.create("golden", {"type": "object", "properties": {"x": {"type": type_}}})
+    dataset.add_examples([{"x": value} for value in values[type_]])
+    assert [example["x"] for example in dataset] == values[type_]
+    others = [value for other, each in values.items() for value in each if other not in takes.get(type_, {type_})]
+    for value in others:
+        with pytest.raises(JudgmentValidationError, match=r"example 1: column 'x': must be an? "):
+            dataset.add_examples([{"x": value}])
+    assert len(dataset) == len(values[type_])
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"input": "x"}, "column 'expected_output': is missing"),
+        ({"input": "x", "expected_output": None}, "column 'expected_output': is missing"),
+        ({**ROW, "inptu": 1}, "column 'inptu': there is no such column; the schema has input, expected_output"),
+        ({**ROW, "input": float("nan")}, "column 'input': must be a string, not nan"),
+    ],
+)
+def test_a_row_that_does_not_fit_adds_none(datasets: Datasets, row: dict[str, Any], told: str) -> None:
+    dataset = datasets.create("golden", TEXTS)
+    with pytest.raises(JudgmentValidationError) as raised:
+        dataset.add_examples([ROW, ROW, row])
+    assert f"example 3: {told}" in raised.value.message
+    assert "Nothing was added" in raised.value.advice
+    assert len(datasets.get("golden")) == 0
+    assert len(dataset.versions()) == 1
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), [float("nan")], [object()], [[{1: object()}]], [{1: 2}], [(1,)]]
+)
+def test_what_has_no_form_in_json_is_refused(datasets: Datasets, value: Any) -> None:
+    type_ = "array" if isinstance(value, list) else "number"
+    dataset = datasets.create("golden", {"type": "object", "properties": {"x": {"type": type_}}})
+    with pytest.raises(JudgmentValidationError, match="example 1: "):
+        dataset.add_examples([{"x": value}])
+
+
+def test_a_row_nested_too_deeply_is_refused(datasets: Datasets) -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    dataset = datasets.create("golden", {"type": "object", "properties": {"x": {"type": "array"}}})
+    with pytest.raises(JudgmentValidationError, match="nested too deeply"):
+        dataset.add_examples([{"x": value}])
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ([], "the schema must be an object"),
+        ({}, "the schema's type must be 'object', not None"),
+        ({"type": "array"}, "the schema's type must be 'object', not 'array'"),
+        ({"type": "object"}, "the schema's properties must be an object"),
+        ({"type": "object", "properties": {}}, "the schema's properties must be an object"),
+        ({"type": "object", "properties": {"a": "string"}}, "the schema of column 'a' must be an object"),
+        ({"type": "object", "properties": {"a": {"type": "text"}}}, "the type of column 'a' must be one of string, "),
+        ({"type": "object", "properties": {"a": {"type": ["string"]}}}, "must be one of"),
+        ({"type": "object", "properties": {"a": {"type": "string", "enum": []}}}, "column 'a' says 'enum'"),
+        ({"type": "object", "properties": {" ": {"type": "string"}}}, "a column needs a name"),
+        (
+            {"type": "object", "properties": {"a": {"type": "trace"}, "b": {"type": "trace"}}},
+            r"2 columns of type trace, and may have one: \['a', 'b'\]",
+        ),
+        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b"]}, "requires"),
+        ({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True}, "additional"),
+    ],
+)
+def test_a_schema_that_is_none_is_a_value_error(datasets: Datasets, schema: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told) as raised:
+        datasets.create("golden", schema)
+    assert isinstance(raised.value, JudgmentError)
+    assert datasets.list() == []
+
+
+def test_a_schema_may_say_what_holds_anyway(datasets: Datasets) -> None:
+    column = {"type": "string", "description": "what people ask"}
+    schema = {"type": "object", "properties": {"a": column}, "required": ["a"], "additionalProperties": False}
+    assert datasets.create("golden", schema).version.columns == {"a": "string"}
+
+
+def test_types_are_found_from_examples(datasets: Datasets) -> None:
+    row = {"s": "x", "b": True, "i": 1, "n": 0.5, "a": [1], "o": {"k": 1}, "nothing": None}
+    made = datasets.create("golden", examples=[row, {**row, "n": 2}])
+    assert made.version.columns == {
+        "s": "string", "b": "boolean", "i": "integer", "n": "number", "a": "array", "o": "object",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("examples", "told"),
+    [
+        ([], "needs a schema, or examples"),
+        ([{}], "needs a schema, or examples"),
+        ([{"a": None}], "needs a schema, or examples"),
+        ([{"a": 1, "b": 1}, {"a": 1, "c": 1}], r"different fields: \['b', 'c'\]"),
+        ([{"a": 1}, {"a": "1"}], "field 'a': integer in the examples before, string in example 2"),
+        ([{"a": object()}], "no column can hold"),
+    ],
+)
+def test_examples_that_give_no_schema_are_a_value_error(datasets: Datasets, examples: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        datasets.create("golden", examples=examples)
+
+
+@pytest.mark.parametrize("examples", [Example.create(**ROW), ROW, "text", [1], [None], [[1]]])
+def test_what_is_no_list_of_examples_is_a_type_error(datasets: Datasets, examples: Any) -> None:
+    dataset = datasets.create("golden", TEXTS)
+    for act in (dataset.add_examples, lambda given: datasets.create("other", TEXTS, given)):
+        with pytest.raises(TypeError, match="example"):
+            act(examples)
+    assert [(info.name, info.entries) for info in datasets.list()] == [("golden", 0)]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, None, 7])
+def test_a_name_is_needed(datasets: Datasets, name: Any) -> None:
+    with pytest.raises(InvalidDataset, match="needs a name"):
+        datasets.create(name, TEXTS)
+
+
+def test_what_is_not_there_is_told(datasets: Datasets) -> None:
+    datasets.create("golden", TEXTS)
+    for act in (datasets.get, datasets.versions):
+        with pytest.raises(JudgmentValidationError, match=r"no dataset 'gold'\nThere are golden"):
+            act("gold")
+    for version in (0, 2, -1, True, "1", "x", str(2**60)):
+        with pytest.raises(ValueError, match=f"Dataset version {version} does not exist"):
+            datasets.get("golden", version)
+
+
+def test_names_and_traces_of_examples_are_kept(datasets: Datasets) -> None:
+    properties = {"input": {"type": "string"}, "run": {"type": "trace"}}
+    dataset = datasets.create("golden", {"type": "object", "properties": properties})
+    dataset.add_examples([Example.create(name="first", offline_trace_id="ab" * 16, input="x")])
+    (example,) = dataset
+    assert (example.name, example.offline_trace_id, example["run"]) == ("first", "ab" * 16, "ab" * 16)
+    assert "input" in example
+    assert "name" not in example
+    assert example.to_dict() == {
+        "example_id": 1, "name": "first", "offline_trace_id": "ab" * 16, "input": "x", "run": "ab" * 16,
+    }  # fmt: skip
+    plain = datasets.create("plain", TEXTS)
+    with pytest.raises(JudgmentValidationError, match="'offline_trace_id': there is no such column"):
+        plain.add_examples([Example.create(offline_trace_id="ab" * 16, **ROW)])
+    assert Schema({"name": "string"}).line({"name": "a column"}) == b'{"name": "a column"}'
+
+
+@pytest.mark.parametrize("type_", ["json", "yaml"])
+def test_what_is_saved_is_added_elsewhere(datasets: Datasets, tmp_path: Path, type_: Any) -> None:
+    rows_ = [{"input": text, "expected_output": "x"} for text in ("2026-01-01", "no", "é\u202e\x7f", "a\nb", "1", " ")]
+    path = datasets.create("golden", examples=rows_).save_as(type_, tmp_path / "out")
+    assert path == tmp_path / "out" / f"golden.{type_}"
+    copy = datasets.create("copy", TEXTS)
+    {"json": copy.add_from_json, "yaml": copy.add_from_yaml}[type_](str(path))
+    assert rows(copy) == rows_
+    assert datasets.get("golden").save_as(type_, tmp_path, "other").name == f"other.{type_}"
+
+
+def test_saving_as_anything_else_is_a_value_error(datasets: Datasets, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'json' or 'yaml', not 'xml'"):
+        datasets.create("golden", TEXTS).save_as("xml", tmp_path)  # type: ignore[arg-type]
+
+
+def test_a_hostile_name_stays_in_its_folder(datasets: Datasets, tmp_path: Path) -> None:
+    for name in ("../../etc", ".gitattributes", "a/b", "CON", "\x1b[31m", "é" * 100, "schema.json", "rows.jsonl"):
+        datasets.create(name, examples=[ROW]).add_examples([ROW])
+        assert len(datasets.get(name)) == 2
+        path = datasets.get(name).save_as("json", tmp_path / "out")
+        assert path.resolve().parent == tmp_path / "out"
+    assert len(datasets.list()) == 8
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".scoregate", "out"]
+
+
+def test_displaying_shows_rows_and_nothing_steers_the_terminal(
+    datasets: Datasets, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows_ = [{"input": f"\x1b[2J\u202e{n}", "expected_output": "é"} for n in range(9)]
+    datasets.create("\x1b[31mgolden", examples=rows_).display(2)
+    out = capsys.readouterr().out
+    assert "version 1, 9 examples" in out
+    assert "é" in out
+    assert len(out.splitlines()) == 3
+    assert out.replace("\n", "").isprintable()
+
+
+def test_clients_need_no_key_and_share_a_store(tmp_path: Path) -> None:
+    Client("shop", store=tmp_path).datasets.create("golden", examples=[ROW])
+    other = Judgeval(project_name="shop", store=open_store(tmp_path), api_key="k", organization_id="o", api_url="u")
+    assert [info.name for info in other.datasets.list()] == ["golden"]
+    assert other.project_name == "shop"
+    with pytest.raises(AttributeError, match="no attribute 'Judge'"):
+        _ = scoregate.Judge  # type: ignore[attr-defined]
+
+
+def test_without_filelock_reading_works_even_of_what_was_edited(
+    datasets: Datasets, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets.create("golden", examples=[{"n": n} for n in range(5)])
+    before = (folder / "history.jsonl").read_bytes()
+    (folder / "rows.jsonl").write_text('{"n":4}\n\n{"n":7}\n{ "n": 0 }')
+    monkeypatch.setitem(__import__("sys").modules, "filelock", None)
+    found = datasets.get("golden")
+    assert (found.version.version_number, [(each.example_id, each["n"]) for each in found]) == (
+        2,
+        [(5, 4), (6, 7), (1, 0)],
+    )
+    assert (folder / "history.jsonl").read_bytes() == before
+    with pytest.raises(StoreError, match="filelock is not installed"):
+        found.add_examples([{"n": 1}])
+    monkeypatch.undo()
+    kept = datasets.get("golden")
+    assert kept.version.version_id == found.version.version_id, (
+        "whoever makes a version of the same rows makes the same"
+    )
+    assert [each.example_id for each in kept] == [5, 6, 1]
+
+
+def test_without_pyyaml_it_is_said_what_to_install(
+    datasets: Datasets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = datasets.create("golden", TEXTS)
+    (tmp_path / "a.yaml").write_text("[]")
+    monkeypatch.setitem(__import__("sys").modules, "yaml", None)
+    with pytest.raises(MissingExtra, match=r"PyYAML.*\n.*scoregate\[judges\]"):
+        dataset.add_from_yaml(tmp_path / "a.yaml")
+
+
+def test_examples_are_read_once(datasets: Datasets) -> None:
+    def some() -> Iterator[dict[str, Any]]:
+        for number in range(3):
+            yield {"n": number}
+
+    assert len(datasets.create("golden", examples=some())) == 3

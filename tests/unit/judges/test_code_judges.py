@@ -1,0 +1,184 @@
+"""Judges that are code: what they may be, what they may answer, and how their versions follow the code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from pydantic import ValidationError
+from tests.unit.judges import graders
+
+from scoregate.errors import JudgmentConflictError, JudgmentValidationError
+from scoregate.judges import (
+    BinaryResponse,
+    CategoricalResponse,
+    Category,
+    Judge,
+    JudgeResult,
+    JudgesFactory,
+    NumericResponse,
+    Subject,
+    scored,
+    unstored,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def result(judge: Any, **fields: Any) -> JudgeResult:
+    return await scored(unstored(judge), Subject(fields, fields))
+
+
+async def test_each_kind_gives_its_value_and_a_score_between_0_and_1() -> None:
+    short = await result(graders.Short, output="brief")
+    assert (short.value, short.score, short.reason, short.version, short.error) == ("Yes", 1.0, "counted", "", None)
+    assert (await result(graders.Short, output="x" * 20)).value == "No"
+    stars = await result(graders.Starred, stars=4)
+    assert (stars.name, stars.value, stars.score, stars.low, stars.high) == ("stars", 4.0, 0.75, 1.0, 5.0)
+    evaluation = stars.evaluation()
+    assert evaluation is not None
+    assert evaluation.metadata == {
+        "judge": "stars", "version": "", "value": 4.0, "reason": "", "scale": [1.0, 5.0],
+        "citations": [{"span_id": "a1", "span_attribute": "output"}],
+    }  # fmt: skip
+    kind, odd = await result(graders.Toned, tone="kind"), await result(graders.Toned(), tone="odd")
+    assert (kind.value, kind.score) == ("kind", 1.0)
+    assert (odd.value, odd.score, odd.evaluation()) == ("odd", None, None)
+
+
+@pytest.mark.parametrize(
+    ("judge", "fields", "told"),
+    [
+        (graders.Broken, {}, "'missing'"),
+        (graders.Broken, {"returns": True}, "must return a NumericResponse, not bool: True"),
+        (graders.Broken, {"returns": BinaryResponse(value=True)}, "not BinaryResponse"),
+        (graders.Starred, {"stars": 6}, "the value must lie in [1, 5], not 6.0"),
+        (graders.Starred, {"stars": "nan"}, "finite"),
+        (graders.Toned, {"tone": "rude"}, "the value must be one of ['kind', 'odd'], not 'rude'"),
+    ],
+)
+async def test_what_goes_wrong_is_data_and_never_a_score(judge: Any, fields: dict[str, Any], told: str) -> None:
+    found = await result(judge, **fields)
+    assert (found.value, found.score) == (None, None)
+    assert found.error is not None
+    assert told in found.error.message
+
+
+def wrong_response() -> None:
+    class Wrong(Judge[int]):  # type: ignore[type-var]
+        def score(self, data: Any) -> Any: ...
+
+
+def bare_categories() -> None:
+    class Bare(Judge[CategoricalResponse]):
+        def score(self, data: Any) -> Any: ...
+
+
+def no_categories() -> None:
+    class Empty(CategoricalResponse): ...
+
+
+def two_of_one_name() -> None:
+    class Twice(CategoricalResponse):
+        categories: ClassVar[list[Category]] = [Category(value="a"), Category(value="a")]
+
+
+def inverted() -> None:
+    class Inverted(NumericResponse):
+        min_score: ClassVar[float] = 2
+
+
+@pytest.mark.parametrize("define", [wrong_response, bare_categories, no_categories, two_of_one_name, inverted])
+def test_a_class_that_cannot_work_is_refused_when_it_is_made(define: Callable[[], None]) -> None:
+    with pytest.raises(TypeError):
+        define()
+
+
+@pytest.mark.parametrize("value", ["Yes", 1, None])
+def test_a_binary_value_is_a_bool(value: Any) -> None:
+    with pytest.raises(ValidationError):
+        BinaryResponse(value=value)
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Writes the module `my_judges`, to be imported anew."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def write(body: str) -> None:
+        (tmp_path / "my_judges.py").write_text(
+            "from scoregate.judges import BinaryResponse, Judge\n\nclass Short(Judge[BinaryResponse]):\n"
+            f"    def score(self, data):\n        {body}\n"
+        )
+        sys.modules.pop("my_judges", None)
+        from scoregate.engine.fingerprint import _definitions
+
+        _definitions.cache_clear()
+
+    return write
+
+
+async def test_code_that_changed_is_the_next_version_when_it_is_used(
+    judges: JudgesFactory, module: Callable[[str], None]
+) -> None:
+    module("return BinaryResponse(value=len(data['output']) < 20)")
+    first = judges.register("my_judges:Short")
+    assert (first.label, first.judge_type, first.score_type) == ("Short 0.0", "code", "binary")
+    assert judges.register("my_judges:Short").version == "0.0"
+    module("return BinaryResponse(value=len(data['output']) < 20)  # the same")
+    assert judges.resolve(["Short"])[0].version == "0.0"
+    module("return BinaryResponse(value=len(data['output']) < 10)")
+    (now,) = judges.resolve(["Short"])
+    assert now.version == "0.1"
+    assert (await scored(now, Subject({"output": "x" * 15}))).value == "No"
+    judges.tag("Short", version="0.0")
+    with pytest.raises(JudgmentValidationError, match=r"Judge 'Short' 0\.0 is code that has changed since"):
+        judges.resolve(["Short"])
+    assert [each.version for each in judges.list()] == ["0.0"], "what only shows judges runs no code of theirs"
+
+
+def test_an_instance_is_what_this_process_uses(judges: JudgesFactory) -> None:
+    class Local(Judge[BinaryResponse]):
+        def __init__(self, limit: int) -> None:
+            self.limit = limit
+
+        def score(self, data: Any) -> BinaryResponse:
+            return BinaryResponse(value=len(data["output"]) < self.limit)
+
+    mine = Local(3)
+    assert judges.register(mine, "local").code is mine
+    assert judges.resolve(["local"])[0].code is mine
+    assert judges.register(Local(4), "local").version == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("nothing", "named as module:Class"),
+        ("no.such.module:X", "cannot be loaded: ModuleNotFoundError"),
+        ("json:loads", "a subclass of Judge or an instance"),
+        ("json:nope", "cannot be loaded: AttributeError"),
+        ("scoregate.judges:Judge", "cannot be loaded: TypeError"),
+    ],
+)
+def test_what_is_no_judge_is_told(judges: JudgesFactory, target: str, told: str) -> None:
+    with pytest.raises(JudgmentValidationError) as caught:
+        judges.register(target)
+    assert told in str(caught.value)
+    assert judges.list() == []
+
+
+def test_a_name_of_a_prompt_judge_is_not_taken_over(judges: JudgesFactory) -> None:
+    judges.create("Short", "x")
+    with pytest.raises(JudgmentConflictError, match="there is a prompt judge 'Short' already"):
+        judges.register(graders.Short)
+    assert judges.resolve(["Short"])[0].judge_type == "prompt"

@@ -1,0 +1,136 @@
+"""Test configs: checked when they are made, found by name or id, kept for people to edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from scoregate.client import Client
+from scoregate.errors import JudgmentConflictError, JudgmentValidationError, StoreError
+from scoregate.judges import TestConfig, TestConfigs
+from scoregate.store import CONFIGS
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    made = Client(store=tmp_path)
+    made.datasets.create("golden-set", examples=[{"input": "Hi", "expected": "Hello"}])
+    made.judges.create("helpfulness", "{{input}}: {{output}}, {{trace}}?")
+    made.judges.create("faithfulness", "{{expected}}")
+    return made
+
+
+@pytest.fixture
+def configs(client: Client) -> TestConfigs:
+    return client.test_configs
+
+
+def file_of(client: Client, name: str) -> Path:
+    return Path(client.store.where(CONFIGS, (name,)))
+
+
+def test_a_config_binds_a_dataset_to_judges(client: Client, configs: TestConfigs) -> None:
+    config = configs.create("nightly", "golden-set", ["helpfulness", "faithfulness"], "every night")
+    assert UUID(config.id).version == 4
+    assert config.dataset_id == client.datasets.get("golden-set").dataset_id
+    assert [(judge.name, judge.judge_type, judge.score_type) for judge in config.judges] == [
+        ("helpfulness", "prompt", "binary"),
+        ("faithfulness", "prompt", "binary"),
+    ]
+    assert configs.get("nightly") == configs.get(config.id) == config
+    assert configs.list() == configs.list(config.dataset_id) == [config]
+    assert configs.list("other") == []
+    assert configs.delete(config.id) is True
+    assert (configs.delete(config.id), configs.get("nightly"), configs.list()) == (False, None, [])
+
+
+def test_judges_and_datasets_may_be_given_by_id_and_in_dicts(client: Client, configs: TestConfigs) -> None:
+    judge, dataset = client.judges.get("helpfulness"), client.datasets.get("golden-set")
+    assert judge is not None
+    given: list[Any] = [judge.id, UUID(judge.id), {"judge_id": judge.id}, {"name": "helpfulness"}, "helpfulness"]
+    for number, entry in enumerate(given):
+        config = configs.create(f"c{number}", dataset.dataset_id, [entry])
+        assert [each.judge_id for each in config.judges] == [judge.id]
+    assert len(configs.create("all", "golden-set", given).judges) == 1
+    assert 'dataset = "golden-set"\njudges = ["helpfulness"]\n' in file_of(client, "c0").read_text()
+
+
+@pytest.mark.parametrize("entry", [1, None, {}, {"id": "x"}, "", ["helpfulness"]])
+def test_an_entry_that_names_no_judge(configs: TestConfigs, entry: Any) -> None:
+    with pytest.raises(ValueError, match="judges entries must be judge names or dicts with a 'judge_id' or 'name' key"):
+        configs.create("n", "golden-set", [entry])
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "judges", "told"),
+    [
+        ("n", "golden-set", ["nope"], "Failed to create test config 'n': Judges not found: nope"),
+        ("n", "nope", ["helpfulness"], "Failed to create test config 'n': Dataset not found: nope"),
+        ("n", "golden-set", [], "Failed to create test config 'n': it needs at least one judge"),
+        ("", "golden-set", ["helpfulness"], "a name must be a string"),
+        (
+            "n",
+            "golden-set",
+            ["helpfulness", "picky"],
+            "Failed to create test config 'n': Judge 'picky 0.0' asks for {{context}}, {{a b}}, which the dataset"
+            " 'golden-set' does not have\nIts fields are expected, input;",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told_and_nothing_is_kept(
+    client: Client, configs: TestConfigs, name: str, dataset: str, judges: list[str], told: str
+) -> None:
+    client.judges.create("picky", "{{input}} {{context}} {{ a b }} {{output}} {{ 'not a name' }} {% x %}")
+    with pytest.raises(JudgmentValidationError) as caught:
+        configs.create(name, dataset, judges)
+    assert told in str(caught.value)
+    assert configs.list() == []
+
+
+def test_it_is_the_version_in_use_that_must_fit(client: Client, configs: TestConfigs) -> None:
+    client.judges.update("helpfulness", prompt="{{context}}")
+    with pytest.raises(JudgmentValidationError, match=r"'helpfulness 0\.1' asks for {{context}}"):
+        configs.create("n", "golden-set", ["helpfulness"])
+    client.judges.tag("helpfulness", version="0.0")
+    assert configs.create("n", "golden-set", ["helpfulness"]).name == "n"
+
+
+def test_a_name_is_given_once_and_a_judge_in_use_is_not_deleted(client: Client, configs: TestConfigs) -> None:
+    config = configs.create("nightly", "golden-set", ["helpfulness"])
+    with pytest.raises(JudgmentConflictError, match="there is a test config 'nightly' already"):
+        configs.create("nightly", "golden-set", ["faithfulness"])
+    with pytest.raises(JudgmentConflictError, match="'helpfulness' is used by the test configs nightly"):
+        client.judges.delete("helpfulness")
+    assert client.judges.delete("faithfulness") is True
+    assert configs.delete(config.id) is True
+    assert client.judges.delete("helpfulness") is True
+
+
+def test_with_a_dataset_go_its_configs(client: Client, configs: TestConfigs) -> None:
+    configs.create("nightly", "golden-set", ["helpfulness"])
+    assert client.datasets.list()[0].test_config_count == 1
+    with pytest.raises(JudgmentValidationError, match="test configs use it: nightly"):
+        client.datasets.create(
+            "golden-set", {"type": "object", "properties": {"a": {"type": "string"}}}, overwrite=True
+        )
+    client.datasets.delete("golden-set")
+    assert configs.list() == []
+
+
+def test_a_config_written_by_hand(client: Client, configs: TestConfigs) -> None:
+    path = file_of(client, "mine")
+    path.parent.mkdir(parents=True)
+    path.write_text('dataset = "golden-set" # ours\njudges = ["helpfulness", "gone"]\n')
+    found = configs.get("mine")
+    assert isinstance(found, TestConfig)
+    assert [(judge.judge_id, judge.name) for judge in found.judges][1] == ("gone", None)
+    assert configs.get(found.id) == found
+    path.write_text('dataset = "golden-set"\njudges = "helpfulness"\n')
+    with pytest.raises(StoreError, match=r"mine\.toml:2: judges: must be a list"):
+        configs.get("mine")
+    path.write_text('name = "other"\ndataset = "golden-set"\njudges = ["helpfulness"]\n')
+    with pytest.raises(StoreError, match="calls itself 'other'"):
+        configs.list()

@@ -1,0 +1,270 @@
+"""Versions and tags: made by programs, by people who edit the file, and by both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.unit.judges.documents import document, edit, history, lines
+
+from scoregate.errors import JudgmentConflictError, JudgmentValidationError, StoreError
+from scoregate.judges import JudgesFactory
+from scoregate.store import DirectoryStore, Store
+
+NAME = "helpfulness"
+
+
+def made(judges: JudgesFactory, prompt: str = "Is it helpful? {{output}}") -> str:
+    return judges.create(NAME, prompt).version
+
+
+def numbers(judges: JudgesFactory) -> list[str]:
+    return [each.version for each in judges.versions(NAME)]
+
+
+def test_a_judge_starts_at_0_0_and_every_change_is_the_next_minor_version(judges: JudgesFactory) -> None:
+    assert made(judges) == "0.0"
+    assert judges.update(NAME, prompt="Is it? {{output}}").version == "0.1"
+    second = judges.update(NAME, model="openai/gpt-6-luna")
+    assert (second.version, second.prompt, second.model) == ("0.2", "Is it? {{output}}", "openai/gpt-6-luna")
+    assert judges.update(NAME, prompt="Really?", major=True).version == "1.0"
+    assert judges.update(NAME, source="0.0", model="m").prompt == "Is it helpful? {{output}}"
+    assert numbers(judges) == ["1.1", "1.0", "0.2", "0.1", "0.0"]
+
+
+def test_what_no_score_depends_on_makes_no_version(judges: JudgesFactory) -> None:
+    made(judges)
+    assert judges.update(NAME, description="for support").version == "0.0"
+    judges.tag(NAME)
+    assert judges.get(NAME).description == "for support"  # type: ignore[union-attr]
+    assert numbers(judges) == ["0.0"]
+    assert judges.update(NAME, major=True).version == "1.0"
+
+
+def test_ten_comes_after_nine(judges: JudgesFactory, store: Store) -> None:
+    made(judges)
+    for number in range(11):
+        judges.update(NAME, prompt=f"p{number}")
+    assert numbers(judges)[0] == "0.11"
+    assert [line["version"] for line in lines(store)] == [f"0.{number}" for number in range(12)]
+
+
+def test_a_score_type_takes_its_own_parts_with_it(judges: JudgesFactory) -> None:
+    judges.create("tone", "How?", score_type="categorical", categories=["good", {"value": "bad", "score": 0}])
+    changed = judges.update("tone", score_type="numeric", min_score=1, max_score=5)
+    assert (changed.categories, changed.scale) == ((), (1.0, 5.0))
+
+
+def test_a_version_is_found_by_tag_and_number_and_prod_is_the_default(judges: JudgesFactory) -> None:
+    made(judges)
+    judges.update(NAME, prompt="b", major=True)
+    judges.update(NAME, prompt="c")
+    assert str(judges.tag(NAME, version="0.0")) == "helpfulness: prod: not set -> 0.0"
+    assert str(judges.tag(NAME, "beta", "1.0")) == "helpfulness: beta: not set -> 1.0"
+    found = [
+        judges.get(NAME),
+        judges.get(NAME, tag="beta"),
+        judges.get(NAME, version="1"),
+        judges.get(NAME, tag="latest"),
+    ]
+    assert [each and each.version for each in found] == ["0.0", "1.0", "1.1", "1.1"]
+    assert found[0] is not None
+    assert found[0].tags == ("prod",)
+    assert judges.get(found[0].id) == found[0]
+    assert str(judges.tag(NAME)) == "helpfulness: prod: 0.0 -> 1.1"
+    assert str(judges.untag(NAME)) == "helpfulness: prod: 1.1 -> not set"
+    judges.update(NAME, prompt="d")
+    assert judges.get(NAME) == judges.get(NAME, tag="latest")
+
+
+def test_what_is_not_there_is_said(judges: JudgesFactory) -> None:
+    assert judges.get("nope") is None
+    assert judges.delete("nope") is False
+    made(judges)
+    judges.tag(NAME)
+    for call, told in (
+        (lambda: judges.get(NAME, version="9.9"), "'helpfulness' has no version 9.9\nIt has 0.0."),
+        (lambda: judges.get(NAME, tag="beta"), "has no tag 'beta'\nIt has prod, latest."),
+        (lambda: judges.tag(NAME, "prod", "9.9"), "has no version 9.9"),
+        (lambda: judges.untag(NAME, "beta"), "has no tag 'beta'"),
+        (lambda: judges.tag(NAME, "1.0"), "must be a letter"),
+        (lambda: judges.tag(NAME, "latest"), "other than latest"),
+        (lambda: judges.update("nope", prompt="x"), "Judges not found: nope"),
+        (lambda: judges.versions("nope"), "Judges not found: nope"),
+        (lambda: judges.update(NAME, score_type="numeric"), "a numeric judge needs"),
+        (lambda: judges.create("", "x"), "a name must be a string"),
+        (lambda: judges.create("a\nb", "x"), "a name must be on one line"),
+        (lambda: judges.create("b", " "), "a prompt judge needs a prompt"),
+        (lambda: judges.create("b\ud800", "x"), "a name must be on one line"),
+        (lambda: judges.create("b", "x", score_type="categorical", categories=["a", "a"]), "at least two categories"),
+        (lambda: judges.create("b", "x", score_type="numeric", min_score=1, max_score=float("nan")), "max_score"),
+    ):
+        with pytest.raises(JudgmentValidationError) as caught:
+            call()  # type: ignore[no-untyped-call]
+        assert told in str(caught.value)
+    assert [each.name for each in judges.list()] == [NAME]
+
+
+def test_half_a_character_becomes_a_question_mark(judges: JudgesFactory) -> None:
+    assert judges.create(NAME, "x\ud800", description="\udfff").prompt == "x?"
+    assert numbers(judges) == ["0.0"]
+
+
+def test_a_name_is_taken_until_the_judge_is_deleted_with_its_history(judges: JudgesFactory, store: Store) -> None:
+    made(judges, "a")
+    judges.update(NAME, prompt="b")
+    with pytest.raises(JudgmentConflictError, match="there is a judge 'helpfulness' already"):
+        made(judges)
+    assert judges.delete(NAME) is True
+    assert not history(store).exists()
+    assert (made(judges, "c"), numbers(judges)) == ("0.0", ["0.0"])
+
+
+def test_a_prompt_that_was_edited_is_the_next_version_when_it_is_used(judges: JudgesFactory, store: Store) -> None:
+    made(judges)
+    judges.tag(NAME)
+    edit(store, "prompt", "Does it help? {{output}}")
+    assert judges.get(NAME, tag="latest").version == "0.1"  # type: ignore[union-attr]
+    assert judges.get(NAME).prompt == "Is it helpful? {{output}}"  # type: ignore[union-attr]
+    assert 'version = "0.1"' in document(store).read_text()
+    assert [line["version"] for line in lines(store)] == ["0.0", "0.1"]
+
+
+@pytest.mark.parametrize(
+    ("version", "prompt", "expected"),
+    [
+        ("0.2", "the second", "0.2"),  # nothing happened
+        ("0.2", "another", "0.3"),  # edited
+        ("0.0", "the first", "0.3"),  # rolled back
+        ("0.1", "the second", "0.2"),  # only the number was touched
+        ("3.0", "another", "3.0"),  # a version of one's own
+        ("3.0", "the second", "3.0"),
+    ],
+)
+def test_the_document_is_the_truth(
+    judges: JudgesFactory, store: Store, version: str, prompt: str, expected: str
+) -> None:
+    for made_prompt in ("the first", "the middle", "the second"):
+        judges.update(NAME, prompt=made_prompt) if document(store).exists() else made(judges, made_prompt)
+    edit(store, "version", version)
+    edit(store, "prompt", prompt)
+    newest = judges.versions(NAME)[0]
+    assert (newest.version, newest.prompt) == (expected, prompt)
+    assert judges.versions(NAME)[0] == newest, "used again, it is no newer"
+
+
+def test_a_judge_written_by_hand_alone_gets_what_it_lacks(judges: JudgesFactory, store: Store) -> None:
+    document(store).parent.mkdir(parents=True)
+    document(store).write_text('# mine\nscore_type = "binary"\nprompt = "Is it polite? {{output}}"\n')
+    found = judges.get(NAME)
+    assert found is not None
+    assert (found.name, found.version) == (NAME, "0.0")
+    assert judges.get(found.id) == found
+    text = document(store).read_text()
+    assert text.startswith("# mine\n")
+    assert f'id = "{found.id}"' in text
+
+
+def test_a_copy_that_still_bears_the_other_name_or_id_is_told(judges: JudgesFactory, store: Store) -> None:
+    made(judges)
+    copy = document(store, "copy")
+    copy.write_text(document(store).read_text())
+    with pytest.raises(StoreError, match="calls itself 'helpfulness', and its file is that of 'copy'"):
+        judges.get("copy")
+    copy.write_text(document(store).read_text().replace('name = "helpfulness"', 'name = "copy"'))
+    with pytest.raises(StoreError, match="have one id"):
+        judges.list()
+
+
+def test_a_version_that_was_changed_in_the_history_is_told(judges: JudgesFactory, store: Store) -> None:
+    made(judges)
+    judges.update(NAME, prompt="b")
+    history(store).write_text(history(store).read_text().replace("Is it helpful?", "Is it great?"))
+    with pytest.raises(StoreError, match=r"helpfulness\.history\.jsonl:1: version 0\.0 was changed"):
+        judges.get(NAME)
+
+
+def test_a_history_that_was_lost_begins_again_with_what_the_document_says(judges: JudgesFactory, store: Store) -> None:
+    made(judges)
+    judges.update(NAME, prompt="b")
+    history(store).unlink()
+    assert numbers(judges) == ["0.1"]
+
+
+def test_a_store_that_cannot_be_written_gives_the_same_version(
+    judges: JudgesFactory, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the work tree is mounted read-only. Root may write everywhere, so the lock's package is taken away."""
+    made(judges)
+    edit(store, "prompt", "Does it help? {{output}}")
+    monkeypatch.setitem(__import__("sys").modules, "filelock", None)
+    assert numbers(judges) == ["0.1", "0.0"]
+    assert 'version = "0.0"' in document(store).read_text()
+    with pytest.raises(StoreError, match="filelock is not installed"):
+        judges.update(NAME, prompt="c")
+
+
+class Life(RuleBasedStateMachine):
+    """A judge in the hands of programs and people: no version changes, and the newest is what the document says."""
+
+    prompts = st.sampled_from(["one", "two\nlines", "three {{output}}", '"""', "x\\"])
+    kept: dict[str, str]
+
+    @initialize()
+    def begin(self) -> None:
+        self.folder = TemporaryDirectory()
+        self.store = DirectoryStore(Path(self.folder.name) / ".scoregate")
+        self.judges = JudgesFactory(self.store)
+        self.judges.create(NAME, "one")
+        self.kept = {"0.0": "one"}
+        self.newest = "one"
+
+    @rule(prompt=prompts, major=st.booleans())
+    def update(self, prompt: str, major: bool) -> None:
+        self.kept[self.judges.update(NAME, prompt=prompt, major=major).version] = self.newest = prompt
+
+    @rule(prompt=prompts)
+    def edited(self, prompt: str) -> None:
+        edit(self.store, "prompt", prompt)
+        self.newest = prompt
+
+    @rule(number=st.tuples(st.integers(0, 3), st.integers(0, 3)))
+    def renumbered(self, number: tuple[int, int]) -> None:
+        edit(self.store, "version", f"{number[0]}.{number[1]}")
+
+    @rule(data=st.data(), tag=st.sampled_from(["prod", "beta"]))
+    def tag(self, data: st.DataObject, tag: str) -> None:
+        version = data.draw(st.sampled_from(sorted(self.kept)))
+        self.judges.tag(NAME, tag, version)
+        assert self.judges.resolve([NAME], [{"name": NAME, "tag": tag}])[0].version == version
+
+    @precondition(lambda self: len(self.kept) > 2)
+    @rule()
+    def crashed(self) -> None:
+        """A process died after it had written the document."""
+        before = lines(self.store)
+        self.judges.update(NAME, prompt="one", major=True)
+        history(self.store).write_text(history(self.store).read_text().rpartition("{")[0])
+        assert lines(self.store) == before
+        self.newest = "one"
+
+    @invariant()
+    def holds(self) -> None:
+        if not hasattr(self, "judges"):
+            return
+        found = {each.version: each.prompt for each in self.judges.versions(NAME)}
+        assert found.items() >= self.kept.items()
+        assert self.judges.versions(NAME)[0].prompt == self.newest
+        self.kept = {version: prompt or "" for version, prompt in found.items()}
+
+    def teardown(self) -> None:
+        if hasattr(self, "folder"):
+            self.folder.cleanup()
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=15, stateful_step_count=12, deadline=None)
