@@ -31,11 +31,11 @@ class Form:
 
     def __init__(self, blank: TestCase) -> None:
         (element,) = TestSuite("", [blank]).build_xml_doc()
-        self._before, _, self._after = _tag(element).partition(f'name="{_attribute(blank.name)}"')
+        self._before, _, self._after = _tag(element).partition(f' name="{_attribute(blank.name)}"')
 
     def filled(self, name: str, seconds: float, properties: Sequence[tuple[str, str]]) -> str:
         """The XML of one case. All text must be visible."""
-        tag = f'{self._before}name="{_attribute(name)}"{self._after} time="{_time(seconds)}"'
+        tag = f'{self._before} name="{_attribute(name)}"{self._after} time="{_time(seconds)}"'
         body = _properties(properties)
         return f"{tag}>{body}</testcase>\n" if body else f"{tag}/>\n"
 
