@@ -1,5 +1,6 @@
 """Who runs a load: scoregate and its peers. Each returns its sample once every case is known to be scored."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -80,6 +81,17 @@ def autoblocks(load: Load) -> Sample:
         sample = _suite(tool("autoblocksai"), "autoblocks", load, {"AUTOBLOCKS_CLI_SERVER_ADDRESS": address})
         with urllib.request.urlopen(f"{address}/counts") as reply:
             check_scored("autoblocksai", json.load(reply)["/evals"], load)
+    return sample
+
+
+def exec_autoblocks(load: Load) -> Sample:
+    """Run the same suite of autoblocksai under `scoregate exec`, from the host's start to its reports."""
+    suite = [tool("autoblocksai"), str(SUITES / "on_autoblocks.py")]
+    with TemporaryDirectory() as project:
+        command = [tool("scoregate", "scoregate"), "exec", "--baseline", "none", "--", *suite]
+        sample = run(command, env=load.env, cwd=Path(project))
+        with gzip.open(Path(project) / "scoregate-out" / "run" / "cases.jsonl.gz") as cases:
+            check_scored("scoregate exec", sum(len(json.loads(line)["evaluations"]) for line in cases), load)
     return sample
 
 

@@ -1,5 +1,6 @@
-"""The peers' virtual environments: made once under a cache folder, by package name, and used again."""
+"""The peers' environments: made once under a cache folder, by package name, and used again."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,12 +15,16 @@ REQUIREMENTS = {
     "autoblocksai": ("autoblocksai==0.0.137",),
     "braintrust": ("braintrust",),
     "click": ("click",),
+    "deepeval": ("deepeval",),
+    "inspect-ai": ("inspect-ai", "openai"),
     "pydantic": ("pydantic",),
     "pydantic-evals": ("pydantic-evals",),
+    "pydantic-evals-models": ("pydantic-evals", "pydantic-ai-slim[openai]"),
     "pytest": ("pytest",),
     "scoregate": ("-e", f"{REPOSITORY}[cli]"),
     "scoregate-models": ("-e", f"{REPOSITORY}[judges,traces]"),
 }
+NODE_REQUIREMENTS = {"promptfoo": "promptfoo"}
 
 
 def home() -> Path:
@@ -44,8 +49,23 @@ def tool(peer: str, program: str = "python") -> str:
     return str(folder / "bin" / program)
 
 
+@cache
+def node_tool(peer: str) -> str:
+    """Return the path of a peer's program that npm installs, once, into a folder of its own."""
+    folder = home() / peer
+    if not (folder / "complete").exists():
+        print(f"making the environment of {peer} in {folder}", file=sys.stderr)
+        install = ["npm", "install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix", str(folder)]
+        subprocess.run([*install, NODE_REQUIREMENTS[peer]], check=True, stdout=sys.stderr)
+        (folder / "complete").touch()
+    return str(folder / "node_modules" / ".bin" / peer)
+
+
 def version(peer: str) -> str:
-    """Return the version of the peer that is installed in its environment; ours has several."""
-    name = "scoregate" if peer.startswith("scoregate") else peer
+    """Return the version of the peer that is installed in its environment; some have several environments."""
+    if peer in NODE_REQUIREMENTS:
+        manifest = Path(node_tool(peer)).parents[1] / peer / "package.json"
+        return str(json.loads(manifest.read_text())["version"])
+    name = peer.removesuffix("-models")
     ask = f"from importlib.metadata import version; print(version({name!r}))"
     return subprocess.run([tool(peer), "-c", ask], check=True, capture_output=True, text=True).stdout.strip()

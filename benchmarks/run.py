@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 import datasets
+import execution
 import junit
 import listen
 import models
@@ -26,9 +27,10 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "start": start.measure,
     "junit": junit.measure,
     "models": models.measure,
-    "offline": offline.measure,
-    "datasets": datasets.measure,
     "listen": listen.measure,
+    "offline": offline.measure,
+    "exec": execution.measure,
+    "datasets": datasets.measure,
 }
 
 

@@ -19,8 +19,8 @@ from scoregate.cli.main import COMMANDS
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
-    TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, DATASETS,
-    ROWS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, SETTINGS, DEVELOP,
+    TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
+    SHELL, NODE, DATASETS, ROWS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -182,6 +182,18 @@ def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
     run_by.unlink()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pass_condition" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="suites in JavaScript are NOT tested: there is no node")
+def test_suites_may_be_in_any_language(clone: Path, project: Path) -> None:
+    (project / "scoregate.toml").write_text(BLOCKS[OTHERS][1], encoding="utf-8")
+    (project / "evals" / "smoke.sh").write_text(BLOCKS[SHELL][1], encoding="utf-8")
+    (project / "evals" / "titles.mjs").write_text(BLOCKS[NODE][1], encoding="utf-8")
+    done = scoregate(clone, project, "run", "--suite", "smoke", "--suite", "titles", "--baseline", "none")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((project / "scoregate-out" / "result.json").read_text())
+    told = [(each["id"], each["passed"], each["trials"]) for each in result["suites"]]
+    assert sorted(told) == [("smoke", 3, 3), ("titles", 3, 3)]
 
 
 def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path) -> None:

@@ -8,6 +8,7 @@ GRADE_SCHEMA = {
     "additionalProperties": False,
 }
 PARAGRAPH = "The customer has bought a kettle that leaks, and wants to know what can be done about it. " * 10
+CRITERIA = "The answer tells the customer what can be done about the kettle, and promises nothing that nobody can keep."
 
 
 def question(case: int) -> str:
@@ -16,5 +17,5 @@ def question(case: int) -> str:
 
 
 def grading(case: int, output: str) -> str:
-    """Return what the judge asks."""
-    return f"Is this a good answer to case {case}? Choose A or B.\n{PARAGRAPH}\n{output}"
+    """Return what the bare loop's judge asks; frameworks have words of their own around the same."""
+    return f"{CRITERIA} Is it so? Choose A (yes) or B (no).\n\n{question(case)}\n\n{output}"

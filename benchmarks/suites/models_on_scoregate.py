@@ -1,27 +1,18 @@
-"""scoregate's own suite: a wrapped client in the target, a model that grades in the evaluator."""
+"""scoregate's own suite: a wrapped client in the target, and a judge of ours with criteria."""
 
 import time
 from dataclasses import dataclass
-from typing import Literal
 
 from load import CASES, CONCURRENCY, tell
-from models_load import MODEL, grading, question
+from models_load import CRITERIA, MODEL, question
 from openai import AsyncOpenAI
-from pydantic import BaseModel
 
-from scoregate.models import get_model, wrap
-from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation
+from scoregate.models import wrap
+from scoregate.testing.evaluators import BaseCustomLLMJudge
+from scoregate.testing.models import BaseTestCase
 from scoregate.testing.run import run_test_suite
 
 client = wrap(AsyncOpenAI())
-model = get_model(MODEL)
-
-
-class Grade(BaseModel):
-    """What the judge says."""
-
-    reason: str
-    choice: Literal["A", "B"]
 
 
 @dataclass
@@ -35,16 +26,21 @@ class TestCase(BaseTestCase):
         return str(self.number)
 
 
-class Judge(BaseTestEvaluator[TestCase, str]):
-    """One call of a model, answered with an object."""
+class Judge(BaseCustomLLMJudge[TestCase, str]):
+    """A model grades question and answer."""
 
     id = "judge"
+    model = MODEL
+    criteria = CRITERIA
     max_concurrency = CONCURRENCY
 
-    async def evaluate_test_case(self, test_case: TestCase, output: str) -> Evaluation:
-        """Score 1 where the model chooses A."""
-        found = await model.a_generate(grading(test_case.number, output), schema=Grade, temperature=0)
-        return Evaluation(score=float(found.parsed.choice == "A"), metadata={"reason": found.parsed.reason})
+    def input_mapper(self, test_case: TestCase) -> str:
+        """Return what was asked."""
+        return question(test_case.number)
+
+    def output_mapper(self, output: str) -> str:
+        """Return what was answered."""
+        return output
 
 
 async def target(test_case: TestCase) -> str:

@@ -61,17 +61,13 @@ class GitHubRefused(ScoregateError):
 
     Args:
         message: what was asked, and the answer. status: of the answer; None where none came.
-        rate_limited: it would do it later.
     """
 
     exit_code = 3
 
-    def __init__(
-        self, message: str, *, advice: str = "", status: int | None = None, rate_limited: bool = False
-    ) -> None:
+    def __init__(self, message: str, *, advice: str = "", status: int | None = None) -> None:
         super().__init__(message, advice=advice)
         self.status = status
-        self.rate_limited = rate_limited
 
 
 class InvalidEvent(ScoregateError):

@@ -16,15 +16,7 @@ from scoregate.ci.merging import merge, read_legs
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import open_scene
 from scoregate.cli.closing import close
-from scoregate.cli.options import (
-    baseline_options,
-    gate_options,
-    out_option,
-    project_root,
-    publish_options,
-    settings_of,
-    working_directory_option,
-)
+from scoregate.cli.options import judging_options, project_root, settings_of
 from scoregate.cli.terminal import terminal
 
 
@@ -32,11 +24,7 @@ from scoregate.cli.terminal import terminal
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--expect", type=click.IntRange(min=1), metavar="N", help="How many runs there should be.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
-@working_directory_option
-@baseline_options
-@out_option
-@gate_options
-@publish_options
+@judging_options
 def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
     """Put RUNS together, the legs of a matrix for instance, compare them with a base, judge, and report once.
 

@@ -110,6 +110,11 @@ publish_options: Callable[[Any], Any] = options(
     click.option("--github-token", metavar="TOKEN", help="Better given as GITHUB_TOKEN in the environment."),
 )
 
+# Of the commands that compare, judge and publish what was run elsewhere.
+judging_options: Callable[[Any], Any] = options(
+    working_directory_option, baseline_options, out_option, gate_options, publish_options
+)
+
 
 def project_root(flags: Mapping[str, Any] = MappingProxyType({})) -> Path:
     """The folder that `working_directory` names, else the top level of the repository around us, else where we are.

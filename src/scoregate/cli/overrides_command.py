@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from scoregate.cli.people import chosen, give_out, say, show, speaker, take_in
+from scoregate.cli.people import chosen, give_out, say, show, speaker, take_in, take_out
 from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store import OVERRIDES, add_override, open_store
 
@@ -51,6 +51,14 @@ def add(evaluator: str, original: float, score: float, given: str, output: str, 
     store = open_store()
     add_override(store, evaluator, override, by=speaker(by))
     say(f"written to {store.where(OVERRIDES, (evaluator,))}")
+
+
+@command.command("remove")
+@click.argument("evaluator")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def remove(evaluator: str, ids: tuple[str, ...]) -> None:
+    """Take away those of EVALUATOR with these IDs, all or none. `list` shows ids; their unique beginnings will do."""
+    take_out(OVERRIDES, evaluator, ids)
 
 
 @command.command("import")

@@ -23,7 +23,7 @@ from scoregate.errors import UsageError
 from scoregate.store import Store, open_store
 from scoregate.store.exchange import exported, imported, is_table
 from scoregate.store.kinds import Kind
-from scoregate.store.words import Said, age, keep
+from scoregate.store.words import Said, age, keep, remove
 
 S = TypeVar("S", bound=Said)
 _CELL = 48
@@ -56,11 +56,11 @@ def show(
         click.echo(as_lines((name, item) for name, items in found for item in items))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("evaluator", *columns, "by", "when"):
+    for heading in ("evaluator", "id", *columns, "by", "when"):
         table.add_column(heading, overflow="fold")
     for name, items in found:
         for item in items:
-            cells = (name, *(read(item) for read in columns.values()), item.by, _day(item.created_at))
+            cells = (name, item.id, *(read(item) for read in columns.values()), item.by, _day(item.created_at))
             table.add_row(*(Text(one_line(cell, _CELL)) for cell in cells))
     terminal().print(table if found else Text(f"There are no {what}."))
 
@@ -87,6 +87,17 @@ def take_in(kind: Kind[S], evaluator: str, file: str) -> None:
     store = open_store()
     kept = keep(store, kind, (evaluator,), items)
     say(f"{kept.added} added, {kept.changed} changed, {kept.known} known before, in {store.where(kind, (evaluator,))}")
+
+
+def take_out(kind: Kind[S], evaluator: str, ids: Sequence[str]) -> None:
+    """Remove those of these ids, and tell.
+
+    Raises:
+        StoreError: an id is that of none or of several, and nothing was removed; or it cannot be written.
+    """
+    store = open_store()
+    removed = remove(store, kind, (evaluator,), ids)
+    say(f"{len(removed)} removed from {store.where(kind, (evaluator,))}")
 
 
 def give_out(kind: Kind[S], evaluator: str, file: str) -> None:

@@ -16,24 +16,12 @@ from scoregate.ci.scene import open_scene
 from scoregate.ci.second_stage import Published, publish_first_stage
 from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
-from scoregate.cli.options import (
-    baseline_options,
-    gate_options,
-    out_option,
-    project_root,
-    publish_options,
-    settings_of,
-    working_directory_option,
-)
+from scoregate.cli.options import judging_options, project_root, settings_of
 from scoregate.cli.terminal import terminal
 
 
 @click.command("publish")
-@working_directory_option
-@baseline_options
-@out_option
-@gate_options
-@publish_options
+@judging_options
 def command(**flags: Any) -> int:
     """Comment on the pull request of the run that this job's workflow_run event tells of.
 

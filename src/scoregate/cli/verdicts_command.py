@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from scoregate.cli.people import chosen, give_out, say, show, speaker, take_in
+from scoregate.cli.people import chosen, give_out, say, show, speaker, take_in, take_out
 from scoregate.store import VERDICTS, Verdict, Winner, add_verdict, open_store
 
 _COLUMNS = {
@@ -44,6 +44,14 @@ def add(evaluator: str, case: str, baseline: str, challenger: str, winner: str, 
     store = open_store()
     add_verdict(store, evaluator, verdict)
     say(f"written to {store.where(VERDICTS, (evaluator,))}")
+
+
+@command.command("remove")
+@click.argument("evaluator")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def remove(evaluator: str, ids: tuple[str, ...]) -> None:
+    """Take away those of EVALUATOR with these IDs, all or none. `list` shows ids; their unique beginnings will do."""
+    take_out(VERDICTS, evaluator, ids)
 
 
 @command.command("import")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.events import ErrorInfo
+from scoregate.core.parts import ErrorInfo
 
 
 class Status(StrEnum):
@@ -73,7 +73,7 @@ class CaseResult:
     @property
     def status(self) -> Status:
         """The state of the whole case, over all its evaluations and errors."""
-        passes = {evaluation.passed for evaluation in self.evaluations.values()}
+        passes = [evaluation.passed for evaluation in self.evaluations.values()]
         if False in passes:
             return Status.FAILED
         if self.errors:

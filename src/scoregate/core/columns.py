@@ -9,6 +9,7 @@ from scoregate.core.case import STATUSES, CaseKey, CaseResult, Status
 from scoregate.core.evaluation import Usage
 
 MISSING = float("nan")
+_CODES = {status: code for code, status in enumerate(STATUSES)}
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ class Columns:
         self.hashes.append(case.hash)
         self.repeats.append(case.repeat)
         self.digests.append(case.digest)
-        self.statuses.append(STATUSES.index(case.status))
+        self.statuses.append(_CODES[case.status])
         self.durations_ms.append(MISSING if case.duration_ms is None else case.duration_ms)
         if case.tags:
             self.tags[row] = case.tags
@@ -68,8 +69,7 @@ class Columns:
         self._add_scores(row, case)
 
     def _add_usage(self, case: CaseResult) -> None:
-        usages = [case.usage, *(evaluation.usage for evaluation in case.evaluations.values())]
-        usages += [error.usage for error in case.errors]
+        usages = (case.usage, *[found.usage for found in case.evaluations.values()], *[e.usage for e in case.errors])
         known = [usage for usage in usages if usage is not None]
         costs = [usage.cost for usage in known if usage.cost is not None]
         self.costs.append(sum(costs) if costs else MISSING)

@@ -7,48 +7,24 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.parts import SCHEMA_VERSION, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 
-SCHEMA_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a suite is defined: a path relative to the repository, a line counted from 1."""
-
-    file: str
-    line: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What a score depends on besides the output: digests, and in clear the model and the version that people gave."""
-
-    source: str | None = None
-    prompt: str | None = None
-    parameters: str | None = None
-    model: str | None = None
-    version: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatorInfo:
-    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told."""
-
-    id: str
-    fingerprint: Fingerprint | None = None
-    higher_is_better: bool = True
-    battles: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorInfo:
-    """An exception as data. `traceback` is text; `advice` says what to do, where we know."""
-
-    type: str
-    message: str
-    traceback: str = ""
-    advice: str = ""
-
+__all__ = [
+    "SCHEMA_VERSION",
+    "CaseFinished",
+    "CaseOutput",
+    "CaseStarted",
+    "ErrorInfo",
+    "Errored",
+    "EvaluatorInfo",
+    "Event",
+    "Fingerprint",
+    "Origin",
+    "ReviewRequested",
+    "Scored",
+    "SuiteFinished",
+    "SuiteStarted",
+]
 
 _T = TypeVar("_T")
 

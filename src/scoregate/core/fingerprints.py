@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.parts import EvaluatorInfo, Fingerprint
 
 _WORDS = {"source": "its code", "prompt": "its prompt", "parameters": "its parameters"}
 

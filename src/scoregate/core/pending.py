@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """What an evaluator returns where people are to judge: reported, and neither passed nor failed.
 
     `rubric` is what they are to judge by.

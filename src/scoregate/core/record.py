@@ -10,7 +10,7 @@ from typing import Any
 from scoregate.core.case import CaseResult, Status
 from scoregate.core.columns import Columns
 from scoregate.core.confirmation import Confirmation
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.parts import ErrorInfo, EvaluatorInfo, Origin
 
 RECORD_VERSION = 1
 

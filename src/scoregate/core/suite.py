@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.parts import ErrorInfo, EvaluatorInfo, Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """What the function under test is given, under a hash that stays the same for the case's lifetime."""
 
     hash: str
@@ -18,8 +17,7 @@ class Case:
     repeats: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(NamedTuple):
     """A case as the record tells it: `body` has a JSON form, `cluster` groups cases that belong together.
 
     `digest` is that of the definition, to tell whether it changed under the same hash.
@@ -32,8 +30,7 @@ class Description:
     cluster: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scorer:
+class Scorer(NamedTuple):
     """An evaluator: `score(case, output)` gives an Evaluation or None, at most `max_concurrency` at a time."""
 
     info: EvaluatorInfo
@@ -41,8 +38,7 @@ class Scorer:
     max_concurrency: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """How a suite may run: cases at a time, retries of a transient failure, seconds that a case may take.
 
     `scoring_s` are the seconds that scorers may take while no case is in the function under test; then the run is given
@@ -74,7 +70,7 @@ class Suite:
     conclusion: Scorer | None = None
     trace_form: Callable[[Any], Any] | None = None
     hook: Callable[[Any, Any], Any] | None = None
-    limits: Limits = Limits()
+    limits: Limits = Limits()  # noqa: RUF009
     origin: Origin | None = None
     variants: Sequence[Mapping[str, Any] | None] = (None,)
     problems: Sequence[ErrorInfo] = ()

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from scoregate.core.events import SCHEMA_VERSION, Event
+from scoregate.core.parts import SCHEMA_VERSION
 from scoregate.errors import InvalidEvent
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+    from scoregate.core.events import Event
 
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 # JSON is read back only up to a depth of 200 and with numbers of at most 4,300 digits. What may be near to either is
@@ -104,6 +106,8 @@ def _type_name(value: object) -> str:
 @cache
 def _adapter() -> TypeAdapter[Event]:
     from pydantic import Discriminator, TypeAdapter
+
+    from scoregate.core.events import Event
 
     return TypeAdapter(Annotated[Event, Discriminator("type")])
 

@@ -66,6 +66,11 @@ class Channel(Generic[T]):
         except IndexError:
             return None
 
+    @property
+    def waiting(self) -> int:
+        """How many items there are to take."""
+        return len(self._items)
+
     def taken(self) -> None:
         """Say, in the event loop, that there is room."""
         if len(self._items) <= self._bound // 2:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
+
+from pydantic_core import from_json
 
 from scoregate.core.suite import Case
 from scoregate.engine.log import EVENTS_VARIABLE
@@ -18,8 +19,7 @@ CASES = "OVERRIDES_TESTS_AND_HASHES"
 MESSAGE = "TEST_RUN_MESSAGE"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The part of a suite that is to run.
 
     `globs` (ours) match suite ids whole; `substrings` (Autoblocks') match a part. `hashes` maps a suite's id to its
@@ -28,7 +28,7 @@ class Selection:
 
     globs: tuple[str, ...] = ()
     substrings: tuple[str, ...] = ()
-    hashes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hashes: Mapping[str, tuple[str, ...]] = {}
     repeats: int | None = None
     max_cases: int | None = None
 
@@ -95,7 +95,7 @@ def _hashes(name: str, text: str) -> dict[str, tuple[str, ...]]:
 
 def _json(name: str, text: str) -> object:
     try:
-        return json.loads(text)
+        return from_json(text)
     except ValueError as error:
         raise UsageError(f"{name} is not JSON: {error}") from None
 

@@ -7,7 +7,7 @@ import traceback
 from asyncio import CancelledError
 from types import TracebackType
 
-from scoregate.core.events import ErrorInfo
+from scoregate.core.parts import ErrorInfo
 from scoregate.errors import ScoregateError
 
 # What ends the run and is no data about one case: Ctrl-C, and how the event loop ends coroutines.
@@ -15,6 +15,10 @@ ENDINGS = (KeyboardInterrupt, GeneratorExit, CancelledError)
 MAX_MESSAGE = 4_000
 MAX_TRACEBACK = 16_000
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
+_OF_CLOSED_LOOPS = (
+    "A client was used that an event loop has opened which is gone by now: within a running loop, as in a notebook, "
+    "every suite has one of its own. Make the client inside fn, or pass it through scoregate.models.wrap."
+)
 _THEIRS = os.sep + "anyio" + os.sep
 
 
@@ -40,9 +44,18 @@ def _text(error: BaseException) -> str:
 
 def _advice(error: BaseException) -> str:
     try:
-        return str(getattr(error, "advice", ""))
+        return str(getattr(error, "advice", "")) or (_OF_CLOSED_LOOPS if _met_closed_loop(error) else "")
     except Exception:
         return ""
+
+
+def _met_closed_loop(error: BaseException) -> bool:
+    cause: BaseException | None = error
+    for _ in range(10):
+        if cause is None or (isinstance(cause, RuntimeError) and str(cause) == "Event loop is closed"):
+            return cause is not None
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _traceback(error: BaseException) -> str:

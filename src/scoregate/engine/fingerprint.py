@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from scoregate.core.events import Fingerprint
+from scoregate.core.parts import Fingerprint
 from scoregate.core.wire import dump, ordered, plain
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

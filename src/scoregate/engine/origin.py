@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from scoregate.core.events import Origin
+from scoregate.core.parts import Origin
 
 _PACKAGE = Path(__file__).parent.parent
 

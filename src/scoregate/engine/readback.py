@@ -8,10 +8,10 @@ from typing import Any, get_args
 from pydantic_core import from_json
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Event, Fingerprint, Origin
+from scoregate.core.events import Event
+from scoregate.core.parts import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 
-TYPES: dict[type[Event], str] = {kind: kind.__dataclass_fields__["type"].default for kind in get_args(Event)}
-_KINDS: dict[str, type[Event]] = {name: kind for kind, name in TYPES.items()}
+_KINDS: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
 
 
 def own_event(line: bytes) -> Event:

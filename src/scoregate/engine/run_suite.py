@@ -11,7 +11,7 @@ import anyio
 from anyio import CapacityLimiter
 
 from scoregate.core.endings import closing
-from scoregate.core.events import Errored, ErrorInfo, SuiteFinished, SuiteStarted
+from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Suite
 from scoregate.core.wire import ordered, plain
 from scoregate.engine.log import EventLog
@@ -38,7 +38,7 @@ async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:
         await _run(suite, trials(suite, logs), patience)
     for log in logs if patience.over else ():
         log.given_up = True
-        log.emit(Errored, stage="suite", error=_late(suite))
+        log.emit("errored", stage="suite", error=_late(suite))
     return logs
 
 
@@ -46,7 +46,7 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
     params = suite.variants[variant]
     log = EventLog(suite.id, folder)
     log.emit(
-        SuiteStarted,
+        "suite_started",
         origin=suite.origin,
         evaluators=tuple(scorer.info for scorer in suite.evaluators),
         cases=suite.trials,
@@ -55,7 +55,7 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
         message=suite.message,
     )
     for problem in suite.problems:
-        log.emit(Errored, stage="suite", error=problem)
+        log.emit("errored", stage="suite", error=problem)
     return log
 
 
@@ -77,6 +77,7 @@ async def _run(suite: Suite, source: Iterator[Trial], patience: Patience) -> Non
     async with _working([last] if last else [], total), _working(pools, total), anyio.create_task_group() as tasks:
         for _ in range(case_workers):
             tasks.start_soon(stage.work, source)
+        await _look_ahead()
 
 
 @asynccontextmanager
@@ -91,6 +92,12 @@ async def _working(pools: Sequence[Pool], total: int) -> AsyncIterator[None]:
             pool.channel.close()
 
 
+async def _look_ahead() -> None:
+    """While the first cases wait for what they called, bring in what is needed at the end."""
+    await anyio.lowlevel.checkpoint()
+    import scoregate.engine.results  # noqa: F401
+
+
 def finish(log: EventLog, started: float, *, assertion_failed: bool = False) -> None:
     """Say that a suite has ended. `started` is a reading of `time.perf_counter`."""
-    log.emit(SuiteFinished, duration_s=round(perf_counter() - started, 4), assertion_failed=assertion_failed)
+    log.emit("suite_finished", duration_s=round(perf_counter() - started, 4), assertion_failed=assertion_failed)

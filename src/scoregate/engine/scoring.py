@@ -13,7 +13,6 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.events import CaseFinished, Errored, ReviewRequested, Scored
 from scoregate.core.metering import Meter, charged
 from scoregate.core.pending import Pending
 from scoregate.core.suite import Scorer
@@ -23,7 +22,8 @@ from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.trial import Trial, enter, tell_stop
 
 # A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
-# one trip at a time is cheapest; the next worker waits for it this long before it sets out too.
+# one trip at a time is cheapest; the next worker waits for it this long before it sets out too. What a trip brings back
+# may be awaitable, as a judge's question is: then it is awaited in the loop, and the trip holds a place for each.
 _SLICE_S = 0.001
 _QUICK_S = 0.0003
 _PARTS = ("threshold", "metadata", "assertions", "usage")
@@ -49,6 +49,7 @@ class Pool:
         self.channel: Channel[Trial] = Channel(bound=max(64, 2 * scorer.max_concurrency))
         self._limiter = limiter
         self._turn = anyio.Lock()
+        self._places = anyio.Semaphore(scorer.max_concurrency)
         self._trip: anyio.Event | None = None
         self._quick = False
         self.work = self._work_in_loop if is_async(scorer.score) else self._work_in_threads
@@ -70,24 +71,57 @@ class Pool:
     async def _work_in_threads(self) -> None:
         while True:
             async with self._turn:
+                await self._places.acquire()
                 if not await self.channel.ready():
+                    self._places.release()
                     return
                 trip = await self._set_out()
             done: _Done = deque()
             try:
-                await self._travel(done, trip)
+                await self._travel(done, trip, self._room())
             finally:
                 _close(done)
 
-    async def _travel(self, done: _Done, trip: anyio.Event) -> None:
+    def _room(self) -> int:
+        """Take more places where trips are quick: how many calls of this trip may have to be awaited."""
+        room = 1
+        while self._quick and room < self.channel.waiting:
+            try:
+                self._places.acquire_nowait()
+            except anyio.WouldBlock:
+                break
+            room += 1
+        return room
+
+    async def _travel(self, done: _Done, trip: anyio.Event, room: int) -> None:
         late = asyncio.get_running_loop().call_later(_LATE_S, self._tell_known, done)
-        await to_thread.run_sync(self._slice, done, limiter=self._limiter, abandon_on_cancel=self._abandon)
+        await to_thread.run_sync(self._slice, done, room, limiter=self._limiter, abandon_on_cancel=self._abandon)
         late.cancel()
         trip.set()
         self.channel.taken()
-        self._tell_known(done)
-        for trial, awaitable, meter in done:
-            self._tell(trial, await _awaited(awaitable, trial, meter), meter)
+        begun = self._told(done)
+        for _ in range(room - len(begun)):
+            self._places.release()
+        if len(begun) == 1:
+            await self._finish(*begun[0])
+        elif begun:
+            async with anyio.create_task_group() as all_of_them:
+                for each in begun:
+                    all_of_them.start_soon(self._finish, *each)
+
+    def _told(self, done: _Done) -> list[tuple[Trial, Any, Meter]]:
+        """Tell what is known, and return what has to be awaited."""
+        begun = []
+        for each in done:
+            if inspect.isawaitable(each[1]):
+                begun.append(each)
+            else:
+                self._tell(*each)
+        return begun
+
+    async def _finish(self, trial: Trial, awaitable: Any, meter: Meter) -> None:
+        self._tell(trial, await _awaited(awaitable, trial, meter), meter)
+        self._places.release()
 
     async def _set_out(self) -> anyio.Event:
         if self._quick and self._trip is not None and not self._trip.is_set():
@@ -96,10 +130,10 @@ class Pool:
         self._trip = anyio.Event()
         return self._trip
 
-    def _slice(self, done: _Done) -> None:
+    def _slice(self, done: _Done, room: int) -> None:
         calls = 0
         started = now = perf_counter()
-        while now - started < _SLICE_S and (trial := self.channel.take()) is not None:
+        while room and now - started < _SLICE_S and (trial := self.channel.take()) is not None:
             enter(trial, meter := Meter(trial.repeat))
             try:
                 result = self._call(trial)
@@ -110,8 +144,7 @@ class Pool:
             done.append((trial, result, meter))
             calls += 1
             now = perf_counter()
-            if inspect.isawaitable(result):  # to be awaited by this worker; the next trial is for another one
-                break
+            room -= inspect.isawaitable(result)
         self._quick = now - started < _QUICK_S * calls
 
     def _tell_known(self, done: _Done) -> None:
@@ -135,7 +168,7 @@ class Pool:
         if trial.waiting:
             return
         if self._then is None:
-            trial.log.emit(CaseFinished, unscored=trial.unscored, **trial.key)
+            trial.log.emit("case_finished", unscored=trial.unscored, **trial.key)
         else:
             trial.waiting = 1
             self._then.channel.add(trial)
@@ -145,15 +178,15 @@ def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
     if result is None:
         trial.unscored = (*trial.unscored, evaluator)
     elif isinstance(result, Pending):
-        trial.log.emit(ReviewRequested, name=evaluator, evaluator=evaluator, rubric=result.rubric, **trial.key)
+        trial.log.emit("review_requested", name=evaluator, evaluator=evaluator, rubric=result.rubric, **trial.key)
     elif isinstance(result, BaseException):
         said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
-        trial.log.emit(Errored, **said, **spent(meter.usage), **trial.key)
+        trial.log.emit("errored", **said, **spent(meter.usage), **trial.key)
     elif isinstance(result, Evaluation):
         parts = {name: part for name in _PARTS if (part := getattr(result, name)) is not None}
         if meter.used:
             parts |= spent(charged(result.usage, meter))
-        trial.log.emit(Scored, evaluator=evaluator, score=result.score, **parts, **trial.key)
+        trial.log.emit("scored", evaluator=evaluator, score=result.score, **parts, **trial.key)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextvars
+import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 
 import anyio
+
+with suppress(ImportError):  # a name of anyio's own; without this the first suite would wait for it
+    import anyio._backends._asyncio
 
 T = TypeVar("T")
 
 
 def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
     """Run it to its end. Inside a running loop it gets a loop and a thread of its own, and the caller waits.
+
+    In the main thread all runs of a process have one loop, so that a client which one run has opened connections with
+    can be used by the next.
 
     Args:
         function: takes nothing. apart: give it a thread in any case. That one is a daemon and so are the worker
@@ -24,8 +34,41 @@ def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _in_thread(function) if apart else anyio.run(function)
+        if apart:
+            return _in_thread(function)
+        is_main = threading.current_thread() is threading.main_thread()
+        return _in_kept_loop(function) if is_main else anyio.run(function)
     return _in_thread(function)
+
+
+def _in_kept_loop(function: Callable[[], Awaitable[T]]) -> T:
+    async def whole() -> T:
+        return await function()
+
+    runner = _kept_runner(os.getpid())
+    try:
+        result = runner.run(whole(), context=contextvars.copy_context())
+        runner.run(_end_others())
+    except BaseException:  # who knows what is left in that loop
+        _kept_runner.cache_clear()
+        runner.close()
+        raise
+    return result
+
+
+@cache
+def _kept_runner(process: int) -> asyncio.Runner:  # noqa: ARG001 - a fork has a loop of its own
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    atexit.register(runner.close)
+    return runner
+
+
+async def _end_others() -> None:
+    """As at the end of any loop: what the user's code has left running is cancelled."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 def _run_apart(function: Callable[[], Awaitable[T]]) -> T:

@@ -9,7 +9,6 @@ from typing import Any
 import anyio
 from anyio import CapacityLimiter
 
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored
 from scoregate.core.suite import Suite
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS, error_info
@@ -40,7 +39,7 @@ class TaskStage:
                 for pool in self._pools:
                     await pool.channel.put(trial)
             else:
-                trial.log.emit(CaseFinished, **trial.key)
+                trial.log.emit("case_finished", **trial.key)
 
     async def _produced(self, trial: Trial) -> bool:
         try:
@@ -49,14 +48,14 @@ class TaskStage:
         except ENDINGS:
             raise
         except BaseException as error:  # the user's code may raise anything
-            trial.log.emit(Errored, stage="task", error=error_info(error), **spent(trial.meter.usage), **trial.key)
+            trial.log.emit("errored", stage="task", error=error_info(error), **spent(trial.meter.usage), **trial.key)
             return False
         return bool(self._pools)
 
     def _announce(self, trial: Trial) -> None:
         told = self._suite.describe(trial.case)
         trial.log.emit(
-            CaseStarted,
+            "case_started",
             name=told.name,
             input=told.body,
             digest=told.digest,
@@ -88,7 +87,7 @@ class TaskStage:
         if self._hook is not None:
             trial.hook_results = await self._hook(trial.case.value, trial.output)
         trial.log.emit(
-            CaseOutput,
+            "case_output",
             output=self._suite.output_form(trial.output),
             duration_ms=round(duration_ms, 3),
             attempts=attempt,

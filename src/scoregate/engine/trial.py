@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from scoregate.core.events import Errored, ErrorInfo
 from scoregate.core.metering import METER, Meter
+from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Case, Suite
 from scoregate.engine.log import EventLog
 
@@ -52,7 +52,7 @@ def tell_stop(trial: Trial, meter: Meter) -> None:
     """Say once for a suite that its results are not whole, because the run may spend no more."""
     if meter.stopped and not trial.log.stopped:
         trial.log.stopped = True
-        trial.log.emit(Errored, stage="suite", error=_STOPPED)
+        trial.log.emit("errored", stage="suite", error=_STOPPED)
 
 
 def trials(suite: Suite, logs: Sequence[EventLog]) -> Iterator[Trial]:

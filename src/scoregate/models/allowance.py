@@ -95,10 +95,10 @@ class Allowance:
         """A call was answered."""
         self._care = max(_LEAST_CARE, self._care - 0.0005)
 
-    def delay_s(self, now: float, started: int) -> float:
-        """Seconds until the next call may start, `started` having started so far."""
+    def delay_s(self, now: float, started: int) -> float | None:
+        """Seconds until the next call may start, `started` having started so far; None where no server tells."""
         if self._left is None or not self._rate:
-            return 0.0
+            return None
         rate = self._rate / self._care
         level = min(self._left + (now - self._at) * rate, self._most + 1) - (started - self._number)
         return max(0.0, (1 - level) / rate)

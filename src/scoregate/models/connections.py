@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from scoregate.core.endings import ENDINGS
-
-_seen: WeakKeyDictionary[asyncio.AbstractEventLoop, set[int]] = WeakKeyDictionary()
 
 
 def leave_with_loop(client: Any) -> None:
@@ -19,9 +15,7 @@ def leave_with_loop(client: Any) -> None:
     if endings is None:
         return
     pools = getattr(client, "_client", None)
-    known = _seen.setdefault(asyncio.get_running_loop(), set())
-    if id(pools) not in known:
-        known.add(id(pools))
+    if not any(isinstance(end, partial) and end.func is _drop and end.args[0] is pools for end in endings):
         endings.append(partial(_drop, pools))
 
 

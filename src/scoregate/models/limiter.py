@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoregate.models.allowance import Allowance, reset_s
+from scoregate.models.pace import Pace
 
 MOST_AT_ONCE = 100
 _LEAST_PAUSE_S, _MOST_PAUSE_S, _NEAR_S = 0.25, 60.0, 5.0
@@ -41,7 +42,7 @@ class Limiter:
         self._halved_at = 0
         self._refusals = 0
         self.held_until = 0.0
-        self._allowance = Allowance()
+        self._allowance, self._pace = Allowance(), Pace()
         self._queue: deque[Future[Turn]] = deque()
         self._timer: threading.Timer | None = None
         self._due = 0.0
@@ -63,6 +64,7 @@ class Limiter:
             if answered:
                 self._refusals = 0
                 self._allowance.was_in_time()
+                self._pace.was_answered(self._clock(), turn.number)
                 self._width = min(self._most, self._width + 1 / self._width)
             if headers:
                 self._allowance.told(headers, number=turn.number, began=turn.began)
@@ -82,6 +84,7 @@ class Limiter:
             pause = self._pause(headers) if after_s is None else after_s
             if is_first:
                 self._allowance.was_late(pause)
+                self._pace.was_refused(now, pause, started=self._started)
             self.held_until = max(self.held_until, now + pause)
             self._serve()
 
@@ -104,16 +107,19 @@ class Limiter:
         return float(min(most, (gap or _LEAST_PAUSE_S) * 2 ** (self._refusals - 1)))
 
     def _turn(self) -> Turn:
+        now = self._clock()
         self._under_way += 1
         self._started += 1
-        return Turn(self._started, self._clock())
+        self._pace.started(now)
+        return Turn(self._started, now)
 
     def _delay(self) -> float:
         """Seconds until a call may start; infinite where one has to end first."""
         if self._under_way >= int(self._width):
             return float("inf")
         now = self._clock()
-        return max(self.held_until - now, self._allowance.delay_s(now, self._started))
+        told = self._allowance.delay_s(now, self._started)
+        return max(self.held_until - now, self._pace.delay_s(now) if told is None else told)
 
     def _serve(self) -> None:
         while self._queue and (delay := self._delay()) <= 0:

@@ -19,8 +19,13 @@ def wrap(client: T) -> T:
     """A client like this one, whose calls of models are counted to the case that runs.
 
     Chat completions, responses and embeddings, also as streams and with `parse`, wait for their turn, are asked again
-    where that helps, are read from the cache and kept in it (streams are not), and stay within the run's budget.
-    They raise what they ever raised, and `BudgetSpent`. It shares its connections with the client that was given.
+    where that helps, are read from the cache and kept in it, and stay within the run's budget. They raise what they
+    ever raised, and `BudgetSpent`. It shares its connections with the client that was given.
+
+    Streams are not kept: who asks for one wants to see when its pieces come, which a replay cannot show, and an answer
+    that its reader leaves halfway is none. Calls in a `threading.Thread` of one's own count for the run's budget, and
+    to no case: such a thread does not know whose it is, unless it runs in a copy of the case's context. Threads of
+    asyncio and anyio know.
 
     Args:
         client: an `OpenAI` or `AsyncOpenAI` of the openai package, 1.40 or later, or of a subclass.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.parts import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.datasets import Example
 from scoregate.engine.errors import ENDINGS

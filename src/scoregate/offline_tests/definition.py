@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.events import Origin
+from scoregate.core.parts import Origin
 from scoregate.core.suite import Limits, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example

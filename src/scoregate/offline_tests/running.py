@@ -8,11 +8,12 @@ from functools import partial
 from time import perf_counter
 from uuid import uuid4
 
-from scoregate.core.events import Errored, ErrorInfo, SuiteStarted
 from scoregate.core.metering import total
+from scoregate.core.parts import ErrorInfo
 from scoregate.engine.environment import events_folder, message, selection
 from scoregate.engine.log import EventLog
 from scoregate.engine.origin import caller
+from scoregate.engine.results import result_of
 from scoregate.engine.run_suite import finish, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.errors import JudgmentTestError, MissingExtra
@@ -60,8 +61,8 @@ def tell_missing(name: str) -> None:
         advice="Make it first: client.offline_tests.create_config(…), or scoregate config add.",
     )
     log = EventLog(name, events_folder())
-    log.emit(SuiteStarted, origin=caller(), cases=0, message=message())
-    log.emit(Errored, stage="suite", error=error)
+    log.emit("suite_started", origin=caller(), cases=0, message=message())
+    log.emit("errored", stage="suite", error=error)
     finish(log, perf_counter())
 
 
@@ -74,7 +75,7 @@ def _result(course: Course, log: EventLog, *, run_id: str, names: Sequence[str])
     }
     rows = [_row(each, names) for each in attempts]
     return OfflineTestResult(
-        run_id, _status(attempts), results_url(), rows, dict(traces), _title(course.test, run_id), log.result()
+        run_id, _status(attempts), results_url(), rows, dict(traces), _title(course.test, run_id), result_of(log)
     )
 
 

@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
+from scoregate.errors import StoreError
 from scoregate.store.kinds import Kind, Shelf
 from scoregate.store.protocol import Store
 
@@ -41,6 +42,9 @@ class Said(Item):
             text = json.dumps([self.about(), self.by], sort_keys=True)
             object.__setattr__(self, "id", hashlib.sha256(text.encode()).hexdigest()[:16])
         return self
+
+
+S = TypeVar("S", bound=Said)
 
 
 def key_of(item: Said) -> str:
@@ -89,3 +93,31 @@ def keep(store: Store, kind: Kind[Any], shelf: Shelf, items: Iterable[Said]) -> 
 
     store.update(kind, shelf, change)
     return kept
+
+
+def remove(store: Store, kind: Kind[S], shelf: Shelf, names: Iterable[str]) -> list[S]:
+    """Take items from a shelf, all in one step, and return them.
+
+    Args:
+        names: their ids, or beginnings of ids that only one item has.
+
+    Raises:
+        StoreError: a name is that of no item, or of several; then nothing is removed.
+    """
+    removed: dict[str, S] = {}
+
+    def change(present: Iterable[S]) -> Iterable[S]:
+        items = list(present)
+        removed.update((item.id, item) for item in (_named(items, name, store.where(kind, shelf)) for name in names))
+        return [item for item in items if item.id not in removed]
+
+    store.update(kind, shelf, change)
+    return list(removed.values())
+
+
+def _named(items: list[S], name: str, where: str) -> S:
+    found = [item for item in items if item.id == name] or [item for item in items if name and item.id.startswith(name)]
+    if len(found) != 1:
+        said = f"{len(found)} begin with it" if found else "there is none"
+        raise StoreError(f"{where}: no one item {name!r:.200}: {said}", advice="The command `list` shows every id.")
+    return found[0]

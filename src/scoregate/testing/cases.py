@@ -62,7 +62,10 @@ def read_cases(values: Iterable[Any], hash_of: Hasher, selection: Selection) -> 
             problems.append(f"test case {number}: {error}")
             continue
         if case.hash in cases:
-            problems.append(f"test case {number}: duplicate hash {case.hash!r}, which an earlier case has")
+            problems.append(
+                f"test case {number} is left out: duplicate hash {case.hash!r}, which an earlier case has; if they "
+                "differ, let the hash tell them apart"
+            )
         else:
             cases[case.hash] = case
     return list(cases.values()), problems

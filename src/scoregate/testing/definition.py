@@ -6,13 +6,12 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from scoregate.core.events import ErrorInfo
+from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Limits, Suite
 from scoregate.engine.environment import Selection, chosen, message
 from scoregate.engine.origin import caller
 from scoregate.engine.outputs import output_form
 from scoregate.testing.cases import Hasher, describe, hasher, read_cases
-from scoregate.testing.reviews import CreateHumanReviewJob
 from scoregate.testing.scorers import read_scorers
 
 
@@ -47,8 +46,8 @@ def define(
         problems.append("no test cases")
     elif found and not cases and callable(fn):
         problems.append("none of its test cases has a hash that was asked for")
-    if not isinstance(human_review_job, CreateHumanReviewJob | None):
-        problems.append(f"human_review_job must be a CreateHumanReviewJob, not {human_review_job!r:.100}")
+    if human_review_job is not None:
+        problems += _job_problems(human_review_job)
     name = suite_id if isinstance(suite_id, str) and suite_id else "(no id)"
     return Suite(
         id=name,
@@ -97,6 +96,13 @@ def _limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -
         problems.append(f"timeout must be a number of seconds over 0, not {timeout!r}")
         timeout = None
     return Limits(concurrency, retries, timeout)
+
+
+def _job_problems(job: Any) -> list[str]:
+    from scoregate.testing.reviews import CreateHumanReviewJob
+
+    known = isinstance(job, CreateHumanReviewJob)
+    return [] if known else [f"human_review_job must be a CreateHumanReviewJob, not {job!r:.100}"]
 
 
 def _variants(params: Any, problems: list[str]) -> Sequence[Mapping[str, Any] | None]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from scoregate.core.events import ReviewRequested
-from scoregate.core.fold import labels
-from scoregate.core.record import SuiteResult
 from scoregate.engine.environment import events_folder, selection
-from scoregate.engine.log import EventLog
-from scoregate.engine.run_suite import finish, run_suite
+from scoregate.engine.run_suite import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
-from scoregate.errors import SuiteFailed
 from scoregate.testing.definition import define
-from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
+from scoregate.testing.models import BaseTestEvaluator
 from scoregate.testing.run_manager import RunManager
-from scoregate.testing.summary import show, summary
+
+if TYPE_CHECKING:
+    from scoregate.core.record import SuiteResult
+    from scoregate.testing.models import CreateHumanReviewJob
 
 CaseT = TypeVar("CaseT")
 
@@ -70,7 +67,9 @@ def run_test_suite(
     """
     asked = selection()
     if not asked.includes(str(id)):
-        return SuiteResult(str(id), str(id), skipped=True)
+        from scoregate.testing.conclusion import left_out
+
+        return left_out(str(id))
     started, folder = perf_counter(), events_folder()
     suite = define(
         id,
@@ -87,27 +86,9 @@ def run_test_suite(
         selection=asked,
     )
     logs = run_sync(partial(run_suite, suite, folder), apart=suite.limits.timeout_s is not None)
-    result = _concluded(logs, started, assert_test=assert_test, job=human_review_job)
-    if folder is None:
-        show(summary(result))
-    if assert_test and not result.passed:
-        raise SuiteFailed(summary(result))
-    return result
+    from scoregate.testing.conclusion import concluded
 
-
-def _concluded(
-    logs: Sequence[EventLog], started: float, *, assert_test: bool, job: CreateHumanReviewJob | None
-) -> SuiteResult:
-    for log in logs:
-        if isinstance(job, CreateHumanReviewJob):
-            log.emit(ReviewRequested, name=job.name, assignees=job.assignees, rubric=job.rubric_id)
-        failed = assert_test and not replace(log.folded(), complete=True).passed
-        finish(log, started, assertion_failed=failed)
-    if len(logs) == 1:
-        return logs[0].result()
-    results = [log.folded() for log in logs]
-    named = tuple(replace(result, label=label) for result, label in zip(results, labels(results), strict=True))
-    return SuiteResult(results[0].id, results[0].id, results[0].origin, complete=True, variants=named)
+    return concluded(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
 
 
 def grid_search_ctx() -> Mapping[str, Any] | None:

@@ -6,19 +6,9 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import checked_number
-from scoregate.core.events import (
-    CaseFinished,
-    CaseOutput,
-    CaseStarted,
-    Errored,
-    ReviewRequested,
-    Scored,
-    SuiteStarted,
-)
-from scoregate.core.record import SuiteResult
 from scoregate.core.suite import Case
 from scoregate.engine.environment import events_folder
 from scoregate.engine.environment import message as environment_message
@@ -28,7 +18,10 @@ from scoregate.engine.origin import caller
 from scoregate.engine.outputs import output_form
 from scoregate.engine.run_suite import finish
 from scoregate.testing.cases import checked_hash, describe, hasher
-from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
+
+if TYPE_CHECKING:
+    from scoregate.core.record import SuiteResult
+    from scoregate.testing.elsewhere import EvaluationWithId
 
 
 class RunManager:
@@ -55,7 +48,7 @@ class RunManager:
     def start(self) -> None:
         """Begin the run."""
         self._log, self._started = EventLog(self.test_id, events_folder()), perf_counter()
-        self._log.emit(SuiteStarted, origin=caller(), message=self.message)
+        self._log.emit("suite_started", origin=caller(), message=self.message)
 
     def add_result(
         self,
@@ -78,7 +71,7 @@ class RunManager:
         try:
             told = describe(case)
             log.emit(
-                CaseStarted,
+                "case_started",
                 name=told.name,
                 input=told.body,
                 digest=told.digest,
@@ -86,12 +79,12 @@ class RunManager:
                 cluster=told.cluster,
                 **key,
             )
-            log.emit(CaseOutput, output=output_form(output), duration_ms=test_case_duration_ms, **key)
+            log.emit("case_output", output=output_form(output), duration_ms=test_case_duration_ms, **key)
         except Exception as error:  # a case or an output without a JSON form
-            log.emit(Errored, stage="task", error=error_info(error), **key)
+            log.emit("errored", stage="task", error=error_info(error), **key)
         for evaluation in given:
             _score(log, evaluation, key)
-        log.emit(CaseFinished, **key)
+        log.emit("case_finished", **key)
 
     def create_human_review_job(self, assignee_email_address: str | list[str], name: str) -> None:
         """Ask people to look at the outputs.
@@ -99,8 +92,10 @@ class RunManager:
         Raises:
             ValueError: the run was not started.
         """
+        from scoregate.testing.reviews import CreateHumanReviewJob
+
         job = CreateHumanReviewJob(assignee_email_address, name)
-        self._open("creating a human review job").emit(ReviewRequested, name=name, assignees=job.assignees)
+        self._open("creating a human review job").emit("review_requested", name=name, assignees=job.assignees)
 
     def end(self) -> SuiteResult:
         """End the run.
@@ -108,10 +103,12 @@ class RunManager:
         Raises:
             ValueError: the run was not started, or has ended.
         """
+        from scoregate.engine.results import result_of
+
         log = self._open("ending it")
         self._ended = True
         finish(log, self._started)
-        return log.result()
+        return result_of(log)
 
     async def async_start(self) -> None:
         """As `start`."""
@@ -144,6 +141,8 @@ class RunManager:
 
 
 def _check(evaluations: Sequence[Any], duration_ms: Any) -> None:
+    from scoregate.testing.elsewhere import EvaluationWithId
+
     for evaluation in evaluations:
         if not isinstance(evaluation, EvaluationWithId):
             raise TypeError(f"evaluations must be a list of EvaluationWithId, not of {type(evaluation).__name__}")
@@ -156,7 +155,7 @@ def _score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> None:
     try:
         made = given.evaluation()
         log.emit(
-            Scored,
+            "scored",
             evaluator=name,
             score=made.score,
             threshold=made.threshold,
@@ -165,4 +164,4 @@ def _score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> None:
             **key,
         )
     except Exception as error:  # a score out of range, metadata without a JSON form
-        log.emit(Errored, stage="evaluator", evaluator=name, error=error_info(error), **key)
+        log.emit("errored", stage="evaluator", evaluator=name, error=error_info(error), **key)

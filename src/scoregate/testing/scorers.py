@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.parts import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.fingerprint import fingerprint
 

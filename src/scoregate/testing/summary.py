@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from scoregate.core.case import CaseResult, Status
 from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import ErrorInfo
 from scoregate.core.record import SuiteResult
 
 _MOST = 5
@@ -38,17 +39,29 @@ def _headline(result: SuiteResult) -> str:
 
 
 def _details(result: SuiteResult) -> Iterator[str]:
-    yield from (f"    {_line(error.message)}" for error in result.errors)
+    told: set[str] = set()
+    for error in result.errors:
+        yield f"    {_line(error.message)}"
+        yield from _advice([error], told)
     bad = result.columns.count(Status.FAILED) + result.columns.count(Status.ERRORED)
     shown = 0
     for case in result.cases if bad else ():
         if case.status in (Status.FAILED, Status.ERRORED):
             yield f"    {case.status} {_line(case.name)}: {_line(_why(case))}"
+            yield from _advice((each.error for each in case.errors), told)
             shown += 1
         if shown == _MOST:
             break
     if bad > shown:
         yield f"    … and {bad - shown} more"
+
+
+def _advice(errors: Iterable[ErrorInfo], told: set[str]) -> Iterator[str]:
+    """What to do about them; the same advice is given once."""
+    for text in (_line(error.advice) for error in errors):
+        if text and text not in told and len(told) < _MOST:
+            told.add(text)
+            yield f"      → {text}"
 
 
 def _why(case: CaseResult) -> str:

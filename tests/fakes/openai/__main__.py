@@ -19,6 +19,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--requests-per-minute", type=float, metavar="N", help="more are refused with 429")
     parser.add_argument("--burst", type=float, default=0.0, metavar="N", help="how many of them at once")
     parser.add_argument("--silent-limits", action="store_true", help="tell no x-ratelimit headers")
+    parser.add_argument("--whole-seconds", action="store_true", help="no retry-after-ms")
     parser.add_argument("--answers", type=Path, metavar="FILE", help="JSON: an object of patterns and their answers")
     parser.add_argument("--without", action="append", default=[], metavar="FEATURE", help="json_schema, temperature …")
     return parser.parse_args()
@@ -28,7 +29,8 @@ def main() -> None:
     """Serve until somebody says stop."""
     given = _arguments()
     rpm = given.requests_per_minute
-    bucket = Bucket(rpm, given.burst, tells=not given.silent_limits) if rpm else None
+    how = {"tells": not given.silent_limits, "fine": not given.whole_seconds}
+    bucket = Bucket(rpm, given.burst, **how) if rpm else None
     with OpenAIServer(latency=given.latency, port=given.port, bucket=bucket) as server:
         server.does_not_take(*given.without)
         for pattern, answer in json.loads(given.answers.read_text()).items() if given.answers else ():

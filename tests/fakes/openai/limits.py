@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 class Bucket:
     """So many requests a minute, `burst` of them at once, by default a second's worth.
 
-    `waits` says whether refusals carry Retry-After, `tells` whether answers carry the state of the bucket.
+    `waits` says whether refusals carry Retry-After, and `fine` whether also in milliseconds; `tells`, whether answers
+    carry the state of the bucket.
     """
 
     per_minute: float
@@ -18,6 +19,7 @@ class Bucket:
     is_empty: bool = True
     tells: bool = True
     waits: bool = True
+    fine: bool = True
     taken: int = 0
     refused: int = 0
     _level: float = field(init=False)
@@ -51,7 +53,7 @@ class Bucket:
             "x-ratelimit-reset-requests": _shown((self.burst - self._level) / self.per_second),
         }
         wait = (1 - self._level) / self.per_second
-        after = {"retry-after": str(int(wait) + 1), "retry-after-ms": f"{wait * 1000:.0f}"}
+        after = {"retry-after": str(int(wait) + 1), **({"retry-after-ms": f"{wait * 1000:.0f}"} if self.fine else {})}
         return {**(told if self.tells else {}), **(after if refused and self.waits else {})}
 
 

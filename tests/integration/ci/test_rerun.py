@@ -30,7 +30,7 @@ async def test_the_base_is_where_the_branch_left_the_default_branch(repository: 
     repository.commit("main.txt")
     repository.git("checkout", "-q", "work")
     async with base_tree(repository.root, RERUN) as base:
-        assert base.commit == first
+        assert first[:7] in base.note
         assert base.note == f"rerun of main@{first[:7]}"
         assert [path.name for path in base.path.iterdir() if path.name != ".git"] == ["README.md"]
     assert not base.path.exists()
@@ -40,7 +40,7 @@ async def test_a_reference_may_be_named(repository: Repository) -> None:
     second = repository.commit("second.txt")
     repository.commit("third.txt")
     async with base_tree(repository.root, Settings(baseline="rerun:HEAD~1")) as base:
-        assert (base.commit, base.note) == (second, f"rerun of HEAD~1@{second[:7]}")
+        assert base.note == f"rerun of HEAD~1@{second[:7]}"
     async with base_tree(repository.root, Settings(baseline=f"rerun:{second[:10]}")) as base:
         assert base.note == f"rerun of {second[:7]}"
 

@@ -152,6 +152,20 @@ async def test_a_blob_that_is_no_run_is_a_sentence(place: Place) -> None:
     assert "could not be read" in baseline.note
 
 
+async def test_a_blob_that_is_no_run_costs_only_itself(place: Place) -> None:
+    await kept(place, place.main[1])
+    place.repo.commit(BRANCH, files={f"evals/20990101000000-{place.main[2]}.zip": b"no zip"})
+    nearest = await found(place, place.main[2])
+    assert nearest.run is not None
+    assert nearest.run.commit == place.main[1]
+    assert f"1 commit before the base; a run of {place.main[2][:7]} on {BRANCH} could not be read" in nearest.note
+    place.repo.commit(BRANCH, files={f"evals/20990101000001-{place.main[1]}.zip": b"no zip"})
+    pooled = await found(place, place.main[1])
+    assert pooled.run is not None
+    assert (pooled.run.commit, pooled.pool) == (place.main[1], ())
+    assert pooled.note.startswith("exact; a run of")
+
+
 async def test_files_that_are_no_runs_are_passed_over(place: Place) -> None:
     await kept(place, place.main[2])
     place.repo.commit(BRANCH, files={"evals/README.md": b"hello", "evals/99999999999999-main.zip": b"x"})

@@ -14,6 +14,7 @@ from scoregate.core.compare import compare
 from scoregate.core.record import Run
 from scoregate.core.rows import Label, Row
 from scoregate.core.suite import Case, Description, Suite
+from scoregate.engine.results import folded
 from scoregate.engine.run_suite import finish, run_suite
 from scoregate.judges import JudgeVersion, Subject, scorers_of, unstored
 
@@ -34,7 +35,7 @@ async def run(*versions: JudgeVersion) -> Run:
     started = perf_counter()
     (log,) = await run_suite(suite, None)
     finish(log, started)
-    return Run("run", 0.0, 1.0, "0", suites=(log.folded(),), complete=True)
+    return Run("run", 0.0, 1.0, "0", suites=(folded(log),), complete=True)
 
 
 def rows(new: Run, old: Run) -> dict[str, Row]:

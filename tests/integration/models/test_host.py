@@ -19,6 +19,7 @@ from scoregate.testing import BaseTestEvaluator, Evaluation, run_test_suite
 
 class Judge(BaseTestEvaluator):
     id = "judge"
+    max_concurrency = 1
 
     async def evaluate_test_case(self, test_case, output):
         await get_model().a_generate(f"judge {output}")

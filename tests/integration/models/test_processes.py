@@ -45,9 +45,9 @@ def test_a_budget_is_shared_by_processes(server: OpenAIServer, tmp_path: Path, m
     runs = children(3, ASKING, "200")
     said = [run.communicate(timeout=60) for run in runs]
     assert all("BudgetSpent" in err for _, err in said)
-    spent = sum(int(line.split()[1]) for line in (tmp_path / "spent").read_text().splitlines())
-    assert 300 <= spent <= 450, "calls of others that are under way may come on top"
-    assert len(server.requests) == len((tmp_path / "spent").read_text().splitlines())
+    spent = [line.split()[1] for line in (tmp_path / "spent").read_text().splitlines() if " " in line]
+    assert 300 <= sum(map(int, spent)) <= 400
+    assert len(server.requests) == len(spent)
 
 
 @pytest.fixture

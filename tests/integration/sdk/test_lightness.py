@@ -11,12 +11,23 @@ HEAVY = {
     "openai", "numpy", "pydantic", "httpx", "rich", "click", "jinja2", "psutil", "junit_xml", "pydantic_settings",
     "requests", "scipy", "pandas", "yaml", "sqlite3", "filelock", "genai_prices", "scoregate.ci", "scoregate.cli",
 }  # fmt: skip
+LATE = {
+    "json", "scoregate.core.events", "scoregate.core.fold", "scoregate.core.override", "scoregate.core.record",
+    "scoregate.judging", "scoregate.store", "scoregate.testing.champions", "scoregate.testing.reviews",
+    "scoregate.testing.summary",
+}  # fmt: skip
 
 
 def test_importing_the_sdk_imports_nothing_heavy() -> None:
     code = "import sys, scoregate.testing, scoregate.testing.evaluators, scoregate.testing.util; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert HEAVY & set(done.stdout.split()) == set()
+
+
+def test_importing_the_way_in_imports_nothing_that_only_the_end_needs() -> None:
+    code = "import sys, scoregate.testing; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert LATE & set(done.stdout.split()) == set()
 
 
 def test_importing_the_package_imports_next_to_nothing_until_the_client_is_asked_for() -> None:

@@ -102,6 +102,42 @@ def test_wrong_usage_is_told(project: Project, words: list[str], told: str) -> N
     assert told in done.stderr
 
 
+def ids(project: Project, kind: str = "overrides") -> list[str]:
+    return [item["id"] for item in json.loads(project.scoregate(kind, "list", "--json").stdout)]
+
+
+def test_a_mistake_is_removed_by_the_id_that_list_shows(project: Project) -> None:
+    for output in ("Paris", "London", "Rome"):
+        add(project, output)
+    (first, second, third) = ids(project)
+    assert second in project.scoregate("overrides", "list").stdout
+    done = project.scoregate("overrides", "remove", "accuracy", second, first[:8])
+    assert (done.returncode, "2 removed" in done.stdout) == (0, True)
+    assert ids(project) == [third]
+    assert project.scoregate("overrides", "remove", "accuracy", third).returncode == 0
+    assert not project.file("overrides/accuracy.jsonl").exists()
+
+
+def test_a_mistaken_verdict_is_removed(project: Project) -> None:
+    words = ("--case", "c1", "--baseline", "a", "--challenger", "b", "--winner", "tie")
+    project.scoregate("verdicts", "add", "battle", *words)
+    assert project.scoregate("verdicts", "remove", "battle", *ids(project, "verdicts")).returncode == 0
+    assert ids(project, "verdicts") == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"), [("nobody", "there is none"), ("", "there is none"), ("x-", "2 begin with")]
+)
+def test_what_names_no_one_item_removes_nothing(project: Project, wrong: str, told: str) -> None:
+    lines = [{"original_score": 1, "override_score": 0, "id": f"x-{n}"} for n in ("one", "two")]
+    text = "\n".join(map(json.dumps, lines)).encode()
+    assert project.scoregate("overrides", "import", "accuracy", "-", text=text).returncode == 0
+    done = project.scoregate("overrides", "remove", "accuracy", "x-one", wrong)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert ids(project) == ["x-one", "x-two"]
+
+
 def test_verdicts_are_added_listed_and_exchanged(project: Project) -> None:
     words = ("--case", "c1", "--baseline", "", "--challenger", HOSTILE, "--winner", "challenger")
     assert project.scoregate("verdicts", "add", "battle", *words).returncode == 0

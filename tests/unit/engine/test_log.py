@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored, SuiteStarted
+from scoregate.core.events import ErrorInfo, Event
+from scoregate.core.parts import EventType
 from scoregate.core.wire import MAX_EVENT_BYTES, parse_event
 from scoregate.engine import log as log_module
 from scoregate.engine.log import EventLog
+from scoregate.engine.results import result_of
 
 FOLDERS = pytest.mark.parametrize("kept", [True, False], ids=["in a folder", "in this process"])
 
@@ -24,9 +26,9 @@ def lines(folder: Path) -> list[Event]:
 
 def test_an_event_is_in_the_file_at_once(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
-    log.emit(SuiteStarted, cases=2)
+    log.emit("suite_started", cases=2)
     assert [(event.suite, event.seq, event.v) for event in lines(tmp_path)] == [("demo", 0, 1)]
-    log.emit(CaseStarted, case="a")
+    log.emit("case_started", case="a")
     assert [event.seq for event in lines(tmp_path)] == [0, 1]
     assert lines(tmp_path)[0].time <= lines(tmp_path)[1].time
 
@@ -35,13 +37,13 @@ def test_an_event_is_in_the_file_at_once(tmp_path: Path) -> None:
 def test_readers_do_not_disturb_the_writer(tmp_path: Path, kept: bool) -> None:
     log = EventLog("demo", tmp_path if kept else None)
     for number in range(1000):
-        log.emit(CaseOutput, case=str(number), output="x" * 100)
-        log.emit(CaseFinished, case=str(number))
+        log.emit("case_output", case=str(number), output="x" * 100)
+        log.emit("case_finished", case=str(number))
         if number == 500:
-            early = log.result().cases
+            early = result_of(log).cases
             assert next(early).hash == "0"
     assert sum(1 for _ in early) == 999
-    assert [case.hash for case in log.result().cases] == [str(number) for number in range(1000)]
+    assert [case.hash for case in result_of(log).cases] == [str(number) for number in range(1000)]
 
 
 def test_threads_write_whole_lines(tmp_path: Path) -> None:
@@ -49,7 +51,7 @@ def test_threads_write_whole_lines(tmp_path: Path) -> None:
 
     def emit(name: str) -> None:
         for number in range(100):
-            log.emit(CaseOutput, case=f"{name}{number}", output=name * 5000)
+            log.emit("case_output", case=f"{name}{number}", output=name * 5000)
 
     threads = [threading.Thread(target=emit, args=(name,)) for name in "abcd"]
     for thread in threads:
@@ -62,7 +64,7 @@ def test_threads_write_whole_lines(tmp_path: Path) -> None:
 
 def test_two_logs_are_two_files(tmp_path: Path) -> None:
     for _ in range(2):
-        EventLog("demo", tmp_path).emit(SuiteStarted)
+        EventLog("demo", tmp_path).emit("suite_started")
     assert len(list(tmp_path.glob(f"{os.getpid()}-*.jsonl"))) == 2
 
 
@@ -71,7 +73,7 @@ def test_a_file_that_is_already_there_is_left_alone(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(log_module, "_counter", iter(range(7, 99)))
     taken = tmp_path / f"{os.getpid()}-7.jsonl"
     taken.write_text("theirs", encoding="utf-8")
-    EventLog("demo", tmp_path).emit(SuiteStarted)
+    EventLog("demo", tmp_path).emit("suite_started")
     assert taken.read_text(encoding="utf-8") == "theirs"
     assert (tmp_path / f"{os.getpid()}-8.jsonl").exists()
 
@@ -80,10 +82,10 @@ def test_a_file_that_is_already_there_is_left_alone(tmp_path: Path, monkeypatch:
 def test_what_has_no_json_form_leaves_no_trace(tmp_path: Path, value: Any) -> None:
     log = EventLog("demo", tmp_path)
     with pytest.raises(ValueError, match="serialize"):
-        log.emit(CaseOutput, case="a", output=value)
-    log.emit(CaseFinished, case="a")
-    assert [(type(event), event.seq) for event in lines(tmp_path)] == [(CaseFinished, 0)]
-    assert len(log.result().columns) == 1
+        log.emit("case_output", case="a", output=value)
+    log.emit("case_finished", case="a")
+    assert [(event.type, event.seq) for event in lines(tmp_path)] == [("case_finished", 0)]
+    assert len(result_of(log).columns) == 1
 
 
 HUGE = "x" * (MAX_EVENT_BYTES + 1)
@@ -92,33 +94,33 @@ HUGE = "x" * (MAX_EVENT_BYTES + 1)
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
-        (CaseOutput, {"case": "a", "output": HUGE}),
-        (CaseStarted, {"case": "a", "input": {"text": HUGE}}),
-        (Scored, {"case": "a", "evaluator": "e", "score": 0.5, "metadata": {"why": HUGE}}),
-        (Errored, {"case": "a", "stage": "task", "error": ErrorInfo("E", HUGE)}),
+        ("case_output", {"case": "a", "output": HUGE}),
+        ("case_started", {"case": "a", "input": {"text": HUGE}}),
+        ("scored", {"case": "a", "evaluator": "e", "score": 0.5, "metadata": {"why": HUGE}}),
+        ("errored", {"case": "a", "stage": "task", "error": ErrorInfo("E", HUGE)}),
     ],
 )
-def test_an_event_over_the_limit_is_cut(tmp_path: Path, kind: type[Event], fields: dict[str, Any]) -> None:
+def test_an_event_over_the_limit_is_cut(tmp_path: Path, kind: EventType, fields: dict[str, Any]) -> None:
     log = EventLog("demo", tmp_path)
     log.emit(kind, **fields)
     (event,) = lines(tmp_path)
-    assert type(event) is kind
+    assert event.type == kind
     assert "over the limit" in str(event)
     assert len(str(event)) < 200_000
 
 
 def test_half_a_line_at_the_end_is_not_read(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
-    log.emit(CaseFinished, case="a")
+    log.emit("case_finished", case="a")
     (path,) = tmp_path.glob("*.jsonl")
     with path.open("ab") as file:
         file.write(b'{"type":"case_fin')
-    assert [case.hash for case in log.result().cases] == ["a"]
+    assert [case.hash for case in result_of(log).cases] == ["a"]
 
 
 def test_what_never_finished_is_read_as_unfinished(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
-    log.emit(CaseOutput, case="a", output=1)
-    (case,) = log.result().cases
+    log.emit("case_output", case="a", output=1)
+    (case,) = result_of(log).cases
     assert [error.error.type for error in case.errors] == ["Unfinished"]
-    assert not log.result().complete
+    assert not result_of(log).complete

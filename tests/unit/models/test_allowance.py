@@ -92,4 +92,4 @@ def test_an_older_answer_says_nothing_new() -> None:
 def test_a_server_that_says_nothing_holds_nobody_back() -> None:
     allowance = Allowance()
     allowance.told({}, number=1, began=0.0)
-    assert (allowance.gap_s, allowance.delay_s(0.0, 100)) == (None, 0.0)
+    assert (allowance.gap_s, allowance.delay_s(0.0, 100)) == (None, None)

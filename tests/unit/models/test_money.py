@@ -67,12 +67,14 @@ def test_two_purses_with_one_file_are_one(tmp_path: Path) -> None:
         ours.check(around)
 
 
-def test_a_line_that_is_being_written_is_read_later(tmp_path: Path) -> None:
-    path, around = tmp_path / "spent", Surroundings(max_cost=1.0)
-    purse = Purse(path)
-    path.write_bytes(b"0.4 100\n0.6")
-    purse.check(around)
-    with path.open("ab") as file:
-        file.write(b" 10\n")
-    with pytest.raises(BudgetSpent):
-        purse.check(around)
+def test_calls_under_way_in_another_process_count_too(tmp_path: Path) -> None:
+    around = Surroundings(max_cost=1.0)
+    ours, theirs = Purse(tmp_path / "spent"), Purse(tmp_path / "spent")
+    spend(ours, around, Usage(cost=0.25))
+    for _ in range(3):
+        theirs.check(around)
+    for _ in range(2):
+        with pytest.raises(BudgetSpent):
+            ours.check(around)
+    theirs.over()
+    ours.check(around)

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 from lxml import etree
 from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot, router
 
-from scoregate.ci.report import held, junit
+from scoregate.ci.report import held, junit, junit_elements
+from scoregate.ci.report.junit_elements import Built, Form
 from scoregate.ci.report.view import ReportView
 from scoregate.core.case import CaseResult
 from scoregate.core.events import ErrorInfo
@@ -214,3 +216,14 @@ def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
     text = text_of(told_of(trial, Trial("h2", [Score(name)], name=name), suite=output))
     validate(text)
     assert len(JUnitXml.fromstring(text.encode())) >= 2
+
+
+@pytest.mark.parametrize("classname", ["bot", "blank", 'name="blank"'])
+@pytest.mark.parametrize("properties", [(), [("score.a", "1"), ("score.<b>", 'a "b"\t&\n')]])
+@given(name=st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1))
+def test_a_form_is_filled_in_as_junit_xml_would_write_it(
+    classname: str, properties: Sequence[tuple[str, str]], name: str
+) -> None:
+    form = Form(junit_elements.TestCase("blank", classname, file="evals/bot.py", line=3))
+    built = Built(junit_elements.TestCase(name, classname, file="evals/bot.py", line=3), 1.25, properties)
+    assert form.filled(name, 1.25, properties) == junit_elements.testcases([built])

@@ -41,7 +41,10 @@ def test_cases_that_cannot_be_listed(given: Any) -> None:
 
 def test_duplicate_hashes() -> None:
     result = run(test_cases=[Case("a"), Case("b"), Case("a"), Case("c")], evaluators=[GOOD])
-    assert messages(result) == ["suite 'demo': test case 3: duplicate hash 'a', which an earlier case has"]
+    assert messages(result) == [
+        "suite 'demo': test case 3 is left out: duplicate hash 'a', which an earlier case has; if they differ, let the "
+        "hash tell them apart"
+    ]
     assert outcomes(result) == {"a": "passed", "b": "passed", "c": "passed"}
 
 

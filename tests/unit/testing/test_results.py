@@ -12,6 +12,7 @@ import pytest
 from tests.unit.testing.builders import FAIL, Case, Judge, by_hash, cases, echo, passing, run, told
 
 from scoregate.core.events import ReviewRequested, SuiteFinished, SuiteStarted
+from scoregate.errors import MissingKey
 from scoregate.testing.models import CreateHumanReviewJob, Evaluation, Threshold
 from scoregate.testing.run import run_test_suite
 
@@ -88,6 +89,22 @@ def test_the_summary_survives_what_users_write(capsys: pytest.CaptureFixture[str
     assert len(lines) == 2
     assert "\x1b" not in lines[1]
     assert not any(line.startswith("::") for line in lines)
+
+
+def test_the_summary_says_what_to_do_once_and_briefly(capsys: pytest.CaptureFixture[str]) -> None:
+    def score(*_: Any) -> Evaluation:
+        raise MissingKey("no key\x1b[2J", advice="Set OPENAI_API_KEY.\n" + "x" * 1_000)
+
+    run(evaluators=[Judge(score)])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0].strip() for line in lines[1:]] == [
+        "errored a",
+        lines[2].strip(),
+        "errored b",
+        "errored c",
+    ]
+    assert lines[2].startswith("      → Set OPENAI_API_KEY. xxx")
+    assert len(lines[2]) < 400
 
 
 def test_the_log_names_where_the_suite_stands(events: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from math import isfinite
@@ -71,32 +71,17 @@ def case_of(line: bytes) -> CaseResult:
 
 
 def _case(data: Mapping[str, Any]) -> CaseResult:
-    get = data.get
-    evaluations, invalid = _scored(get("evaluations", _NOTHING))
-    return CaseResult(
-        _count(data["suite"]),
-        _text(data["hash"]),
-        _count(get("repeat", 0)),
-        _text(get("name", "")),
-        get("input"),
-        get("output"),
-        get("truncated") is True,
-        _number(get("duration_ms")),
-        _count(get("attempts", 1)),
-        _text(get("digest", "")),
-        _texts(get("tags")),
-        _optional_text(get("cluster")),
-        evaluations,
-        [*(_error(value) for value in get("errors", ())), *invalid],
-        _texts(get("unscored")),
-        _texts(get("pending")),
-        _usage(get("usage")),
-        get("trace"),
-    )
+    given = {name: _FIELDS[name](value) for name, value in data.items() if name in _FIELDS}
+    suite, case_hash = given.pop("suite"), given.pop("hash")
+    evaluations, invalid = given.pop("evaluations", None) or ({}, ())
+    case = CaseResult(suite, case_hash, evaluations=evaluations, **given)
+    case.errors.extend(invalid)
+    return case
 
 
-_NOTHING: Mapping[str, Any] = {}
+# Frozen, and few of them differ.
 _threshold = lru_cache(maxsize=1024, typed=True)(Threshold)
+_plainly = lru_cache(maxsize=4096)(Evaluation)
 
 
 def _scored(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
@@ -114,9 +99,12 @@ def _scored(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseEr
 
 def _evaluation(data: Mapping[str, Any]) -> Evaluation:
     threshold, assertions = data.get("threshold"), data.get("assertions")
+    score, limit = data["score"], None if threshold is None else _threshold(**threshold)
+    if type(score) is float and len(data) == 1 + (limit is not None):
+        return _plainly(score, limit)
     return Evaluation(
-        data["score"],
-        None if threshold is None else _threshold(**threshold),
+        score,
+        limit,
         data.get("metadata"),
         None if assertions is None else tuple(Assertion(**each) for each in assertions),
         _usage(data.get("usage")),
@@ -151,17 +139,18 @@ def _optional_text(value: object) -> str | None:
 
 
 def _text(value: object) -> str:
-    return _checked(value, str)
+    return value if type(value) is str else _checked(value, str)
 
 
 def _count(value: object) -> int:
-    if not 0 <= (count := _checked(value, int)) < _MAX_COUNT:
+    count = value if type(value) is int else _checked(value, int)
+    if not 0 <= count < _MAX_COUNT:
         raise OverflowError(f"{count:g} is no possible count")
     return count
 
 
 def _number(value: object) -> float | None:
-    number = None if value is None else float(_checked(value, (int, float)))
+    number = value if type(value) is float else None if value is None else float(_checked(value, (int, float)))
     return number if number is not None and isfinite(number) else None
 
 
@@ -169,3 +158,30 @@ def _checked(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{value!r:.40} is of the wrong type")
     return value
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+# What each field of a case is read by.
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    "evaluations": _scored,
+    "suite": _count,
+    "hash": _text,
+    "repeat": _count,
+    "name": _text,
+    "input": _as_it_is,
+    "output": _as_it_is,
+    "truncated": lambda value: value is True,
+    "duration_ms": _number,
+    "attempts": _count,
+    "digest": _text,
+    "tags": _texts,
+    "cluster": _optional_text,
+    "errors": lambda values: [_error(value) for value in values],
+    "unscored": _texts,
+    "pending": _texts,
+    "usage": _usage,
+    "trace": _as_it_is,
+}

@@ -49,17 +49,19 @@ class _Reading:
             self.invalid += 1
             self.first_invalid = self.first_invalid or f"line {number}: {error}"
             return False
-        suite = self.suites[case.suite]
-        if case.key in suite.keys:
+        suite, key = self.suites[case.suite], case.key
+        if key in suite.keys:
             suite.repeated += 1
             return False
-        suite.keys.add(case.key)
+        suite.keys.add(key)
         suite.columns.add(case)
         return True
 
     def _count_evaluators(self, case: CaseResult) -> None:
         """Each has a column as long as its suite, so that there must not be as many as cases."""
         known = self.suites[case.suite].columns.scores
+        if not case.errors and case.evaluations.keys() <= known.keys():
+            return
         named = {*case.evaluations, *(error.evaluator for error in case.errors if error.evaluator is not None)}
         if fresh := len(named - known.keys()):
             self.evaluators += fresh

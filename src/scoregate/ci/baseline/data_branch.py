@@ -8,7 +8,7 @@ from dataclasses import replace
 from anyio import to_thread
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import MOST_POOLED, pooled
+from scoregate.ci.baseline.artifact import MOST_POOLED, MOST_TRIED, pooled
 from scoregate.ci.baseline.nearest import nearest
 from scoregate.ci.baseline.unpack import unpacked_run
 from scoregate.ci.github.api import Api
@@ -18,13 +18,16 @@ from scoregate.ci.github.data_branch import BRANCH, stored_runs
 from scoregate.ci.github.git_data import tip_of
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.record import Run
-from scoregate.errors import ScoregateError
+from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
 _KINDS = (BaselineKind.AUTO, BaselineKind.BRANCH)
 
 
 async def branch_baseline(settings: Settings, connection: Connection | None, base: Base | None) -> Baseline | None:
-    """The run of the base's commit, else of its nearest ancestor, else the newest; None where it is not asked for."""
+    """The run of the base's commit, else of its nearest ancestor, else the newest; None where it is not asked for.
+
+    A run that cannot be read is left out, and the note says so; then the next nearest commit is tried.
+    """
     if settings.baseline_kind not in _KINDS:
         return None
     if connection is None or base is None or connection.api is None:
@@ -37,13 +40,29 @@ async def branch_baseline(settings: Settings, connection: Connection | None, bas
 
 
 async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
-    tip = await tip_of(api, BRANCH)
-    stored = list(stored_runs(tip, connection.key)) if tip else []
-    chosen = await nearest(replace(base, branch=BRANCH), [each.commit for each in stored], api)
-    if chosen is None:
-        return Baseline(None, f"the branch {BRANCH} has no run of {connection.key}" if tip else f"no branch {BRANCH}")
-    blobs = [each.blob for each in stored if each.commit == chosen.commit]
-    return pooled([await _read(api, blob) for blob in blobs[:MOST_POOLED]], chosen.note, branch=None)
+    if (tip := await tip_of(api, BRANCH)) is None:
+        return Baseline(None, f"no branch {BRANCH}")
+    stored: dict[str, list[str]] = {}
+    for each in stored_runs(tip, connection.key):
+        stored.setdefault(each.commit, []).append(each.blob)
+    problems: list[str] = []
+    branch = replace(base, branch=BRANCH)
+    while len(problems) < MOST_TRIED and (chosen := await nearest(branch, list(stored), api)) is not None:
+        runs, found = await _runs(api, stored.pop(chosen.commit)[:MOST_POOLED])
+        problems += [f"a run of {chosen.commit[:7]} on {BRANCH} could not be read: {found[0]}"] if found else []
+        if runs:
+            return pooled(runs, "; ".join((chosen.note, *problems)), branch=None)
+    return Baseline(None, "; ".join(problems) or f"the branch {BRANCH} has no run of {connection.key}")
+
+
+async def _runs(api: Api, blobs: list[str]) -> tuple[list[Run], list[str]]:
+    runs, problems = [], []
+    for blob in blobs:
+        try:
+            runs.append(await _read(api, blob))
+        except (GitHubRefused, RecordError) as error:
+            problems.append(error.message)
+    return runs, problems
 
 
 async def _read(api: Api, blob: str) -> Run:

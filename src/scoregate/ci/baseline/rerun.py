@@ -22,10 +22,9 @@ _FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`.
 
 @dataclass(frozen=True, slots=True)
 class BaseTree:
-    """The project as it is at another commit. `note` says in words which."""
+    """The project as it is at another commit; `note` says in words which."""
 
     path: Path
-    commit: str
     note: str
 
 
@@ -44,7 +43,7 @@ async def base_tree(root: Path, settings: Settings, base: Base | None = None) ->
     top, commit, note = await _located(root, settings, base)
     prefix = await anyio.to_thread.run_sync(_below, root, top)
     async with git.worktree(top, commit) as tree:
-        yield BaseTree(tree / prefix, commit, note)
+        yield BaseTree(tree / prefix, note)
 
 
 async def findable(root: Path, settings: Settings, *, base: Base | None) -> None:

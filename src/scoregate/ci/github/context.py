@@ -19,7 +19,7 @@ class GitHub:
 
     Args:
         repository: `owner/name`. sha: the commit that the event is about; of a pull request, the merge commit.
-        event: the payload. ref: `refs/heads/main`. ref_name: `main`.
+        event: the payload. ref_name: `main`.
         run_id, run_attempt: of the workflow's run, from 1; the first grows with time within a repository.
         api_url, graphql_url, server_url: addresses without a slash at their end; those of a GitHub Enterprise Server
             where the job runs on one.
@@ -31,7 +31,6 @@ class GitHub:
     event_name: str
     sha: str
     event: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    ref: str = ""
     ref_name: str = ""
     run_id: int = 0
     run_attempt: int = 1
@@ -67,7 +66,7 @@ def read_context(environ: Mapping[str, str]) -> GitHub | None:
     if environ.get("GITHUB_ACTIONS") != "true" or not _REPOSITORY.fullmatch(repository):
         return None
     addresses = {name: _address(environ, name) for name in ("api_url", "graphql_url", "server_url")}
-    texts = ("event_name", "sha", "ref", "ref_name", "workflow", "job", "actor")
+    texts = ("event_name", "sha", "ref_name", "workflow", "job", "actor")
     return GitHub(
         repository=repository,
         event=_payload(environ),

@@ -32,7 +32,6 @@ def refusal(method: str, path: str, answer: httpx.Response | httpx.TransportErro
         f"{asked}: {answer.status_code} {told}",
         advice=_advice(method, path, answer.status_code, told=told, limited=limited),
         status=answer.status_code,
-        rate_limited=limited,
     )
 
 

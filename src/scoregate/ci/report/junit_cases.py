@@ -7,7 +7,7 @@ from itertools import chain, count
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.excerpts import as_text, reasons, shown_score, why
-from scoregate.ci.report.junit_elements import Built, TestCase
+from scoregate.ci.report.junit_elements import Built, Form, TestCase
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.text import excerpt, name, one_line
 from scoregate.core.case import CaseError, CaseResult, Status
@@ -17,6 +17,7 @@ from scoregate.core.rules import Conclusion, Finding
 GATES = "scoregate gates"
 FIELD = 32 * 1024
 _MESSAGE = 2000
+_SILENT = (Status.PASSED, Status.SCORED, Status.UNSCORED)
 
 
 class Names:
@@ -46,11 +47,21 @@ class Desk:
         self._file = None if suite.file is None else one_line(suite.file, 1000)
         self._line = suite.line
         self._keys = {evaluator: _key(evaluator) for evaluator in suite.evaluators}
+        self._form = Form(self._test("blank"))
 
-    def write(self, case: CaseResult) -> Built:
-        """One trial. A failed one that also met errors is a failure, so that it counts once."""
-        test = TestCase(self._name(case), self._classname, file=self._file, line=self._line)
-        status = case.status
+    def _test(self, shown: str) -> TestCase:
+        return TestCase(shown, self._classname, file=self._file, line=self._line)
+
+    def write(self, case: CaseResult) -> Built | str:
+        """One trial: to be built, or XML already where there is nothing to tell but scores."""
+        status, shown = case.status, self._name(case)
+        if status in _SILENT and not case.pending:
+            return self._form.filled(shown, _seconds(case), self._properties(case))
+        return self._told(case, status, shown)
+
+    def _told(self, case: CaseResult, status: Status, shown: str) -> Built:
+        """A failed one that also met errors is a failure, so that it counts once."""
+        test = self._test(shown)
         if status is Status.FAILED:
             test.add_failure_info(_missed(case), _failure_text(case), "ThresholdNotMet")
         elif status is Status.ERRORED:
@@ -60,7 +71,7 @@ class Desk:
             test.add_skipped_info(one_line(f"waits for people: {', '.join(case.pending)}", _MESSAGE))
         if self._show_outputs and status in (Status.FAILED, Status.ERRORED):
             test.stdout = as_text(case.output, FIELD)
-        return Built(test, (case.duration_ms or 0.0) / 1000, self._properties(case))
+        return Built(test, _seconds(case), self._properties(case))
 
     def _name(self, case: CaseResult) -> str:
         shown = name(case.name or case.hash, 300)
@@ -73,6 +84,10 @@ class Desk:
             if evaluators:
                 pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
         return pairs
+
+
+def _seconds(case: CaseResult) -> float:
+    return (case.duration_ms or 0.0) / 1000
 
 
 def _key(evaluator: str) -> str:

@@ -6,14 +6,12 @@ import abc
 from typing import Any, Generic
 
 from scoregate.testing.evaluators.ragas.base import RagasEvaluator
-from scoregate.testing.evaluators.ragas.mappers import MapsReference, MapsRetrievedContexts, MapsUserInput
+from scoregate.testing.evaluators.ragas.mappers import MapsAllButResponse
 from scoregate.testing.models import OutputType, TestCaseType
 
 
 class BaseRagasLLMContextPrecisionWithReference(
-    MapsUserInput[TestCaseType, OutputType],
-    MapsReference[TestCaseType],
-    MapsRetrievedContexts[TestCaseType, OutputType],
+    MapsAllButResponse[TestCaseType, OutputType],
     RagasEvaluator[TestCaseType, OutputType],
     abc.ABC,
     Generic[TestCaseType, OutputType],

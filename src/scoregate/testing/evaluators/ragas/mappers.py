@@ -58,3 +58,13 @@ class MapsReferenceContexts(abc.ABC, Generic[TestCaseType]):
     @abc.abstractmethod
     def reference_contexts_mapper(self, test_case: TestCaseType) -> list[str] | Awaitable[list[str]]:
         """The texts that should have been retrieved; sync or async."""
+
+
+class MapsAllButResponse(
+    MapsUserInput[TestCaseType, OutputType],
+    MapsReference[TestCaseType],
+    MapsRetrievedContexts[TestCaseType, OutputType],
+    abc.ABC,
+    Generic[TestCaseType, OutputType],
+):
+    """An evaluator that holds what was found against the right answer, whatever was answered."""

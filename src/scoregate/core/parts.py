@@ -1,0 +1,60 @@
+"""What events and records are made of: where a suite stands, what scores it, what went wrong.
+
+Apart from the events themselves, which who only writes them has no need of: the SDK starts sooner without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+SCHEMA_VERSION = 1
+EventType: TypeAlias = Literal[
+    "suite_started",
+    "case_started",
+    "case_output",
+    "scored",
+    "errored",
+    "review_requested",
+    "case_finished",
+    "suite_finished",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a suite is defined: a path relative to the repository, a line counted from 1."""
+
+    file: str
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a score depends on besides the output: digests, and in clear the model and the version that people gave."""
+
+    source: str | None = None
+    prompt: str | None = None
+    parameters: str | None = None
+    model: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorInfo:
+    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told."""
+
+    id: str
+    fingerprint: Fingerprint | None = None
+    higher_is_better: bool = True
+    battles: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    """An exception as data. `traceback` is text; `advice` says what to do, where we know."""
+
+    type: str
+    message: str
+    traceback: str = ""
+    advice: str = ""

@@ -1,0 +1,102 @@
+"""The published schema of events is what the code reads, and what the code writes keeps to it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
+from pydantic import Discriminator, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+from tests.integration.sdk.scripts import Home
+from tests.unit.core.test_wire import events
+
+from scoregate.core.events import Event
+from scoregate.core.wire import dump_event
+
+DOCS = Path(__file__).parents[2] / "docs"
+PATH = DOCS / "events.schema.json"
+LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
+
+
+def told(schema: Any) -> Any:
+    """Without what helps nobody: titles that say the name again, and which exceptions Python raises."""
+    if isinstance(schema, list):
+        return [told(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: told(value) for name, value in schema.items() if name != "title" or not isinstance(value, str)}
+    if isinstance(text := kept.get("description"), str):
+        kept["description"] = " ".join(text.partition("\n\nRaises:")[0].split())
+    return kept
+
+
+def from_code() -> dict[str, Any]:
+    schema = told(TypeAdapter(Annotated[Event, Discriminator("type")]).json_schema())
+    for name in (reference["$ref"].rpartition("/")[2] for reference in schema["oneOf"]):
+        schema["$defs"][name]["required"].insert(0, "type")
+    return {"$schema": GenerateJsonSchema.schema_dialect, "title": "An event of a scoregate suite", **schema}
+
+
+VALIDATOR = Draft202012Validator(from_code())
+
+
+def test_the_published_schema_is_what_the_code_says() -> None:
+    text = json.dumps(from_code(), indent=2, ensure_ascii=False) + "\n"
+    if os.environ.get("SCOREGATE_WRITE_GOLDENS"):
+        PATH.write_text(text, "utf-8")
+    assert PATH.read_text("utf-8") == text
+    Draft202012Validator.check_schema(json.loads(text))
+
+
+@given(events)
+def test_every_event_that_can_be_written_keeps_to_it(event: Event) -> None:
+    VALIDATOR.validate(json.loads(dump_event(event)))
+
+
+def test_the_lines_of_version_1_keep_to_it() -> None:
+    for line in LOG.read_text("utf-8").splitlines():
+        VALIDATOR.validate(json.loads(line))
+
+
+def test_what_the_sdk_writes_keeps_to_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    found = home.run("""
+from scoregate.testing.models import CreateHumanReviewJob
+job = CreateHumanReviewJob(["a@example.org"], "look")
+run_test_suite("demo", cases(3), lambda case: 1 / case["n"], [Good(), AsyncGood()], test_case_hash=["n"],
+               human_review_job=job, grid_search_params={"k": [1, 2]})
+run_test_suite("empty", [], print)
+""")
+    assert found.code == 0, found.err
+    said = [json.loads(line) for log in sorted(home.events.glob("*.jsonl")) for line in log.read_bytes().splitlines()]
+    for event in said:
+        VALIDATOR.validate(event)
+    assert {"suite_started", "errored", "scored", "review_requested", "suite_finished"} <= {e["type"] for e in said}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"suite": "s", "case": "c"},
+        {"type": "case_finished", "suite": "s"},
+        {"type": "case_vanished", "suite": "s", "case": "c"},
+        {"type": "scored", "suite": "s", "case": "c", "evaluator": "e", "score": "high"},
+        {"type": "errored", "suite": "s", "stage": "lunch", "error": {"type": "E", "message": "m"}},
+    ],
+)
+def test_what_is_no_event_does_not(line: dict[str, Any]) -> None:
+    assert not VALIDATOR.is_valid(line)
+
+
+def test_every_event_and_field_is_in_the_document() -> None:
+    text = (DOCS / "events.md").read_text("utf-8")
+    definitions = from_code()["$defs"]
+    fields = {name for definition in definitions.values() for name in definition["properties"]}
+    kinds = {kind["const"] for d in definitions.values() if "const" in (kind := d["properties"].get("type", {}))}
+    words = set(text.replace("`", " ").replace("{", " ").replace("}", " ").replace(",", " ").replace("*", " ").split())
+    assert sorted((fields | kinds) - words - {"type"}) == []

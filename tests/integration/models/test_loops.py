@@ -1,0 +1,62 @@
+"""Clients that outlive a suite: each is in a process of its own, since what they leave open ends with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.fakes.openai import OpenAIServer
+
+SCRIPT = """
+import asyncio
+from openai import AsyncOpenAI
+from scoregate.models import wrap
+from scoregate.testing import run_test_suite
+
+client = {client}
+
+async def fn(case):
+    answer = await client.chat.completions.create(model="gpt-4o", messages=[dict(role="user", content=case["q"])])
+    return answer.choices[0].message.content
+
+def suites():
+    for number in range(3):
+        result = run_test_suite("demo", [dict(q=f"a{{number}}"), dict(q=f"b{{number}}")], fn, test_case_hash=["q"])
+        print([error.error.advice for case in result.cases for error in case.errors])
+
+async def in_a_loop():
+    suites()
+
+{start}
+"""
+
+
+def told(folder: Path, *, client: str, start: str) -> list[str]:
+    """What the advice of errors was, suite by suite."""
+    script = folder / "suite.py"
+    script.write_text(SCRIPT.format(client=client, start=start))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    return [line for line in done.stdout.splitlines() if line.startswith("[")]
+
+
+def test_a_global_client_that_nobody_wrapped_serves_one_suite_after_another(
+    server: OpenAIServer, tmp_path: Path
+) -> None:
+    assert told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="suites()") == ["[]"] * 3
+    assert len(server.requests) == 6
+
+
+def test_within_a_running_loop_a_wrapped_one_does(server: OpenAIServer, tmp_path: Path) -> None:
+    assert told(tmp_path, client="wrap(AsyncOpenAI())", start="asyncio.run(in_a_loop())") == ["[]"] * 3
+    assert len(server.requests) == 6
+
+
+def test_within_a_running_loop_one_that_nobody_wrapped_is_an_error_with_advice(
+    server: OpenAIServer, tmp_path: Path
+) -> None:
+    first, second, _ = told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="asyncio.run(in_a_loop())")
+    assert first == "[]"
+    assert "scoregate.models.wrap" in second
+    assert len(server.requests) >= 2
