@@ -28,8 +28,8 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "junit": junit.measure,
     "models": models.measure,
     "listen": listen.measure,
-    "offline": offline.measure,
     "exec": execution.measure,
+    "offline": offline.measure,
     "datasets": datasets.measure,
 }
 
