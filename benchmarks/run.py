@@ -11,6 +11,7 @@ import execution
 import junit
 import listen
 import models
+import offline
 import overhead
 import saturation
 import scale
@@ -28,6 +29,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "models": models.measure,
     "listen": listen.measure,
     "exec": execution.measure,
+    "offline": offline.measure,
     "datasets": datasets.measure,
 }
 

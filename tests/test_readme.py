@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, DATASETS, ROWS, CODE_JUDGE, VERSIONS, CONFIGS, SETTINGS, DEVELOP,
+    SHELL, NODE, DATASETS, ROWS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -166,8 +166,22 @@ def test_judges_are_made_edited_tagged_and_bound_to_a_dataset(clone: Path, proje
     assert "+Is this a helpful, polite and short answer?" in done.stdout
     assert "helpfulness: prod: 0.0 -> 0.2" in done.stdout
     assert "judge short 0.0, binary" in done.stdout
-    for file in files:
-        file.unlink()
+    files[1].unlink()
+
+
+def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
+    made, run_by = project / "make_config.py", project / "evals" / "eval_agent.py"
+    made.write_text(BLOCKS[BINDING][1], encoding="utf-8")
+    subprocess.run([clone / ".venv/bin/python", made], cwd=project, check=True)
+    made.unlink()
+    run_by.write_text(BLOCKS[AGENT][1], encoding="utf-8")
+    with OpenAIServer.start() as server:
+        asked = ("run", "--suite", "nightly-regression", "--baseline", "none")
+        done = scoregate(clone, project, *asked, **server.environment)
+        assert server.asked()
+    run_by.unlink()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pass_condition" in done.stdout
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="suites in JavaScript are NOT tested: there is no node")

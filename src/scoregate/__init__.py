@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scoregate.version import __version__
+
 if TYPE_CHECKING:
     from scoregate.client import Client as Client
     from scoregate.client import Client as Judgeval
 
-__version__ = "0.1.0"
 __all__ = ["Client", "Judgeval", "__version__"]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from scoregate.datasets import Datasets
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges import DatasetShape, DatasetUsers, JudgesFactory, TestConfigs
+from scoregate.offline_tests import Evaluations, OfflineTestsFactory, Traces
 from scoregate.store import Store, open_store
 
 
@@ -51,6 +52,21 @@ class Client:
     def test_configs(self) -> TestConfigs:
         """Which datasets are scored by which judges."""
         return TestConfigs(self.store, self._shape)
+
+    @cached_property
+    def offline_tests(self) -> OfflineTestsFactory:
+        """Its test configs, and their runs."""
+        return OfflineTestsFactory(self, None, self.project_name)
+
+    @cached_property
+    def evaluation(self) -> Evaluations:
+        """Judging examples that are in no dataset."""
+        return Evaluations(self)
+
+    @cached_property
+    def traces(self) -> Traces:
+        """Its traces: what agents did, for examples to point to."""
+        return Traces(self.store)
 
     def _shape(self, dataset: str) -> DatasetShape | None:
         try:

@@ -124,6 +124,7 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
             {
                 **interpreter.environment,
                 "SCOREGATE_ROOT": str(root),
+                "SCOREGATE_REPORT": str(root / settings.out / "comment.md"),
                 **settings.environment(source.suite_ids, root=root),
             },
         )

@@ -63,6 +63,7 @@ class CaseResult:
     unscored: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
     usage: Usage | None = None
+    trace: Any = None
 
     @property
     def key(self) -> CaseKey:

@@ -74,7 +74,7 @@ class CaseStarted(_Event):
 
 @_event
 class CaseOutput(_Event):
-    """What the function under test returned, and how long it took, in milliseconds."""
+    """What the function under test returned, and how long it took, in milliseconds; `trace` is what it did."""
 
     type: Literal["case_output"] = "case_output"
     case: str
@@ -84,6 +84,7 @@ class CaseOutput(_Event):
     attempts: int = 1
     usage: Usage | None = None
     truncated: bool = False
+    trace: Any = None
 
 
 @_event

@@ -98,7 +98,7 @@ class SuiteFold:
     def _case_output(self, event: CaseOutput) -> None:
         case = self._case(event)
         case.output, case.duration_ms, case.attempts = event.output, event.duration_ms, event.attempts
-        case.usage, case.truncated = event.usage, event.truncated
+        case.usage, case.truncated, case.trace = event.usage, event.truncated, event.trace
 
     def _scored(self, event: Scored) -> None:
         case = self._case(event)

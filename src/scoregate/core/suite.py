@@ -39,19 +39,25 @@ class Scorer(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How a suite may run: cases at a time, retries of a transient failure, seconds that a case may take."""
+    """How a suite may run: cases at a time, retries of a transient failure, seconds that a case may take.
+
+    `scoring_s` are the seconds that scorers may take while no case is in the function under test; then the run is given
+    up.
+    """
 
     max_case_concurrency: int = 10
     retries: int = 0
     timeout_s: float | None = None
+    scoring_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
     """Cases, the function under test, and what scores its outputs.
 
-    `hook(case, output)` runs before the scorers, and what it returns reaches them as `hook_results`.
-    `variants` are the parameters of a grid search, one run each; `problems` is what is wrong with the suite;
+    `hook(case, output)` runs before the scorers, and what it returns reaches them as `hook_results`; `conclusion`
+    scores a case once all the scorers are done with it. `variants` are the parameters of a grid search, one run each;
+    `problems` is what is wrong with the suite; `trace_form(output)` is what the record keeps of how it came about;
     `message` titles the run.
     """
 
@@ -61,12 +67,19 @@ class Suite:
     describe: Callable[[Case], Description]
     output_form: Callable[[Any], Any]
     scorers: Sequence[Scorer] = ()
+    conclusion: Scorer | None = None
+    trace_form: Callable[[Any], Any] | None = None
     hook: Callable[[Any, Any], Any] | None = None
     limits: Limits = Limits()  # noqa: RUF009
     origin: Origin | None = None
     variants: Sequence[Mapping[str, Any] | None] = (None,)
     problems: Sequence[ErrorInfo] = ()
     message: str | None = None
+
+    @property
+    def evaluators(self) -> tuple[Scorer, ...]:
+        """All that score, the conclusion last."""
+        return (*self.scorers, self.conclusion) if self.conclusion else tuple(self.scorers)
 
     @property
     def trials(self) -> int:

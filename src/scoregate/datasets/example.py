@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scoregate.core.trace import Trace
 from scoregate.datasets.schema import NAME, Schema
 
 
@@ -17,13 +18,14 @@ class Example:
         properties: the fields, plain data of JSON.
         name: of the example; empty for none.
         example_id: from 1, given by the dataset when the example is added and its alone forever; None before.
-        offline_trace_id: of the trace that belongs to it.
+        offline_trace_id: of the trace that belongs to it. trace: itself, where judges see it.
     """
 
     properties: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
     example_id: int | None = None
     offline_trace_id: str | None = None
+    trace: Trace | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def create(cls, *, name: str = "", offline_trace_id: str | None = None, **fields: Any) -> Example:

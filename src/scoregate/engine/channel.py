@@ -25,6 +25,10 @@ class Channel(Generic[T]):
         """Hand over an item, once there is room."""
         if len(self._items) >= self._bound:
             await self._room()
+        self.add(item)
+
+    def add(self, item: T) -> None:
+        """Hand over an item, in the event loop, whether or not there is room."""
         self._items.append(item)
         if len(self._items) == 1:
             _wake_one(self._takers)

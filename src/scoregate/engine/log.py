@@ -39,7 +39,7 @@ class EventLog:
 
     def __init__(self, suite: str, folder: Path | None) -> None:
         self.suite = suite
-        self.stopped = False
+        self.stopped = self.given_up = False
         self._seq = 0
         self._lock = threading.Lock()
         self._file = _temporary() if folder is None else _new_in(folder)
@@ -102,5 +102,10 @@ def _shortened(said: Mapping[str, Any], size: int) -> dict[str, Any]:
         return {**said, "error": ErrorInfo(said["error"].type, note)}
     if kind not in _FREE:
         raise InvalidEvent(f"a {kind} event {note}")
+    if said.get("trace") is not None:
+        size -= len(dump(said["trace"]))
+        said = {**said, "trace": note}
+        if size < MAX_EVENT_BYTES // 2:
+            return said
     _, field = _FREE[kind]
     return {**said, field: dump(said.get(field))[:_KEPT_BYTES].decode("utf-8", "ignore") + note, **_ALSO.get(kind, {})}

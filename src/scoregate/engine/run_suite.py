@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 
 import anyio
 from anyio import CapacityLimiter
 
-from scoregate import __version__
 from scoregate.core.endings import closing
+from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Suite
 from scoregate.core.wire import ordered, plain
 from scoregate.engine.log import EventLog
+from scoregate.engine.patience import Patience
 from scoregate.engine.scoring import Pool
 from scoregate.engine.tasks import TaskStage
 from scoregate.engine.trial import Trial, trials
+from scoregate.version import __version__
 
 
 async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:
@@ -30,8 +33,12 @@ async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:
         A log for each variant, not yet finished: `finish` says the last word.
     """
     logs = [_start(suite, variant, folder) for variant in range(len(suite.variants))]
-    async with closing():
-        await _run(suite, trials(suite, logs))
+    patience = Patience(suite.limits.scoring_s)
+    async with closing(), patience.bounding():
+        await _run(suite, trials(suite, logs), patience)
+    for log in logs if patience.over else ():
+        log.given_up = True
+        log.emit("errored", stage="suite", error=_late(suite))
     return logs
 
 
@@ -41,7 +48,7 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
     log.emit(
         "suite_started",
         origin=suite.origin,
-        evaluators=tuple(scorer.info for scorer in suite.scorers),
+        evaluators=tuple(scorer.info for scorer in suite.evaluators),
         cases=suite.trials,
         params=None if params is None else plain(ordered(params)),
         sdk=f"scoregate {__version__}",
@@ -52,20 +59,35 @@ def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
     return log
 
 
-async def _run(suite: Suite, source: Iterator[Trial]) -> None:
+def _late(suite: Suite) -> ErrorInfo:
+    return ErrorInfo(
+        "TimeoutError",
+        f"the evaluators took longer than {suite.limits.scoring_s:g} s; what they had not done by then was given up",
+        advice="Allow more seconds, or more of them at a time.",
+    )
+
+
+async def _run(suite: Suite, source: Iterator[Trial], patience: Patience) -> None:
     total = suite.trials * len(suite.variants)
     case_workers = min(suite.limits.max_case_concurrency, total)
-    limiter = CapacityLimiter(max(1, case_workers + sum(min(s.max_concurrency, total) for s in suite.scorers)))
-    pools = [Pool(scorer, limiter) for scorer in suite.scorers]
-    stage = TaskStage(suite, pools, limiter)
+    limiter = CapacityLimiter(max(1, case_workers + sum(min(s.max_concurrency, total) for s in suite.evaluators)))
+    last = Pool(suite.conclusion, limiter, abandon=patience.bounded) if suite.conclusion else None
+    pools = [Pool(scorer, limiter, then=last, abandon=patience.bounded) for scorer in suite.scorers]
+    stage = TaskStage(suite, pools, limiter, patience=patience)
+    async with _working([last] if last else [], total), _working(pools, total), anyio.create_task_group() as tasks:
+        for _ in range(case_workers):
+            tasks.start_soon(stage.work, source)
+        await _look_ahead()
+
+
+@asynccontextmanager
+async def _working(pools: Sequence[Pool], total: int) -> AsyncIterator[None]:
+    """The workers of these pools, until they are through with what the block gives them."""
     async with anyio.create_task_group() as scoring:
         for pool in pools:
             for _ in range(min(pool.scorer.max_concurrency, total)):
                 scoring.start_soon(pool.work)
-        async with anyio.create_task_group() as tasks:
-            for _ in range(case_workers):
-                tasks.start_soon(stage.work, source)
-            await _look_ahead()
+        yield
         for pool in pools:
             pool.channel.close()
 

@@ -33,10 +33,19 @@ _Done: TypeAlias = deque[tuple[Trial, Any, Meter]]
 
 
 class Pool:
-    """The workers of one scorer and the trials that wait for it."""
+    """The workers of one scorer and the trials that wait for it.
 
-    def __init__(self, scorer: Scorer, limiter: CapacityLimiter) -> None:
+    Args:
+        limiter: bounds the threads. then: gets the trials that this and all other pools are done with.
+        abandon: whether a thread is left behind when the run is given up.
+    """
+
+    def __init__(
+        self, scorer: Scorer, limiter: CapacityLimiter, *, then: Pool | None = None, abandon: bool = False
+    ) -> None:
         self.scorer = scorer
+        self._then = then
+        self._abandon = abandon
         self.channel: Channel[Trial] = Channel(bound=max(64, 2 * scorer.max_concurrency))
         self._limiter = limiter
         self._turn = anyio.Lock()
@@ -86,7 +95,7 @@ class Pool:
 
     async def _travel(self, done: _Done, trip: anyio.Event, room: int) -> None:
         late = asyncio.get_running_loop().call_later(_LATE_S, self._tell_known, done)
-        await to_thread.run_sync(self._slice, done, room, limiter=self._limiter)
+        await to_thread.run_sync(self._slice, done, room, limiter=self._limiter, abandon_on_cancel=self._abandon)
         late.cancel()
         trip.set()
         self.channel.taken()
@@ -156,8 +165,13 @@ class Pool:
         if meter.used:
             tell_stop(trial, meter)
         trial.waiting -= 1
-        if not trial.waiting:
+        if trial.waiting:
+            return
+        if self._then is None:
             trial.log.emit("case_finished", unscored=trial.unscored, **trial.key)
+        else:
+            trial.waiting = 1
+            self._then.channel.add(trial)
 
 
 def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
@@ -181,7 +195,7 @@ def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
 
 def _close(done: _Done) -> None:
     """Coroutines that the end of the run leaves unawaited would be warned of."""
-    for _, result, _ in done:
+    for _, result, _ in list(done):
         if inspect.iscoroutine(result):
             result.close()
 

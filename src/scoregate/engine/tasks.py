@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from time import perf_counter
+from typing import Any
 
 import anyio
 from anyio import CapacityLimiter
@@ -11,6 +12,7 @@ from anyio import CapacityLimiter
 from scoregate.core.suite import Suite
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS, error_info
+from scoregate.engine.patience import Patience
 from scoregate.engine.retry import is_transient, wait_s
 from scoregate.engine.scoring import Pool, spent
 from scoregate.engine.trial import Trial, enter, tell_stop
@@ -19,10 +21,10 @@ from scoregate.engine.trial import Trial, enter, tell_stop
 class TaskStage:
     """Workers that pull trials and hand those that gave an output to the pools of scorers."""
 
-    def __init__(self, suite: Suite, pools: Sequence[Pool], limiter: CapacityLimiter) -> None:
+    def __init__(self, suite: Suite, pools: Sequence[Pool], limiter: CapacityLimiter, *, patience: Patience) -> None:
         self._suite = suite
         self._pools = pools
-        self._task = Caller(suite.task, limiter, timeout_s=suite.limits.timeout_s)
+        self._task = patience.pausing(Caller(suite.task, limiter, timeout_s=suite.limits.timeout_s))
         self._hook = Caller(suite.hook, limiter, timeout_s=suite.limits.timeout_s) if suite.hook else None
 
     async def work(self, source: Iterator[Trial]) -> None:
@@ -73,6 +75,11 @@ class TaskStage:
             await anyio.sleep(wait_s(attempt))
             attempt += 1
 
+    def _traced(self, trial: Trial) -> dict[str, Any]:
+        form = self._suite.trace_form
+        trace = None if form is None else form(trial.output)
+        return {} if trace is None else {"trace": trace}
+
     async def _attempt(self, trial: Trial, attempt: int) -> None:
         started, waited_s = perf_counter(), trial.meter.waited_s
         trial.output = await self._task(trial.case.value)
@@ -84,6 +91,7 @@ class TaskStage:
             output=self._suite.output_form(trial.output),
             duration_ms=round(duration_ms, 3),
             attempts=attempt,
+            **self._traced(trial),
             **spent(trial.meter.usage),
             **trial.key,
         )

@@ -2,7 +2,7 @@
 
 from scoregate.judges.asking import Subject
 from scoregate.judges.code import Judge
-from scoregate.judges.configs import ConfigJudge, DatasetShape, TestConfig, TestConfigs, check_compatible
+from scoregate.judges.configs import ConfigJudge, DatasetShape, TestConfig, TestConfigs, check_compatible, check_version
 from scoregate.judges.dependents import DatasetUsers
 from scoregate.judges.factory import JudgesFactory, TagMove
 from scoregate.judges.pins import JudgeVersionPin
@@ -31,6 +31,7 @@ __all__ = [
     "TestConfig",
     "TestConfigs",
     "check_compatible",
+    "check_version",
     "fingerprint_of",
     "scored",
     "scorers_of",

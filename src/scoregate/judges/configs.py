@@ -13,6 +13,7 @@ from scoregate.judges.asking import incompatible
 from scoregate.judges.checks import checked_name, checked_title
 from scoregate.judges.finding import chosen, find, found_all
 from scoregate.judges.settling import Settled
+from scoregate.judges.version import JudgeVersion
 from scoregate.store import CONFIGS, JUDGES, Store, StoredConfig
 
 JudgeEntry = str | UUID | Mapping[str, str]
@@ -171,7 +172,11 @@ def check_compatible(judge: Settled, dataset: DatasetShape) -> None:
     Raises:
         JudgmentValidationError: its prompt asks for a field that the dataset does not have.
     """
-    version = chosen(judge)
+    check_version(chosen(judge), dataset)
+
+
+def check_version(version: JudgeVersion, dataset: DatasetShape) -> None:
+    """The same of one version."""
     if missing := incompatible(version, dataset.fields):
         asked = ", ".join(f"{{{{{name:.60}}}}}" for name in missing[:5])
         raise JudgmentValidationError(

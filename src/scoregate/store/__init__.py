@@ -12,9 +12,10 @@ from scoregate.store.location import open_store
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.throne import Throne
+from scoregate.store.traces import TRACES, keep_trace, stored_trace
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS)
+KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS, TRACES)
 
 __all__ = [
     "CHAMPIONS",
@@ -24,6 +25,7 @@ __all__ = [
     "JUDGE_HISTORY",
     "KINDS",
     "OVERRIDES",
+    "TRACES",
     "VERDICTS",
     "Champion",
     "DirectoryStore",
@@ -43,9 +45,11 @@ __all__ = [
     "add_verdict",
     "champions",
     "crown",
+    "keep_trace",
     "open_store",
     "overrides",
     "recent_overrides",
+    "stored_trace",
     "verdict_on",
     "verdicts",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 from zlib import crc32
@@ -11,8 +11,8 @@ from zlib import crc32
 from scoregate.core.naming import LONGEST_NAME, case_name
 from scoregate.core.suite import Case, Description
 from scoregate.core.wire import dump, ordered, plain
+from scoregate.engine.environment import Selection
 from scoregate.errors import NotRecordable
-from scoregate.testing.environment import Selection
 from scoregate.testing.models import TestCaseConfig
 from scoregate.testing.util import md5
 
@@ -69,16 +69,6 @@ def read_cases(values: Iterable[Any], hash_of: Hasher, selection: Selection) -> 
         else:
             cases[case.hash] = case
     return list(cases.values()), problems
-
-
-def chosen(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[Case]:
-    """Those that the environment asks for."""
-    wanted = set(selection.hashes.get(suite, ()))
-    matching = (case for case in cases if not wanted or case.hash in wanted)
-    for at, case in enumerate(matching):
-        if selection.max_cases is not None and at >= selection.max_cases:
-            return
-        yield case
 
 
 def checked_hash(value: object) -> str:
@@ -142,15 +132,3 @@ def _body(value: Any) -> Any:
 @cache
 def _fields(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls) if field.name != _CONFIG)
-
-
-def output_form(output: Any) -> Any:
-    """The output as the record keeps it: its own `serialize`, where it has one.
-
-    Raises:
-        TypeError: it can be read only once, so that the evaluators would find nothing.
-    """
-    if isinstance(output, Iterator):
-        raise TypeError(f"a {type(output).__name__} can be read only once; return its items, in a list")
-    serialize = getattr(output, "serialize", None)
-    return serialize() if callable(serialize) else output

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from scoregate.core.parts import ErrorInfo, Origin
+from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Limits, Suite
-from scoregate.testing.cases import Hasher, chosen, describe, hasher, output_form, read_cases
-from scoregate.testing.environment import Selection, message
+from scoregate.engine.environment import Selection, chosen, message
+from scoregate.engine.origin import caller
+from scoregate.engine.outputs import output_form
+from scoregate.testing.cases import Hasher, describe, hasher, read_cases
 from scoregate.testing.scorers import read_scorers
-
-_PACKAGE = Path(__file__).parent.parent
 
 
 def define(
@@ -123,21 +120,3 @@ def _variants(params: Any, problems: list[str]) -> Sequence[Mapping[str, Any] | 
 
 def _is_choice(name: object, values: object) -> bool:
     return isinstance(name, str) and isinstance(values, Sequence) and not isinstance(values, str) and bool(values)
-
-
-def caller() -> Origin | None:
-    """The line of the user's code that called us, relative to the repository's root."""
-    frame = sys._getframe(1)
-    while frame is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
-        if frame.f_back is None:
-            return None
-        frame = frame.f_back
-    root = os.environ.get("SCOREGATE_ROOT") or str(Path.cwd())
-    return Origin(_relative(frame.f_code.co_filename, root), frame.f_lineno)
-
-
-def _relative(file: str, root: str) -> str:
-    try:
-        return Path(file).resolve().relative_to(Path(root).resolve()).as_posix()
-    except (ValueError, OSError):
-        return file

@@ -7,11 +7,11 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scoregate.engine.environment import events_folder, selection
 from scoregate.engine.run_suite import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
 from scoregate.testing.definition import define
-from scoregate.testing.environment import events_folder, selection
 from scoregate.testing.models import BaseTestEvaluator
 from scoregate.testing.run_manager import RunManager
 

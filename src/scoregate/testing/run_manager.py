@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import checked_number
 from scoregate.core.suite import Case
+from scoregate.engine.environment import events_folder
+from scoregate.engine.environment import message as environment_message
 from scoregate.engine.errors import error_info
 from scoregate.engine.log import EventLog
+from scoregate.engine.origin import caller
+from scoregate.engine.outputs import output_form
 from scoregate.engine.run_suite import finish
-from scoregate.testing.cases import checked_hash, describe, hasher, output_form
-from scoregate.testing.definition import caller
-from scoregate.testing.environment import events_folder
-from scoregate.testing.environment import message as environment_message
+from scoregate.testing.cases import checked_hash, describe, hasher
 
 if TYPE_CHECKING:
     from scoregate.core.record import SuiteResult

@@ -82,7 +82,7 @@ async def test_two_versions_of_a_judge_run_together(client: Client, server: Open
     client.judges.update("helpfulness", prompt="Is it helpful and short?")
     pins: list[dict[str, Any]] = [{"name": "helpfulness", "version": version} for version in ("0.0", "0.1")]
     found = (await run(*client.judges.resolve(["helpfulness"], pins))).suites[0]
-    assert {name: found.mean(name) for name in found.evaluators} == {"helpfulness 0.0": 1.0, "helpfulness 0.1": 0.0}
+    assert {name: found.mean(name) for name in found.evaluators} == {"helpfulness@0.0": 1.0, "helpfulness@0.1": 0.0}
 
 
 async def test_code_judges_sync_and_async_are_scorers_too() -> None:

@@ -9,12 +9,13 @@ from tests.integration.sdk.scripts import Home
 
 HEAVY = {
     "openai", "numpy", "pydantic", "httpx", "rich", "click", "jinja2", "psutil", "junit_xml", "pydantic_settings",
-    "requests", "scipy", "pandas", "yaml", "sqlite3", "filelock", "genai_prices", "scoregate.ci", "scoregate.cli",
+    "requests", "scipy", "pandas", "yaml", "sqlite3", "filelock", "genai_prices", "opentelemetry",
+    "scoregate.ci", "scoregate.cli",
 }  # fmt: skip
 LATE = {
     "json", "scoregate.core.events", "scoregate.core.fold", "scoregate.core.override", "scoregate.core.record",
-    "scoregate.judging", "scoregate.store", "scoregate.testing.champions", "scoregate.testing.reviews",
-    "scoregate.testing.summary",
+    "scoregate.core.trace", "scoregate.judging", "scoregate.store", "scoregate.testing.champions",
+    "scoregate.testing.reviews", "scoregate.testing.summary",
 }  # fmt: skip
 
 
@@ -42,7 +43,7 @@ print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     light, whole = (set(line.split()) for line in done.stdout.splitlines())
-    assert {name for name in light if name.startswith("scoregate")} == {"scoregate"}
+    assert {name for name in light if name.startswith("scoregate")} == {"scoregate", "scoregate.version"}
     assert HEAVY & light == set()
     assert HEAVY & whole == {"pydantic"}
 

@@ -51,6 +51,7 @@ FULL = CaseResult(
     ("left out",),
     ("waits",),
     Usage(7, 8),
+    {"trace_id": "t", "spans": [{"name": "ask"}]},
 )
 
 
@@ -77,6 +78,12 @@ def some(count: int, suite: int = 0) -> list[CaseResult]:
 def same(one: Run, other: Run) -> bool:
     bare = (replace(run, read=None, suites=tuple(replace(s, read=None) for s in run.suites)) for run in (one, other))
     return repr(next(bare)) == repr(next(bare))
+
+
+def test_the_fullest_case_leaves_no_field_out() -> None:
+    empty = CaseResult(0, "")
+    alike = [field.name for field in fields(FULL) if getattr(FULL, field.name) == getattr(empty, field.name)]
+    assert alike == ["suite"]
 
 
 def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:

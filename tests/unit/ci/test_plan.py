@@ -43,7 +43,12 @@ def test_the_settings_reach_the_process() -> None:
         settings=settings,
     ).launches
     cache = "on:/project/.scoregate-cache"
-    assert fast.environment == {"SCOREGATE_ROOT": "/project", "SCOREGATE_REPEATS": "2", "SCOREGATE_CACHE": cache}
+    assert fast.environment == {
+        "SCOREGATE_ROOT": "/project",
+        "SCOREGATE_REPORT": "/project/scoregate-out/comment.md",
+        "SCOREGATE_REPEATS": "2",
+        "SCOREGATE_CACHE": cache,
+    }
     assert slow.environment["SCOREGATE_REPEATS"] == "1"
 
 

@@ -205,3 +205,38 @@ def test_a_chain_of_calls_is_followed_to_its_end(chain: list[str]) -> None:
     source = "".join(f"def {name}():\n    {body}\n" for name, body in zip(names, bodies, strict=True))
     assert read(source).kind is None
     assert read(f"{source}{names[0]}()").kind is Kind.PYTHON
+
+
+@pytest.mark.parametrize(
+    ("source", "suites"),
+    [
+        ("from scoregate import Client\nclient = Client()\nclient.offline_tests.run('nightly')", ("nightly",)),
+        ("from scoregate import Judgeval\nJudgeval('p').offline_tests.run(test_config='nightly')", ("nightly",)),
+        ("from scoregate import Client\nclient = Client()\nclient.offline_tests.run(config)", None),
+        ("from project import client\nclient.offline_tests.run('nightly')", ("nightly",)),
+        ("from scoregate import Client\nClient().evaluation.run([], [], eval_run_name='now')", ("now",)),
+        ("from scoregate import Client\nClient().evaluation.create().run([], [])", None),
+    ],
+)
+def test_runs_of_a_client_are_found(source: str, suites: tuple[str, ...] | None) -> None:
+    reading = read(source, imports="")
+    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, suites)
+
+
+def test_a_run_with_a_client_from_a_fixture_is_run_by_pytest() -> None:
+    reading = read("def test_it(client):\n    client.offline_tests.run('nightly', assert_test=True)", imports="")
+    assert (reading.kind, reading.suite_ids) == (Kind.PYTEST, ("nightly",))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from judgeval import Judgeval\nJudgeval('p').offline_tests.run('nightly')",
+        "from elsewhere import client\nclient.evaluation.run([], [])",
+        "from scoregate import Client\nClient().offline_tests.get_config('nightly')",
+        "from scoregate import Client\nClient().datasets.run('nightly')",
+        "from scoregate import Client\nrun('nightly')",
+    ],
+)
+def test_what_only_looks_like_a_run_of_a_client_is_none(source: str) -> None:
+    assert read(source, imports="").kind is None

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.events import ErrorInfo, Event
+from scoregate.core.events import CaseOutput, ErrorInfo, Event
 from scoregate.core.parts import EventType
 from scoregate.core.wire import MAX_EVENT_BYTES, parse_event
 from scoregate.engine import log as log_module
@@ -95,6 +95,7 @@ HUGE = "x" * (MAX_EVENT_BYTES + 1)
     ("kind", "fields"),
     [
         ("case_output", {"case": "a", "output": HUGE}),
+        ("case_output", {"case": "a", "output": HUGE, "trace": {"spans": [HUGE]}}),
         ("case_started", {"case": "a", "input": {"text": HUGE}}),
         ("scored", {"case": "a", "evaluator": "e", "score": 0.5, "metadata": {"why": HUGE}}),
         ("errored", {"case": "a", "stage": "task", "error": ErrorInfo("E", HUGE)}),
@@ -107,6 +108,15 @@ def test_an_event_over_the_limit_is_cut(tmp_path: Path, kind: EventType, fields:
     assert event.type == kind
     assert "over the limit" in str(event)
     assert len(str(event)) < 200_000
+
+
+def test_a_trace_goes_before_the_output_is_cut(tmp_path: Path) -> None:
+    log = EventLog("demo", tmp_path)
+    log.emit("case_output", case="a", output="short", trace={"spans": [HUGE]})
+    (event,) = lines(tmp_path)
+    assert isinstance(event, CaseOutput)
+    assert (event.output, event.truncated) == ("short", False)
+    assert "over the limit" in event.trace
 
 
 def test_half_a_line_at_the_end_is_not_read(tmp_path: Path) -> None:

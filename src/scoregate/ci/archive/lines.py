@@ -183,4 +183,5 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "unscored": _texts,
     "pending": _texts,
     "usage": _usage,
+    "trace": _as_it_is,
 }

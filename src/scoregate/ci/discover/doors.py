@@ -30,6 +30,15 @@ DOORS = (
 )
 
 
+# What a client has that starts a suite, as `client.offline_tests.run(…)`; whoever has a client under whatever name.
+_OFFLINE, _EVALUATION = "offline_tests", "evaluation"
+_CLIENTS = {
+    _OFFLINE: Door(_OFFLINE, {"run": "test_config"}),
+    _EVALUATION: Door(_EVALUATION, {"run": "eval_run_name"}),
+}
+_CREATE = "create"
+
+
 def known_names(tree: ast.AST) -> dict[str, str]:
     """Every name that an import binds, anywhere in the file, or that is another name for a door: what each stands for.
 
@@ -76,6 +85,20 @@ def door_to(path: str | None) -> Door | None:
         return None
     name = path.rpartition(".")[2]
     return next((door for door in DOORS if path.startswith(f"{door.module}.") and name in door.names), None)
+
+
+def member_door(node: ast.expr, names: Mapping[str, str]) -> Door | None:
+    """The door that a member of a client is. In files that import judgeval it is that one's, which knows no host."""
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = node.value
+    if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == _CREATE:
+        owner = owner.func.value
+    door = _CLIENTS.get(owner.attr) if isinstance(owner, ast.Attribute) else None
+    if door is None or node.attr not in door.names:
+        return None
+    roots = {path.partition(".")[0] for path in names.values()}
+    return door if "judgeval" not in roots and (door.module == _OFFLINE or "scoregate" in roots) else None
 
 
 def id_parameter(door: Door, path: str) -> str:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scoregate.ci.discover.doors import PARTIAL, Door, door_to, dotted, id_parameter, known_names
+from scoregate.ci.discover.doors import PARTIAL, Door, door_to, dotted, id_parameter, known_names, member_door
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -69,8 +69,9 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = dotted(node.func, self.names)
-        if called is not None and (door := door_to(called)) is not None:
-            self.scope.uses.append(Use(node.lineno, door, _literal_id(node, id_parameter(door, called))))
+        if (door := door_to(called) or member_door(node.func, self.names)) is not None:
+            parameter = id_parameter(door, called or ast.unparse(node.func))
+            self.scope.uses.append(Use(node.lineno, door, _literal_id(node, parameter)))
         elif called != PARTIAL:
             given = (door_to(dotted(each, self.names)) for each in node.args)
             self.scope.uses.extend(Use(node.lineno, door) for door in given if door is not None)

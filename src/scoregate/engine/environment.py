@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic_core import from_json
 
+from scoregate.core.suite import Case
 from scoregate.engine.log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
 
@@ -55,6 +56,16 @@ def selection(environ: Mapping[str, str] = os.environ) -> Selection:
         repeats=_count("SCOREGATE_REPEATS", environ),
         max_cases=_count("SCOREGATE_MAX_CASES", environ),
     )
+
+
+def chosen(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[Case]:
+    """The cases of a suite that the environment asks for."""
+    wanted = set(selection.hashes.get(suite, ()))
+    matching = (case for case in cases if not wanted or case.hash in wanted)
+    for at, case in enumerate(matching):
+        if selection.max_cases is not None and at >= selection.max_cases:
+            return
+        yield case
 
 
 def events_folder(environ: Mapping[str, str] = os.environ) -> Path | None:

@@ -1,0 +1,52 @@
+"""Traces as they are kept: one file each, a span a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from scoregate.core.trace import Span, Trace
+from scoregate.store.kinds import Kind
+from scoregate.store.lines import JSON_LINES
+from scoregate.store.protocol import Store
+
+
+class StoredSpan(BaseModel):
+    """A span of a trace; see `core.trace.Span`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    span_id: str = Field(min_length=1)
+    name: str
+    parent_id: str = ""
+    start_ns: int = 0
+    end_ns: int = 0
+    kind: int = 1
+    attributes: Mapping[str, Any] = Field(default_factory=dict)
+    events: tuple[Mapping[str, Any], ...] = ()
+    error: str | None = None
+
+
+TRACES = Kind("traces", StoredSpan, JSON_LINES, ("trace",))
+
+
+def keep_trace(store: Store, trace: Trace) -> None:
+    """Keep a trace, in the place of one of the same id.
+
+    Raises:
+        StoreError: it could not be written.
+    """
+    spans = [StoredSpan(**span.plain()) for span in trace.spans]
+    store.update(TRACES, (trace.trace_id,), lambda _: spans)
+
+
+def stored_trace(store: Store, trace_id: str) -> Trace | None:
+    """A trace by its id; None where there is none.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    spans = tuple(Span(**span.model_dump()) for span in store.read(TRACES, (trace_id,)))
+    return Trace(trace_id, spans) if spans else None

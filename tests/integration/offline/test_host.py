@@ -1,0 +1,129 @@
+"""A script with an offline test under the real command line: found, recorded, compared with a base, judged, told."""
+
+from __future__ import annotations
+
+import html
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+from tests.integration.host.conftest import Project, Ran
+
+SETUP = """
+from scoregate import Client
+
+client = Client(project_name="support-bot")
+client.datasets.create("golden-set", examples=[{"input": f"question {n}"} for n in range(1, 13)])
+client.judges.create("helpfulness", "Is it helpful? {{input}}")
+client.judges.create("faithfulness", "Is it faithful? {{input}}")
+client.offline_tests.create_config("nightly-regression", "golden-set", ["helpfulness", "faithfulness"])
+"""
+SCRIPT = """
+from scoregate import Judgeval
+
+client = Judgeval(project_name="support-bot")
+
+
+def my_agent(input: str) -> str:
+    return f"An answer to {input}"
+
+
+result = client.offline_tests.run(
+    test_config="nightly-regression",
+    agent_function=my_agent,
+    pass_condition_fn=lambda fields, scorers: all(
+        s.value != "No" for s in scorers
+    ),
+    assert_test=True,
+)
+print(result.ui_results_url)
+"""
+
+
+@pytest.fixture
+def nightly(project: Project, server: OpenAIServer) -> Project:  # noqa: ARG001
+    """A repository with a dataset, two judges and a script that runs them, all committed."""
+    setup = project.write("setup.py", SETUP)
+    done = project.finish(_python(project, setup.name))
+    assert done.exit_code == 0, done.output
+    setup.unlink()
+    project.write("evals/eval_nightly.py", SCRIPT)
+    project.write(".gitignore", "scoregate-out/\nbase/\n.scoregate-cache/\n")
+    project.commit()
+    return project
+
+
+def _python(project: Project, script: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, script], cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def run(project: Project, server: OpenAIServer, *arguments: str) -> Ran:
+    return project.scoregate("run", *arguments, **server.environment, SCOREGATE_CACHE="off")
+
+
+def test_it_is_recorded_and_shown(nightly: Project, server: OpenAIServer) -> None:
+    done = run(nightly, server, "--baseline", "none")
+    assert done.exit_code == 0, done.output
+    (suite,) = done.run["suites"]
+    assert suite["id"] == "nightly-regression"
+    assert set(suite["evaluators"]) == {"helpfulness", "faithfulness", "pass_condition"}
+    assert done.statuses == {"passed": 12}
+    assert f"file://{nightly.root}/scoregate-out/comment.md" in done.output
+
+
+def test_a_row_that_fails_is_in_every_report_and_fails_the_job(nightly: Project, server: OpenAIServer) -> None:
+    assert run(nightly, server, "--baseline", "none").exit_code == 0
+    (nightly.root / "scoregate-out" / "run").rename(nightly.root / "base")
+    server.answers("(?s)helpful.*question 7", {"answer": "No", "reason": "it says nothing"})
+    done = run(nightly, server, "--baseline", "base")
+    assert done.exit_code == 1, done.output
+    assert done.statuses == {"passed": 11, "failed": 1}
+    junit = (done.out / "junit.xml").read_text(encoding="utf-8")
+    (failed,) = [case for case in ET.fromstring(junit).iter("testcase") if "question 7" in case.get("name", "")]
+    assert failed.find("failure") is not None
+    assert "question 7" in done.comment
+    rules = {finding["rule"] for finding in done.result["findings"] if finding["conclusion"] == "failed"}
+    assert "assert_test" in rules
+
+
+def test_another_version_of_a_judge_is_not_comparable_and_says_so(nightly: Project, server: OpenAIServer) -> None:
+    judge = nightly.root / ".scoregate" / "judges" / "helpfulness.toml"
+    judge.write_text(judge.read_text().replace('version = "0.0"', 'version = "1.2"'))
+    assert run(nightly, server, "--baseline", "none").exit_code == 0
+    nightly.commit("the base")
+    (nightly.root / "scoregate-out" / "run").rename(nightly.root / "base")
+    judge.write_text(judge.read_text().replace("Is it helpful?", "Is it helpful and short?"))
+    done = run(nightly, server, "--baseline", "base")
+    assert done.exit_code == 0, done.output
+    assert "judge helpfulness 1.2 -> 1.3" in html.unescape(done.comment)
+    labels = {row["evaluator"]: row["label"] for row in done.result["rows"]}
+    assert (labels["helpfulness"], labels["faithfulness"]) == ("not comparable", "unchanged")
+    assert 'version = "1.3"' in judge.read_text(), "the edit became a version"
+
+
+def test_an_edited_dataset_is_a_readable_diff_and_the_base_is_run_with_its_own(
+    nightly: Project, server: OpenAIServer
+) -> None:
+    rows = nightly.root / ".scoregate" / "datasets" / "golden-set" / "rows.jsonl"
+    rows.write_text(rows.read_text().replace("question 12", "question 13"))
+    changed = [
+        line for line in nightly.git("diff", "--unified=0").splitlines() if line[0] in "+-" and "question" in line
+    ]
+    assert [line[0] + line[-14:] for line in changed] == ['-"question 12"}', '+"question 13"}']
+    done = run(nightly, server, "--baseline", "rerun:HEAD")
+    assert done.exit_code == 0, done.output
+    assert done.result["base"] is not None
+    assert {row["label"] for row in done.result["rows"]} == {"unchanged"}
+    asked = [str(body["messages"]) for body in server.asked()]
+    assert [any(f"question {number}" in text for text in asked) for number in (12, 13)] == [True, True]
+
+
+def test_an_unknown_config_is_never_green(nightly: Project, server: OpenAIServer) -> None:
+    nightly.write("evals/eval_nightly.py", "from scoregate import Client\nClient().offline_tests.run('nightly')\n")
+    done = run(nightly, server, "--baseline", "none")
+    assert done.exit_code == 3, done.output
+    assert "there is no test config 'nightly'" in done.output

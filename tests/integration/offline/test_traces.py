@@ -1,0 +1,184 @@
+"""What an agent does is recorded, apart for every call: for judges, for the record, as files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from opentelemetry import trace as api
+from tests.fakes.openai import OpenAIServer
+from tests.integration.offline import judges
+
+from scoregate import Client
+from scoregate.core.trace import LONGEST_TEXT, Span, Trace
+from scoregate.errors import JudgmentValidationError
+from scoregate.judges import BinaryResponse, Judge
+from scoregate.offline_tests import OfflineTestResult, OfflineTracer, observe
+
+
+@observe(span_type="tool")
+def search(query: str) -> list[str]:
+    return [f"found for {query}"]
+
+
+@observe(span_type="llm", name="gpt")
+async def write(found: list[str]) -> str:
+    await anyio.sleep(0.01)
+    with api.get_tracer("some.library").start_as_current_span("embeddings"):
+        return f"written from {found[0]}"
+
+
+async def my_agent(input: str) -> str:  # noqa: A002
+    return await write(search(input))  # type: ignore[no-any-return]
+
+
+class Searched(Judge[BinaryResponse]):
+    """Sees the trace as data."""
+
+    def score(self, data: Any) -> BinaryResponse:
+        return BinaryResponse(value=any(span.name == "execute_tool search" for span in data.trace.spans))
+
+
+def run(client: Client, agent: Any, **more: Any) -> OfflineTestResult:
+    client.judges.register(Searched)
+    client.offline_tests.create_config("traced", "golden-set", ["Searched", "helpfulness"])
+    result = client.offline_tests.run("traced", agent, **more)
+    assert result is not None
+    return result
+
+
+def test_every_call_has_a_trace_of_its_own_with_all_that_happened_in_it(client: Client) -> None:
+    result = run(client, my_agent)
+    assert set(result.agent_offline_trace_ids) == {1, 2, 3, 4}
+    assert len(set(result.agent_offline_trace_ids.values())) == 4
+    for row in result.results:
+        assert row.trace is not None
+        assert result.agent_offline_trace_ids[row.data_object.example_id or 0] == row.trace_id == row.trace.trace_id
+        names = [span.name for span in row.trace.spans]
+        assert names == ["invoke_agent my_agent", "execute_tool search", "chat gpt", "embeddings"]
+        assert f"found for {row.data_object['input']}" in row.trace.text()
+        assert row.scorers_data[0].value == "Yes"
+
+
+def test_prompt_judges_are_shown_the_trace_and_the_record_keeps_it(client: Client, server: OpenAIServer) -> None:
+    result = run(client, my_agent)
+    asked = [str(body["messages"]) for body in server.asked()]
+    assert all("execute_tool search" in text for text in asked)
+    cases = list(result.suite.cases)
+    assert {case.trace["trace_id"] for case in cases} == set(result.agent_offline_trace_ids.values())
+    spans = {span["span_id"]: span for span in cases[0].trace["spans"]}
+    parents = {span["name"]: spans.get(span["parent_id"], {}).get("name") for span in spans.values()}
+    assert parents["embeddings"] == "chat gpt"
+    root = next(span for span in spans.values() if not span["parent_id"])
+    assert root["attributes"]["gen_ai.operation.name"] == "invoke_agent"
+    assert "written from" in root["attributes"]["gen_ai.output.messages"]
+
+
+def test_the_same_steps_make_the_same_question(client: Client, server: OpenAIServer) -> None:
+    run(client, my_agent)
+    client.offline_tests.run("traced", my_agent)
+    asked = [str(body["messages"]) for body in server.asked()]
+    assert len(asked) == 8
+    assert len(set(asked)) == 4
+
+
+def test_sync_agents_in_threads_are_kept_apart_too(client: Client) -> None:
+    def agent(input: str) -> list[str]:  # noqa: A002
+        return search(input)  # type: ignore[no-any-return]
+
+    for row in run(client, agent).results:
+        assert row.trace is not None
+        assert [span.name for span in row.trace.spans] == ["invoke_agent agent", "execute_tool search"]
+
+
+def test_a_call_that_raises_leaves_its_trace(client: Client) -> None:
+    def agent(input: str) -> str:  # noqa: A002
+        raise ValueError(search(input)[0])
+
+    row = run(client, agent).results[0]
+    assert row.error is not None
+    assert row.trace is not None
+    assert row.trace.spans[0].error == f"ValueError: found for {row.data_object['input']}"
+
+
+def test_without_opentelemetry_the_agent_runs_untraced_and_that_is_said(
+    client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "opentelemetry"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    client.judges.register(judges.Matches)
+    client.offline_tests.create_config("coded", "golden-set", ["Matches"])
+    result = client.offline_tests.run("coded", lambda input: search(input)[0])  # noqa: A006
+    assert result is not None
+    assert result.agent_offline_trace_ids == {}
+    assert "The agent was not traced" in capsys.readouterr().out
+
+
+@pytest.fixture
+def made(client: Client) -> Trace:
+    """A trace that somebody recorded."""
+    with OfflineTracer().recording("bot", {"q": 1}) as recording:
+        search("the past")
+    assert recording.trace is not None
+    assert client.traces.add(recording.trace) == recording.trace_id
+    return recording.trace
+
+
+def test_without_an_agent_the_trace_that_an_example_points_to_is_judged(
+    client: Client, server: OpenAIServer, made: Trace
+) -> None:
+    schema = {"properties": {"input": {"type": "string"}, "run": {"type": "trace"}}, "type": "object"}
+    rows = [{"input": "a", "run": made.trace_id}, {"input": "b", "run": "f" * 32}]
+    client.datasets.create("seen", schema, rows)
+    client.judges.register(Searched)
+    client.offline_tests.create_config("past", "seen", ["Searched", "helpfulness"])
+    result = client.offline_tests.run("past", pass_condition_fn=lambda _, said: said[0].value == "Yes")
+    assert result is not None
+    good, bad = sorted(result.results, key=lambda row: row.data_object["input"])
+    assert (good.success, good.trace_id, bad.success) == (True, made.trace_id, False)
+    assert bad.error == f"there is no trace '{'f' * 32}'"
+    assert result.agent_offline_trace_ids == {}
+    assert "the past" in str(server.asked()[0]["messages"])
+
+
+def test_traces_go_out_and_in_as_otlp_json(client: Client, made: Trace, tmp_path: Path) -> None:
+    path = client.traces.save_as_otlp([made.trace_id], tmp_path / "traces.json")
+    span = json.loads(path.read_text())["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    assert (span["traceId"], span["status"]) == (made.trace_id, {})
+    other = Client(store=tmp_path / "other")
+    assert other.traces.add_from_otlp(path) == [made.trace_id]
+    assert other.traces.get(made.trace_id) == client.traces.get(made.trace_id)
+    path.write_text(path.read_text() + path.read_text().replace(made.trace_id, "a" * 32))
+    assert other.traces.add_from_otlp(path) == [made.trace_id, "a" * 32]
+
+
+def test_values_of_every_type_survive(client: Client, tmp_path: Path) -> None:
+    attributes = {"a": 1, "b": 2.5, "c": True, "d": ["x", 1], "e": {"f": "g"}, "h": 2**62}
+    events = ({"name": "e", "time_ns": 5, "attributes": {"k": "v"}},)
+    trace = Trace("b" * 32, (Span("c" * 16, "n", "d" * 16, 1, 2, 3, attributes, events, "bad"),))
+    client.traces.add(trace)
+    client.traces.add_from_otlp(client.traces.save_as_otlp([trace.trace_id], tmp_path / "t.json"))
+    assert client.traces.get(trace.trace_id) == trace
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "zz"}]}]}]}']
+)
+def test_what_is_no_otlp_is_refused(client: Client, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    with pytest.raises(JudgmentValidationError, match=r"bad\.json is no OTLP JSON"):
+        client.traces.add_from_otlp(path)
+
+
+def test_a_long_trace_is_cut_for_judges() -> None:
+    spans = tuple(
+        Span(f"{n:016x}", "step", f"{n - 1:016x}" if n else "", attributes={"x": "y" * 9_000}) for n in range(99)
+    )
+    text = Trace("a" * 32, spans).text()
+    assert len(text) < LONGEST_TEXT + 100
+    assert "characters left out" in text
