@@ -51,7 +51,7 @@ def _batches(run: SuiteRun, reader: Reader) -> Iterator[list[Event]]:
     """The cases in the order in which they were first heard of."""
     teller = Teller(run.suite, run.sdk)
     batch: list[Event] = []
-    for row, key in enumerate(case_keys(run.index)):
+    for row, key in enumerate(case_keys(run.index, run.sdk)):
         batch += _whole(teller, key, run.index.said(row), read=reader)
         if len(batch) >= _BATCH_EVENTS or reader.read >= _BATCH_BYTES:
             yield batch
