@@ -64,6 +64,7 @@ class _Plain:
 
     def __call__(self, happening: Happening, recording: Recording) -> None:
         if isinstance(happening, Began):
+            self._standings.forget(happening.script)
             self._say(f"▸ {one_line(happening.script, 200)}")
         elif isinstance(happening, Printed):
             say(self.console, happening.line)
@@ -100,6 +101,8 @@ class _Board:
     def __call__(self, happening: Happening, recording: Recording) -> None:
         if isinstance(happening, Printed):
             say(self.console, happening.line)
+        elif isinstance(happening, Began):
+            self._standings.forget(happening.script)
         elif self._pace.is_due() or isinstance(happening, Ended):
             with self._pace.taken():
                 list(self._standings.update(recording))

@@ -50,6 +50,10 @@ class Standings:
             if tally.finished:
                 yield self._found[key]
 
+    def forget(self, script: str) -> None:
+        """It is launched, perhaps once more: what it tells from now on is new."""
+        self._found = {key: each for key, each in self._found.items() if each.script != script}
+
     def of(self, script: str) -> list[Standing]:
         """Those of one script."""
         return [each for each in self._found.values() if each.script == script]
