@@ -229,6 +229,7 @@ async def test_progress_is_told_while_a_suite_runs(tmp_path: Path) -> None:
     assert before.means == {"exact": 0.75}
     last = talk.ear.tallies[-1]
     assert (last.finished, last.done, last.states) == (True, 4, before.states)
+    assert (before.duration_s, last.duration_s) == (None, talk.suite.duration_s)
     assert len(talk.ear.tallies) < 8
 
 
