@@ -49,9 +49,10 @@ def test_without_a_base_nothing_is_called_new() -> None:
 
 
 def test_errors_are_counted_and_come_with_advice() -> None:
-    text = " ".join(printed(SCENES["unmeasurable"]()).split())
-    assert "! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials) Lower the concurrency." in text
-    assert "! scoregate: 5 of 6 gates could not be measured" in text
+    lines = printed(SCENES["unmeasurable"]()).splitlines()
+    error = lines.index("! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials)")
+    assert lines[error + 1] == "    Lower the concurrency."
+    assert "! scoregate: 5 of 6 gates could not be measured" in " ".join(lines)
 
 
 @pytest.mark.parametrize("scene", SCENES)
