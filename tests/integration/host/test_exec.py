@@ -196,6 +196,8 @@ def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
         assert ran.exit_code == 130, ran.output
         assert ran.run["complete"] is False
         assert ran.statuses == {"passed": 1}
+        assert "run.py: it was stopped before its end" in ran.output
+        assert "did not start" not in ran.output
 
 
 def test_a_setting_that_another_sdk_cannot_be_told_of_is_noticed(project: Project) -> None:
