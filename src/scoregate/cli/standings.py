@@ -82,7 +82,8 @@ def _done(tally: Tally) -> str:
 def _states(tally: Tally) -> Iterator[str]:
     for status in Status:
         if count := tally.states.get(status, 0):
-            yield f"{count:,} {STATES[status][0] if status in STATES else status}"
+            word = STATES[status][0] if status in STATES else str(status)
+            yield numbers.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}"
 
 
 def _rate(tally: Tally) -> Iterator[str]:

@@ -29,6 +29,8 @@ def test_a_suite_of_another_sdk_goes_through_the_same_flow(project: Project) -> 
     assert "my first run" in ran.comment.splitlines()[1]
     junit = JUnitXml.fromfile(str(ran.out / "junit.xml"))
     assert (junit.name, junit.failures, junit.errors) == ("scoregate: my first run", 0, 0)
+    assert "file=" not in (ran.out / "junit.xml").read_text()
+    assert [each["file"] for each in ran.result["suites"]] == [None]
     assert "theirs: 3 cases, 3 passed, is-good 1.000" in ran.output
     assert "Reports: scoregate-out/" in ran.output.splitlines()[-1]
     (script,) = ran.run["scripts"]

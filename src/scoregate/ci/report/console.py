@@ -20,7 +20,7 @@ _CASES, _ERRORS, _GATES = 10, 10, 20
 
 
 def render(view: ReportView) -> RenderableType:
-    """What `Console.print` shows of a verdict. Text from outside carries no markup and no workflow commands."""
+    """What `Console.print` shows of a verdict. Text from outside carries no markup."""
     return Group(*_parts(view))
 
 
