@@ -30,7 +30,8 @@ async def ask_cloud(desk: Desk, scope: Mapping[str, Any], body: bytes) -> tuple[
         found = await anyio.to_thread.run_sync(partial(answer, call, desk.book))
     except Exception as error:  # ours: the report learns of it, whatever the SDK makes of the answer
         told = ErrorInfo(type(error).__name__, f"scoregate failed: {error!s:.500}", traceback.format_exc(limit=-20))
-        desk.failed(None, told)
+        if not desk.closed:
+            desk.failed(None, told)
         return 500, {"error": f"scoregate failed: {type(error).__name__}"}
     if not desk.closed:
         _tell(desk, call, found)
