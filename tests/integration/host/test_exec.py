@@ -114,7 +114,7 @@ def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) ->
         ([], "no command"),
         (["--"], "no command"),
         (["--", "npx tsx run.ts"], "sh -c"),
-        (["--import", "nose:x.json", "--", "true"], "FORMAT:FILE"),
+        (["--import", "nose:x.json", "--", "true"], "error: --import: 'nose:x.json' must be FORMAT:FILE"),
         (["--repeat", "3", "--", "true"], "--repeats"),
     ],
 )
@@ -251,6 +251,13 @@ def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Proj
     assert [notice for notice in ran.run["notices"] if "version 2" in notice]
     origins = {each["id"]: each["origin"] and each["origin"]["file"] for each in ran.run["suites"]}
     assert origins == {"demo": "evals/both.py", "more": "evals/both.py", "theirs": "evals/theirs.py"}
+
+
+def test_a_command_that_lacks_pytest_says_what_to_install(project: Project) -> None:
+    code = "import sys; sys.exit(sys.executable + ': No module named pytest')"
+    ran = project.scoregate("exec", "--", sys.executable, "-c", code)
+    assert ran.exit_code == 3
+    assert "Install pytest" in ran.output
 
 
 def test_a_file_whose_sdk_is_not_installed_says_what_to_install(project: Project) -> None:

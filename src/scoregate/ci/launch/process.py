@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import tempfile
 from collections.abc import AsyncIterator
@@ -24,7 +25,9 @@ from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Script
 
 _POLL_S = 0.05
-_PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai"}
+_PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai", "pytest": "pytest"}
+# As an import says it, and as `python -m` does.
+_MISSING = re.compile(rf"No module named '?({'|'.join(_PACKAGES)})\b")
 
 
 async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
@@ -125,7 +128,6 @@ def _error(exit_code: int | None, tail: Tail, *, timeout_s: float | None) -> Err
 
 
 def _advice(last: str) -> str:
-    for module, package in _PACKAGES.items():
-        if f"No module named '{module}" in last:
-            return f"Install {package} in the environment that runs the suites, or set `python`."
-    return ""
+    if (missing := _MISSING.search(last)) is None:
+        return ""
+    return f"Install {_PACKAGES[missing[1]]} in the environment that runs the suites, or set `python`."
