@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -12,14 +16,42 @@ ROOT = Path(__file__).parent.parent
 LOCK, BUILD = ((ROOT / f"requirements{kind}.lock").read_text(encoding="utf-8") for kind in ("", "-build"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
+LOCKED = set(re.findall(r"^([a-z0-9._-]+)==", LOCK, re.MULTILINE))
+# A Python that has no packages but some, in which a suite of Autoblocks' crowns a champion.
+CROWNING = """
+import json, sys
+from pathlib import Path
+
+class Absent:
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+absent = set(json.loads(sys.argv[1]))
+sys.meta_path.insert(0, Absent())
+from scoregate.ci.book import open_book
+open_book(Path.cwd(), {}, {}).crown("demo", "a", "best")
+print(open_book(Path.cwd(), {}, {}).champion("demo", "a"))
+"""
+
 
 def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
 
 
 def test_every_requirement_is_locked() -> None:
-    locked = set(re.findall(r"^([a-z0-9._-]+)==", LOCK, re.MULTILINE))
-    assert names([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"]]) <= locked
+    assert names([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"]]) <= LOCKED
+
+
+def test_what_is_locked_suffices_to_crown_a_champion(tmp_path: Path) -> None:
+    installed = {
+        module: {re.sub("[._]", "-", each).lower() for each in of} for module, of in packages_distributions().items()
+    }
+    absent = [module for module, of in installed.items() if not of & (LOCKED | {"scoregate"})]
+    assert {"openai", "tomlkit"} <= set(absent)
+    argv = [sys.executable, "-c", CROWNING, json.dumps(absent)]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("best\n", "")
 
 
 @pytest.mark.parametrize("lock", [LOCK, BUILD], ids=["run", "build"])

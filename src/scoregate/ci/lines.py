@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.book import open_book
@@ -34,18 +35,26 @@ async def open_lines(
     from scoregate.ci.listen import listening
 
     async with listening(redact) as listener:
-        yield partial(_line, listener, plan, environ, suites=suites)
+        yield _Exchange(listener, plan.root, environ, tuple(suites)).open
 
 
-@asynccontextmanager
-async def _line(
-    listener: Listener, plan: Plan, environ: Mapping[str, str], launch: Launch, tell: Tell, *, suites: Sequence[str]
-) -> AsyncIterator[Equip]:
-    from scoregate.ci.listen.environment import foreign_environment
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """Opens lines of one server for the launches of one plan."""
 
-    book = open_book(plan.root, environ, launch.environment)
-    async with listener.line(_Ear(launch, tell), book, suites=suites) as line:
-        yield partial(foreign_environment, line)
+    listener: Listener
+    root: Path
+    environ: Mapping[str, str]
+    suites: tuple[str, ...]
+
+    @asynccontextmanager
+    async def open(self, launch: Launch, tell: Tell) -> AsyncIterator[Equip]:
+        """A line for one launch, as `launch.OpenLine`."""
+        from scoregate.ci.listen.environment import foreign_environment
+
+        book = open_book(self.root, self.environ, launch.environment)
+        async with self.listener.line(_Ear(launch, tell), book, suites=self.suites) as line:
+            yield partial(foreign_environment, line)
 
 
 @dataclass(slots=True)

@@ -72,11 +72,11 @@ class Recorder:
                 plan.root,
                 self.environ,
                 self.redact,
+                Reader(self.redact, settings.suite),
                 identity=self.identity,
                 timeout_s=settings.timeout,
                 max_scripts=settings.max_suites,
                 open_line=open_line,
-                read_results=Reader(self.redact, settings.suite),
             )
             await launch_all(plan.launches, host, tell)
         return True

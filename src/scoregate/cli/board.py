@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report import numbers
 from scoregate.ci.report.text import name
 from scoregate.cli.standings import STATES, Standing, costs, means
 from scoregate.core.tally import Tally
@@ -63,7 +62,7 @@ def _numbers(standing: Standing) -> Iterator[Text]:
     for status, (_, style) in STATES.items():
         count = tally.states.get(status, 0)
         yield Text(f"{count:,}", style=style if count else "dim")
-    yield Text(numbers.duration(standing.seconds), style="dim")
+    yield Text(standing.time, style="dim")
 
 
 def _scores(tally: Tally, width: int, *, tall: bool) -> Text:

@@ -13,6 +13,7 @@ import click
 
 from scoregate.ci.report.text import name
 from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings.commands import imported
 from scoregate.ci.wiring import find_named
 from scoregate.cli.options import (
     baseline_options,
@@ -56,18 +57,22 @@ def command(words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, 
     Suites of Autoblocks' SDKs report by themselves, unchanged, as do those of scoregate; what other frameworks write
     is read from their files.
     """
-    _check(words)
+    _check(words, imports)
     root = project_root(flags)
     ran = {**_command(words, root, environ=os.environ), "junit": junit, "imports": imports}
     return tell_story(settings_of(root, {**flags, "commands": [ran]}), root, find=find_named)
 
 
-def _check(words: Sequence[str]) -> None:
+def _check(words: Sequence[str], imports: tuple[str, ...]) -> None:
     """Raise what can be known of a command before it runs.
 
     Raises:
-        UsageError: there is none, or it is a line for a shell.
+        UsageError: there is none, it is a line for a shell, or what it leaves behind is of no known format.
     """
+    try:
+        imported(imports)
+    except ValueError as error:
+        raise UsageError(f"--import: {error}") from None
     if not words or not words[0].strip():
         raise UsageError(
             "exec was given no command", advice="Write it after two dashes: scoregate exec -- npx tsx run.ts"

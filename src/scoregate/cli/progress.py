@@ -16,7 +16,7 @@ from scoregate.ci.launch import Began, Ended, Happening, Printed
 from scoregate.ci.recording import Observer, Recording
 from scoregate.ci.report.text import excerpt, one_line
 from scoregate.cli.board import table
-from scoregate.cli.standings import Standings, line
+from scoregate.cli.standings import Standings, counts, line
 
 _EVERY_S = 15.0
 _LOOK_S, _DRAW_S = 1.0, 0.1
@@ -64,6 +64,7 @@ class _Plain:
 
     def __call__(self, happening: Happening, recording: Recording) -> None:
         if isinstance(happening, Began):
+            self._standings.forget(happening.script)
             self._say(f"▸ {one_line(happening.script, 200)}")
         elif isinstance(happening, Printed):
             say(self.console, happening.line)
@@ -71,7 +72,7 @@ class _Plain:
             self._look(recording)
             for standing in self._standings.of(happening.script.name):
                 if not standing.tally.finished:
-                    self._say(f"  {line(standing)}; it never finished")
+                    self._say(f"  {counts(standing.tally)}; it never finished")
         elif self._pace.is_due():
             self._look(recording)
 
@@ -100,6 +101,8 @@ class _Board:
     def __call__(self, happening: Happening, recording: Recording) -> None:
         if isinstance(happening, Printed):
             say(self.console, happening.line)
+        elif isinstance(happening, Began):
+            self._standings.forget(happening.script)
         elif self._pace.is_due() or isinstance(happening, Ended):
             with self._pace.taken():
                 list(self._standings.update(recording))

@@ -18,17 +18,17 @@ STATES = {Status.PASSED: ("passed", "green"), Status.FAILED: ("failed", "red"), 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One suite; by our clock it was first heard of at `started`, and had finished at `ended`."""
+    """One suite; by our clock it was first heard of at `started`."""
 
     script: str
     tally: Tally
     started: float
-    ended: float | None = None
 
     @property
-    def seconds(self) -> float:
-        """How long it took, or has been running."""
-        return (monotonic() if self.ended is None else self.ended) - self.started
+    def time(self) -> str:
+        """How long it took, as far as it says so, or has been running; empty where nobody knows."""
+        seconds = self.tally.duration_s if self.tally.finished else monotonic() - self.started
+        return "" if seconds is None else numbers.duration(seconds)
 
 
 @dataclass(slots=True)
@@ -46,9 +46,13 @@ class Standings:
             if before is not None and before.tally.finished:
                 continue
             started = now if before is None else before.started
-            self._found[key] = Standing(script, tally, started, now if tally.finished else None)
+            self._found[key] = Standing(script, tally, started)
             if tally.finished:
                 yield self._found[key]
+
+    def forget(self, script: str) -> None:
+        """It is launched, perhaps once more: what it tells from now on is new."""
+        self._found = {key: each for key, each in self._found.items() if each.script != script}
 
     def of(self, script: str) -> list[Standing]:
         """Those of one script."""
@@ -60,9 +64,13 @@ class Standings:
 
 def line(standing: Standing) -> str:
     """`demo: 12 of 53 cases, 10 passed, 2 failed, 83% pass, is-equals 0.830, $0.02, 2.1 s`."""
-    tally = standing.tally
+    return ", ".join(filter(None, (counts(standing.tally), standing.time)))
+
+
+def counts(tally: Tally) -> str:
+    """The same without the time."""
     parts = (_done(tally), *_states(tally), *_rate(tally), *means(tally), *costs(tally))
-    return f"{name(tally.label, 80)}: {', '.join((*parts, numbers.duration(standing.seconds)))}"
+    return f"{name(tally.label, 80)}: {', '.join(parts)}"
 
 
 def _done(tally: Tally) -> str:
@@ -74,7 +82,8 @@ def _done(tally: Tally) -> str:
 def _states(tally: Tally) -> Iterator[str]:
     for status in Status:
         if count := tally.states.get(status, 0):
-            yield f"{count:,} {STATES[status][0] if status in STATES else status}"
+            word = STATES[status][0] if status in STATES else str(status)
+            yield numbers.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}"
 
 
 def _rate(tally: Tally) -> Iterator[str]:

@@ -16,6 +16,7 @@ class Tally:
 
     `label` tells a suite from others of its log: its id, with its parameters. `planned` is None where nobody knows the
     number of cases beforehand. `means` are of the scores given so far, by evaluator, in [0, 1]; `cost` is in dollars.
+    `duration_s` is in seconds, of a suite that has finished and said how long it took.
     """
 
     log: str
@@ -26,6 +27,7 @@ class Tally:
     means: Mapping[str, float] = field(default_factory=dict)
     cost: float = 0.0
     finished: bool = False
+    duration_s: float | None = None
 
 
 def tally_of(fold: SuiteFold, log: str) -> Tally:
@@ -41,4 +43,5 @@ def tally_of(fold: SuiteFold, log: str) -> Tally:
         means={name: fsum(known) / len(known) for name, known in scores.items() if known},
         cost=fsum(cost for cost in columns.costs if cost > 0),
         finished=fold.finished is not None,
+        duration_s=fold.finished.duration_s if fold.finished else None,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from scoregate.ci.listen.cloud import Answer, Call, answer
+from scoregate.ci.listen.cloud import Answer, Request, answer
 from scoregate.core.override import EvaluationOverride
 
 
@@ -46,7 +46,7 @@ class Platform:
         """Take in one request."""
         path, _, query = target.removeprefix("/token").partition("?")
         if path.startswith("/cloud"):
-            told = answer(Call(method, path.removeprefix("/cloud"), query, body), self)
+            told = answer(Request(method, path.removeprefix("/cloud"), query, body), self)
             self.cloud.append((method, path.removeprefix("/cloud")))
             self.answers.append(told)
             return told.status, told.content

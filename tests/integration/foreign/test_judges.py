@@ -14,7 +14,7 @@ from scoregate.ci.listen.advice import advice_for
 def advice(place: Place) -> dict[str, str]:
     """By evaluator."""
     told = place.platform.said("/errors")
-    return {each["evaluatorExternalId"]: advice_for(each["error"]["name"], each["error"]["message"]) for each in told}
+    return {each["evaluatorExternalId"]: advice_for(each["error"]["message"]) for each in told}
 
 
 @pytest.mark.parametrize(

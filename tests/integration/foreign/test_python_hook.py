@@ -58,6 +58,13 @@ def test_any_python_is_redirected(python: str, tmp_path: Path) -> None:
     ]
 
 
+def test_finders_of_an_old_kind_are_passed_over(tmp_path: Path) -> None:
+    pretend_sdk(tmp_path)
+    source = f"import sys; sys.meta_path.insert(0, type('Old', (), {{'find_module': lambda *_: None}})()); {ADDRESSES}"
+    done = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
+    assert (done.stdout.split()[:1], done.stderr) == (["http://127.0.0.1:1"], "")
+
+
 def test_children_are_redirected_too(python: Path) -> None:
     source = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ADDRESSES!r}])"
     assert run(python, "-c", source).stdout.split()[0] == "http://127.0.0.1:1"

@@ -29,6 +29,8 @@ def test_a_suite_of_another_sdk_goes_through_the_same_flow(project: Project) -> 
     assert "my first run" in ran.comment.splitlines()[1]
     junit = JUnitXml.fromfile(str(ran.out / "junit.xml"))
     assert (junit.name, junit.failures, junit.errors) == ("scoregate: my first run", 0, 0)
+    assert "file=" not in (ran.out / "junit.xml").read_text()
+    assert [each["file"] for each in ran.result["suites"]] == [None]
     assert "theirs: 3 cases, 3 passed, is-good 1.000" in ran.output
     assert "Reports: scoregate-out/" in ran.output.splitlines()[-1]
     (script,) = ran.run["scripts"]
@@ -112,7 +114,7 @@ def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) ->
         ([], "no command"),
         (["--"], "no command"),
         (["--", "npx tsx run.ts"], "sh -c"),
-        (["--import", "nose:x.json", "--", "true"], "FORMAT:FILE"),
+        (["--import", "nose:x.json", "--", "true"], "error: --import: 'nose:x.json' must be FORMAT:FILE"),
         (["--repeat", "3", "--", "true"], "--repeats"),
     ],
 )
@@ -196,6 +198,8 @@ def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
         assert ran.exit_code == 130, ran.output
         assert ran.run["complete"] is False
         assert ran.statuses == {"passed": 1}
+        assert "run.py: it was stopped before its end" in ran.output
+        assert "did not start" not in ran.output
 
 
 def test_a_setting_that_another_sdk_cannot_be_told_of_is_noticed(project: Project) -> None:
@@ -247,6 +251,13 @@ def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Proj
     assert [notice for notice in ran.run["notices"] if "version 2" in notice]
     origins = {each["id"]: each["origin"] and each["origin"]["file"] for each in ran.run["suites"]}
     assert origins == {"demo": "evals/both.py", "more": "evals/both.py", "theirs": "evals/theirs.py"}
+
+
+def test_a_command_that_lacks_pytest_says_what_to_install(project: Project) -> None:
+    code = "import sys; sys.exit(sys.executable + ': No module named pytest')"
+    ran = project.scoregate("exec", "--", sys.executable, "-c", code)
+    assert ran.exit_code == 3
+    assert "Install pytest" in ran.output
 
 
 def test_a_file_whose_sdk_is_not_installed_says_what_to_install(project: Project) -> None:

@@ -116,6 +116,17 @@ def test_a_file_from_before_is_never_green(project: Project) -> None:
     assert "from before the command ran" in json.dumps(ran.result["errors"])
 
 
+def test_a_file_that_two_patterns_name_is_read_once(project: Project) -> None:
+    command(project, copying("junit-pytest.xml", "report.xml"), junit="report.xml *.xml ./report.xml")
+    ran = project.scoregate("run")
+    assert [suite["label"] for suite in ran.result["suites"]] == ["pytest"], ran.output
+
+
+def test_a_file_that_is_not_there_is_looked_for_in_a_folder_that_is_named(project: Project) -> None:
+    command(project, "true", junit="report.xml")
+    assert f"from the folder '{project.root.name}'" in project.scoregate("run").output
+
+
 def test_a_file_that_is_written_again_alike_is_new(project: Project) -> None:
     shutil.copy(DATA / "deepeval-conversation.json", project.root / "out.json")
     command(project, f"cp -p {DATA / 'deepeval-conversation.json'} out.json", imports="deepeval:out.json")

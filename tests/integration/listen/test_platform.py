@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import anyio
+import anyio.to_thread
+import httpx
 import pytest
-from tests.integration.listen.talk import EmptyBook, Talk, talking
+from tests.integration.listen.talk import Ear, EmptyBook, Talk, calling, talking
 
+from scoregate.ci.archive import RunWriter
+from scoregate.ci.listen import listening
+from scoregate.ci.recording import Recording
 from scoregate.core.events import ReviewRequested
+from scoregate.core.record import Run
 from scoregate.errors import StoreError
 
 pytestmark = pytest.mark.anyio
@@ -76,6 +83,37 @@ async def test_a_book_that_cannot_be_read_is_no_green_run(tmp_path: Path, error:
     assert told.type == type(error).__name__
     if isinstance(error, StoreError):
         assert talk.suite.errors == (told,)
+
+
+class Late(EmptyBook):
+    """Fails when the line was closed meanwhile."""
+
+    def __init__(self) -> None:
+        self.asked, self.closed = Event(), Event()
+
+    def champion(self, suite: str, case: str) -> str | None:  # noqa: ARG002
+        self.asked.set()
+        self.closed.wait(10)
+        raise RuntimeError("too late")
+
+
+async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> None:
+    book = Late()
+
+    async def ask(address: str) -> None:
+        async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+            assert (await client.get(address)).status_code == 500
+
+    with RunWriter(tmp_path) as writer:
+        ear = Ear(Recording(writer))
+        async with listening(bytes) as listener, anyio.create_task_group() as tasks:
+            async with calling(listener, ear, book=book) as talk:
+                tasks.start_soon(ask, f"{talk.client.base_url}{BASELINE.removeprefix('/')}")
+                assert await anyio.to_thread.run_sync(book.asked.wait, 10)
+            heard = list(ear.events)
+            book.closed.set()
+        assert ear.events == heard
+        ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 
 async def test_a_review_is_told_once_whoever_is_asked(tmp_path: Path) -> None:

@@ -104,6 +104,26 @@ async def test_numbered_hashes_of_one_input_are_repeats(tmp_path: Path) -> None:
     assert [case.output for case in talk.cases[:3]] == [1, 0, 2]
 
 
+async def test_repeats_that_all_raised_are_repeats(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        run = await talk.start()
+        for number in range(3):
+            await talk.error(run, f"h-{number}")
+        await talk.end(run)
+    assert [case.key for case in talk.cases] == [CaseKey("h", repeat) for repeat in range(3)]
+
+
+@pytest.mark.parametrize("agent", [NODE, "curl/8.5.0"])
+async def test_no_other_sdk_numbers_its_repeats(tmp_path: Path, agent: str) -> None:
+    async with talking(tmp_path) as talk:
+        run = await talk.start(agent=agent)
+        for case in ("q-0", "q-1"):
+            await talk.result(run, case, testCaseBody={"input": "same"})
+            await talk.error(run, f"raised-{case}")
+        await talk.end(run)
+    assert {case.key for case in talk.cases} == {CaseKey(case) for case in ("q-0", "q-1", "raised-q-0", "raised-q-1")}
+
+
 async def test_the_runs_of_a_grid_stay_apart_by_their_parameters(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         grid = (await talk.post("/grids", {"gridSearchParams": {"model": ["a", "b"]}}))["id"]
@@ -209,6 +229,7 @@ async def test_progress_is_told_while_a_suite_runs(tmp_path: Path) -> None:
     assert before.means == {"exact": 0.75}
     last = talk.ear.tallies[-1]
     assert (last.finished, last.done, last.states) == (True, 4, before.states)
+    assert (before.duration_s, last.duration_s) == (None, talk.suite.duration_s)
     assert len(talk.ear.tallies) < 8
 
 

@@ -8,21 +8,20 @@ from scoregate.ci.listen.advice import advice_for
 
 
 @pytest.mark.parametrize(
-    ("error_type", "message", "advised"),
+    ("message", "advised"),
     [
         (
-            "ImportError",
             "The toxicity evaluator requires openai version 1.x. You can install it with …",
             "openai>=1,<2",
         ),
-        ("ImportError", "The recall evaluator requires ragas version 0.2.x. You can …", "ragas==0.2.*"),
-        ("ValueError", "You must set the OPENAI_API_KEY environment variable. When using …", "secrets.OPENAI_API_KEY"),
-        ("Error", "You must set the 'OPENAI_API_KEY' environment variable to use …", "secrets.OPENAI_API_KEY"),
+        ("The recall evaluator requires ragas version 0.2.x. You can …", "ragas==0.2.*"),
+        ("You must set the OPENAI_API_KEY environment variable. When using …", "secrets.OPENAI_API_KEY"),
+        ("You must set the 'OPENAI_API_KEY' environment variable to use …", "secrets.OPENAI_API_KEY"),
     ],
 )
-def test_it_says_what_to_do(error_type: str, message: str, advised: str) -> None:
-    assert advised in advice_for(error_type, message)
+def test_it_says_what_to_do(message: str, advised: str) -> None:
+    assert advised in advice_for(message)
 
 
 def test_it_does_not_pretend_to_know() -> None:
-    assert advice_for("ValueError", "no openai here") == ""
+    assert advice_for("no openai here") == ""

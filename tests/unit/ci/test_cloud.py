@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.listen.cloud import Answer, Call, Review, answer
+from scoregate.ci.listen.cloud import Answer, Request, Review, answer
 from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.errors import StoreError
 
@@ -44,28 +44,28 @@ def baseline(suite: str, case: str) -> str:
     return f"/test-suites/{suite}/test-cases/{case}/baseline"
 
 
-def post(path: str, body: object) -> Call:
-    return Call("POST", path, body=json.dumps(body).encode())
+def post(path: str, body: object) -> Request:
+    return Request("POST", path, body=json.dumps(body).encode())
 
 
 @given(st.text(min_size=1).filter(str.isprintable), st.text(min_size=1).filter(str.isprintable))
 def test_a_baseline_comes_back_whatever_the_names(suite: str, case: str) -> None:
     book, path = Shelf(), baseline(quote(suite, safe=""), quote(case, safe=""))
-    assert answer(Call("GET", path), book).content == {}
+    assert answer(Request("GET", path), book).content == {}
     assert answer(post(path, {"baseline": "best"}), book) == Answer(content={})
     assert book.champions == {(suite, case): "best"}
-    assert answer(Call("GET", path), book).content == {"baseline": "best"}
+    assert answer(Request("GET", path), book).content == {"baseline": "best"}
 
 
 def test_names_that_javascript_did_not_encode_are_found() -> None:
     book = Shelf({("a/b c", "x"): "best"})
-    assert answer(Call("GET", baseline("a/b%20c", "x")), book).content == {"baseline": "best"}
+    assert answer(Request("GET", baseline("a/b%20c", "x")), book).content == {"baseline": "best"}
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"baseline": 1}', b"{", b'{"baseline": null}'])
 def test_a_baseline_that_is_no_text_is_refused(body: bytes) -> None:
     book = Shelf()
-    assert answer(Call("POST", baseline("s", "c"), body=body), book).status == 400
+    assert answer(Request("POST", baseline("s", "c"), body=body), book).status == 400
     assert book.champions == {}
 
 
@@ -74,7 +74,7 @@ def test_corrections_are_told_in_the_words_of_the_sdk() -> None:
     corrected = EvaluationOverride(0, 0.5, *parts, [EvaluationOverrideComment("2", "so", "too short")])
     book = Shelf(corrections={"is it/good?": [corrected] * 5})
     path = f"/test-suites/demo/evaluators/{quote('is it/good?', safe='')}/human-reviews"
-    told = answer(Call("GET", path, query="n=2"), book).content
+    told = answer(Request("GET", path, query="n=2"), book).content
     assert (
         told
         == [
@@ -88,8 +88,8 @@ def test_corrections_are_told_in_the_words_of_the_sdk() -> None:
         ]
         * 2
     )
-    assert answer(Call("GET", path), book).content == []
-    assert answer(Call("GET", path, query="n=many"), book).status == 400
+    assert answer(Request("GET", path), book).content == []
+    assert answer(Request("GET", path, query="n=many"), book).status == 400
 
 
 @pytest.mark.parametrize("place", ["local", "ci"])
@@ -109,20 +109,20 @@ def test_traces_are_taken() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        Call("GET", "/prompts/greeting/major/1/minor/latest"),
-        Call("POST", "/v2/otel/v1/traces", body=b"\x00"),
-        Call("DELETE", baseline("s", "c")),
-        Call("GET", "/"),
-        Call("GET", ""),
+        Request("GET", "/prompts/greeting/major/1/minor/latest"),
+        Request("POST", "/v2/otel/v1/traces", body=b"\x00"),
+        Request("DELETE", baseline("s", "c")),
+        Request("GET", "/"),
+        Request("GET", ""),
     ],
 )
-def test_every_other_call_is_unknown(call: Call) -> None:
+def test_every_other_call_is_unknown(call: Request) -> None:
     found = answer(call, Shelf())
     assert (found.status, found.unknown) == (404, True)
 
 
 def test_a_book_that_cannot_be_read_fails_the_suite() -> None:
-    found = answer(Call("GET", baseline("demo", "c")), Broken())
+    found = answer(Request("GET", baseline("demo", "c")), Broken())
     assert found.status == 500
     assert found.failure is not None
     assert found.failure.suite == "demo"

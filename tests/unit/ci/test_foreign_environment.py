@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,35 +13,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.ci.listen.environment import foreign_environment
+from scoregate.ci.listen.line import Line
 
 
-@dataclass(frozen=True)
-class Reached:
-    """A line."""
-
-    suites: Sequence[str] = ()
-    address: str = "http://127.0.0.1:1/token"
+def line(*globs: str) -> Line:
+    return Line("http://127.0.0.1:1/token", globs)
 
 
 def filters(*globs: str, **given: str) -> object:
-    made = foreign_environment(Reached(globs), given).get("AUTOBLOCKS_FILTERS_TEST_SUITES")
+    made = foreign_environment(line(*globs), given).get("AUTOBLOCKS_FILTERS_TEST_SUITES")
     return None if made is None else json.loads(made)
 
 
 def test_the_sdks_find_us_and_real_keys_stay_here() -> None:
     real = {"AUTOBLOCKS_API_KEY": "real", "AUTOBLOCKS_V2_API_KEY": "real", "AUTOBLOCKS_INGESTION_KEY": "real"}
-    made = foreign_environment(Reached(), {**real, "HOME": "/home/me"})
+    made = foreign_environment(line(), {**real, "HOME": "/home/me"})
     assert "real" not in made.values()
     assert all(made[name] for name in real)
     assert made["HOME"] == "/home/me"
     assert made["AUTOBLOCKS_CLI_SERVER_ADDRESS"] == "http://127.0.0.1:1/token"
     assert made["AUTOBLOCKS_V2_API_ENDPOINT"].startswith("http://127.0.0.1:1/token/cloud/")
-    assert foreign_environment(Reached(), {})["AUTOBLOCKS_API_KEY"]
+    assert foreign_environment(line(), {})["AUTOBLOCKS_API_KEY"]
 
 
 def test_modes_of_the_platform_are_left_behind() -> None:
     assert not {"AUTOBLOCKS_ALIGN_TEST_EXTERNAL_ID"} & set(
-        foreign_environment(Reached(), {"AUTOBLOCKS_ALIGN_TEST_EXTERNAL_ID": "demo"})
+        foreign_environment(line(), {"AUTOBLOCKS_ALIGN_TEST_EXTERNAL_ID": "demo"})
     )
 
 
@@ -77,26 +73,26 @@ def test_the_users_own_filter_holds_where_we_have_none() -> None:
 
 def test_the_cases_that_we_ask_for_are_those_that_they_run() -> None:
     ours, theirs = "SCOREGATE_OVERRIDES_TESTS_AND_HASHES", "AUTOBLOCKS_OVERRIDES_TESTS_AND_HASHES"
-    assert foreign_environment(Reached(), {ours: '{"a": ["1"]}', theirs: "{}"})[theirs] == '{"a": ["1"]}'
-    assert foreign_environment(Reached(), {theirs: "{}"})[theirs] == "{}"
+    assert foreign_environment(line(), {ours: '{"a": ["1"]}', theirs: "{}"})[theirs] == '{"a": ["1"]}'
+    assert foreign_environment(line(), {theirs: "{}"})[theirs] == "{}"
 
 
 def test_our_folder_comes_first_and_the_users_own_stay() -> None:
-    mine, *others = foreign_environment(Reached(), {"PYTHONPATH": f"/a{os.pathsep}/b"})["PYTHONPATH"].split(os.pathsep)
+    mine, *others = foreign_environment(line(), {"PYTHONPATH": f"/a{os.pathsep}/b"})["PYTHONPATH"].split(os.pathsep)
     assert (Path(mine) / "sitecustomize.py").is_file()
     assert others == ["/a", "/b"]
-    assert foreign_environment(Reached(), {})["PYTHONPATH"] == mine
-    options = foreign_environment(Reached(), {"NODE_OPTIONS": "--max-old-space-size=512"})["NODE_OPTIONS"]
+    assert foreign_environment(line(), {})["PYTHONPATH"] == mine
+    options = foreign_environment(line(), {"NODE_OPTIONS": "--max-old-space-size=512"})["NODE_OPTIONS"]
     assert options.startswith("--require ")
     assert options.endswith(" --max-old-space-size=512")
 
 
 @pytest.mark.parametrize("proxy", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
 def test_a_proxy_is_not_asked_for_us(proxy: str) -> None:
-    made = foreign_environment(Reached(), {proxy: "http://proxy:3128", "NO_PROXY": "internal, localhost"})
+    made = foreign_environment(line(), {proxy: "http://proxy:3128", "NO_PROXY": "internal, localhost"})
     for name in ("no_proxy", "NO_PROXY"):
         assert made[name] == "internal,localhost,127.0.0.1"
 
 
 def test_without_a_proxy_nothing_is_said_of_one() -> None:
-    assert not {"no_proxy", "NO_PROXY"} & set(foreign_environment(Reached(), {}))
+    assert not {"no_proxy", "NO_PROXY"} & set(foreign_environment(line(), {}))

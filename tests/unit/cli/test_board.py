@@ -49,6 +49,11 @@ def test_names_steer_no_terminal() -> None:
     assert "\x1b" not in "".join(drawn(standing("\x1b[31mred\x1b]0;title\x07"), width=80))
 
 
+def test_one_of_a_kind_is_not_called_many() -> None:
+    one = Tally("http-1", "demo", states={Status.ERRORED: 1, Status.FAILED: 1}, done=1)
+    assert line(Standing("run", one, monotonic())).startswith("demo: 1 case, 1 failed, 1 error, ")
+
+
 def test_a_line_for_a_log_says_the_same() -> None:
     told = line(standing("demo"))
     assert told.startswith("demo: 1,239 of 4,000 cases, 1,200 passed, 34 failed, 5 errors, 97% pass, has-all-")

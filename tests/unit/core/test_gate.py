@@ -118,7 +118,7 @@ def test_an_assertion_that_failed_fails_the_gate() -> None:
     suite = Told(scored(1.0, 0.0), assertion_failed=True)
     found = verdict(suite, policy=LENIENT, scripts=[Script("evals/demo.py", exit_code=1)])
     assert (found.conclusion, found.exit_code) == (FAILED, 1)
-    assert finding(found, "assert_test").value == "1 cases failed"
+    assert finding(found, "assert_test").value == "1 case failed"
 
 
 @pytest.mark.parametrize(
@@ -127,6 +127,7 @@ def test_an_assertion_that_failed_fails_the_gate() -> None:
         (Script("evals/demo.py", exit_code=2), "exited with 2"),
         (Script("evals/demo.py", exit_code=-9), "exited with -9"),
         (Script("evals/demo.py", exit_code=None), "did not start"),
+        (Script("evals/demo.py", error=ErrorInfo("Interrupted", "it was stopped")), "demo.py: it was stopped"),
         (Script("evals/demo.py", exit_code=-15, timed_out=True, duration_s=61), "was stopped after 61 s"),
     ],
 )

@@ -12,12 +12,18 @@ from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
+from scoregate.cli.terminal import Harmless
 from scoregate.core.events import ErrorInfo
 
 
 def printed(view: ReportView, width: int = 120, *, color: bool = False) -> str:
-    out = io.StringIO()
-    Console(file=out, width=width, force_terminal=color, color_system="truecolor" if color else None).print(
+    return printed_into(io.StringIO(), view, width, color=color)
+
+
+def printed_into(out: io.StringIO, view: ReportView, width: int, *, color: bool = False, log: bool = False) -> str:
+    """`log`: as it is printed in a job."""
+    file = Harmless(out) if log else out
+    Console(file=file, width=width, force_terminal=color, color_system="truecolor" if color else None).print(
         console.render(view)
     )
     return out.getvalue()
@@ -49,9 +55,10 @@ def test_without_a_base_nothing_is_called_new() -> None:
 
 
 def test_errors_are_counted_and_come_with_advice() -> None:
-    text = " ".join(printed(SCENES["unmeasurable"]()).split())
-    assert "! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials) Lower the concurrency." in text
-    assert "! scoregate: 5 of 6 gates could not be measured" in text
+    lines = printed(SCENES["unmeasurable"]()).splitlines()
+    error = lines.index("! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials)")
+    assert lines[error + 1] == "    Lower the concurrency."
+    assert "! scoregate: 5 of 6 gates could not be measured" in " ".join(lines)
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -72,6 +79,12 @@ def test_colours_are_only_for_terminals() -> None:
     assert "\x1b" not in printed(SCENES["failing"]())
 
 
+def test_a_name_is_shown_as_it_is_so_that_it_can_be_searched_for() -> None:
+    trial = Trial("h", [Score("e", 0.1)], name="tests/test_a.py::test_b[##[0]]")
+    lines = printed(view_of(make_run(Told("pytest", [trial])))).splitlines()
+    assert "  tests/test_a.py::test_b[##[0]]  pytest" in lines
+
+
 @pytest.mark.parametrize("width", [30, 80, 150])
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> None:
@@ -80,7 +93,8 @@ def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> Non
         Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text),
         Trial("h2", [Score("e", error=error)], name=text),
     ]
-    shown = printed(view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text)), width)
+    view = view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text))
+    shown = printed_into(io.StringIO(), view, width, log=True)
     assert "\x1b" not in shown
     assert "##[" not in shown
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())

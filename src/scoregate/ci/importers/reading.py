@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import BinaryIO
 
 from scoregate.ci.importers.formats import IMPORTERS, Format
 from scoregate.ci.importers.result_file import ResultFile
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored
-from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event, parse_event
+from scoregate.core.events import CaseFinished, Event
+from scoregate.core.shortening import shortened
+from scoregate.core.wire import MAX_EVENT_BYTES, dump_event, parse_event
 from scoregate.errors import ImportFailed, InvalidEvent, UsageError
-
-_SHOWN = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,34 +58,10 @@ class Reader:
         try:
             line = dump_event(event)
         except ValueError as error:
-            line = dump_event(_without(event, f"left out: {error}"))
+            line = dump_event(shortened(event, str(error)))
         if len(line) >= MAX_EVENT_BYTES:
-            line = dump_event(_without(event, f"{len(line):,} bytes are over the limit of {MAX_EVENT_BYTES:,}"))
+            line = dump_event(shortened(event, f"{len(line):,} bytes are over the limit of {MAX_EVENT_BYTES:,}"))
         return parse_event(self.redact(line))
-
-
-def _without(event: Event, note: str) -> Event:
-    """The event with the start of what is free in it, and a note.
-
-    Raises:
-        ValueError: nothing in it is free.
-    """
-    if isinstance(event, CaseStarted):
-        return replace(event, input=f"{_start(event.input)}… {note}")
-    if isinstance(event, CaseOutput):
-        return replace(event, output=f"{_start(event.output)}… {note}", truncated=True)
-    if isinstance(event, Scored):
-        return replace(event, metadata={"metadata": f"{_start(event.metadata)}… {note}"})
-    if isinstance(event, Errored):
-        return replace(event, error=replace(event.error, message=note, traceback=""))
-    raise ValueError(f"a {event.type} event: {note}")
-
-
-def _start(value: object) -> str:
-    try:
-        return dump(value)[:_SHOWN].decode("utf-8", "ignore")
-    except ValueError:
-        return ""
 
 
 def _refused(result: ResultFile, format_name: str, why: str, *, form: Format) -> ImportFailed:

@@ -27,16 +27,16 @@ class Host:
         root: the repository. environ: our environment, of which a child gets a part.
         redact: takes known secrets out of what we keep. identity: who children run as; None for ourselves.
         timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
+        read_results: reads the result files that a launch leaves behind.
         open_line: listens to what another SDK in a foreign launch reports over HTTP, for as long as it runs; None
             where no launch is foreign.
-        read_results: reads the result files that a launch leaves behind; None where no launch imports any.
     """
 
     root: Path
     environ: Mapping[str, str]
     redact: Redactor
+    read_results: ReadResults
     identity: Identity | None = None
     timeout_s: float | None = None
     max_scripts: int = 1
     open_line: OpenLine | None = None
-    read_results: ReadResults | None = None

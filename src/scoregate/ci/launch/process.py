@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import tempfile
 from collections.abc import AsyncIterator
@@ -24,7 +25,9 @@ from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Script
 
 _POLL_S = 0.05
-_PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai"}
+_PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai", "pytest": "pytest"}
+# As an import says it, and as `python -m` does.
+_MISSING = re.compile(rf"No module named '?({'|'.join(_PACKAGES)})\b")
 
 
 async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
@@ -100,7 +103,6 @@ async def _imported(script: Script, results: Results, host: Host, *, tell: Tell)
     """The script, once the result files that it left behind are told; one that never ran to its end left none."""
     if not results.launch.source.imports or script.exit_code is None or script.timed_out:
         return script
-    assert host.read_results is not None, "a launch imports results, and nobody reads them"
     failures = await results.tell(tell, host.read_results, host.identity)
     if failures and script.error is None:
         told = "; ".join(failure.message for failure in failures)
@@ -125,7 +127,6 @@ def _error(exit_code: int | None, tail: Tail, *, timeout_s: float | None) -> Err
 
 
 def _advice(last: str) -> str:
-    for module, package in _PACKAGES.items():
-        if f"No module named '{module}" in last:
-            return f"Install {package} in the environment that runs the suites, or set `python`."
-    return ""
+    if (missing := _MISSING.search(last)) is None:
+        return ""
+    return f"Install {_PACKAGES[missing[1]]} in the environment that runs the suites, or set `python`."

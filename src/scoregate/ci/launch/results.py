@@ -47,6 +47,7 @@ class Results:
     async def tell(self, tell: Tell, read: ReadResults, identity: Identity | None) -> list[ImportFailed]:
         """Tell what the new files say; what could not be told is returned."""
         failures: list[ImportFailed] = []
+        taken: set[tuple[str, Path]] = set()
         for each in dict.fromkeys(self.launch.source.imports):
             try:
                 paths = await anyio.to_thread.run_sync(self._new, each)
@@ -56,11 +57,19 @@ class Results:
             if skipped := len(_found(self.launch.cwd, each)) - len(paths):
                 tell(Noticed(self.launch.name, f"{_said(each)}: {skipped} older files are left aside"))
             for path in paths:
+                if (file := (each.format, path.resolve())) in taken:
+                    continue
+                taken.add(file)
                 try:
                     await self._file(path, each, tell, read=read, identity=identity, alone=len(paths) == 1)
                 except ImportFailed as error:
                     failures.append(error)
         return failures
+
+    @property
+    def _folder(self) -> str:
+        """The command's, in words: where it stands in the project, else the project's own name."""
+        return self.launch.cwd.name if self.launch.source.cwd == os.curdir else self.launch.source.cwd
 
     def _new(self, wanted: Import) -> Sequence[Path]:
         """The files that were written since the start.
@@ -73,7 +82,7 @@ class Results:
         if not found:
             raise ImportFailed(
                 f"{_said(wanted)}: the command left no such file",
-                advice=f"Name the file as it is called from {str(self.launch.source.cwd)!r}, where the command runs.",
+                advice=f"Name the file as it is called from the folder {self._folder!r}, where the command runs.",
             )
         if not new:
             raise ImportFailed(

@@ -23,11 +23,6 @@ _KNOWN = (
 )
 
 
-def advice_for(error_type: str, message: str) -> str:  # noqa: ARG001
-    """What to do about it; empty where we do not know.
-
-    Args:
-        error_type: the name of the exception's class, which JavaScript's SDK always gives as `Error`.
-        message: its text.
-    """
+def advice_for(message: str) -> str:
+    """What to do about an exception of that text; empty where we do not know."""
     return next((advice for pattern, advice in _KNOWN if pattern.search(message)), "")

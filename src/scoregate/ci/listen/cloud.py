@@ -21,7 +21,7 @@ _LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Request:
     """A request. `path` is what follows `/cloud`, as it was sent, with its percent signs; `query` without the `?`."""
 
     method: str
@@ -49,7 +49,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the SDK gets, and what else is to be told of the call. `unknown`: nobody here knows such a call."""
+    """What the SDK gets, and what else is to be told of the request. `unknown`: nobody here knows such a request."""
 
     status: int = 200
     content: Any = "ok"
@@ -59,23 +59,23 @@ class Answer:
 
 
 Names: TypeAlias = Mapping[str, str]
-_Handler: TypeAlias = Callable[[Call, Names, Book], Answer]
+_Handler: TypeAlias = Callable[[Request, Names, Book], Answer]
 
 
-def answer(call: Call, book: Book) -> Answer:
+def answer(request: Request, book: Book) -> Answer:
     """What the platform would have answered, as far as suites need it. Blocks as the book does."""
     for method, pattern, handler in _ROUTES:
-        if method == call.method and (found := pattern.fullmatch(call.path)):
+        if method == request.method and (found := pattern.fullmatch(request.path)):
             names = {name: unquote(value) for name, value in found.groupdict().items()}
-            return _careful(handler, call, names, book=book)
+            return _careful(handler, request, names, book=book)
     return Answer(
         404, {"error": "scoregate keeps calls to Autoblocks on this machine, and does not know this one"}, True
     )
 
 
-def _careful(handler: _Handler, call: Call, names: Names, *, book: Book) -> Answer:
+def _careful(handler: _Handler, request: Request, names: Names, *, book: Book) -> Answer:
     try:
-        return handler(call, names, book)
+        return handler(request, names, book)
     except ScoregateError as error:
         told = ErrorInfo(type(error).__name__, error.message, advice=error.advice)
         return Answer(500, {"error": error.message}, failure=Failure(names.get("suite", ""), told))
@@ -83,21 +83,21 @@ def _careful(handler: _Handler, call: Call, names: Names, *, book: Book) -> Answ
         return Answer(400, {"error": str(error)})
 
 
-def _champion(_: Call, names: Names, book: Book) -> Answer:
+def _champion(_: Request, names: Names, book: Book) -> Answer:
     known = book.champion(names["suite"], names["case"])
     return Answer(content={} if known is None else {"baseline": known})
 
 
-def _crown(call: Call, names: Names, book: Book) -> Answer:
-    text = _fields(call).get("baseline")
+def _crown(request: Request, names: Names, book: Book) -> Answer:
+    text = _fields(request).get("baseline")
     if not isinstance(text, str):
         raise ValueError("a baseline must be a string")
     book.crown(names["suite"], names["case"], text)
     return Answer(content={})
 
 
-def _overrides(call: Call, names: Names, book: Book) -> Answer:
-    count = min(int(parse_qs(call.query).get("n", ["0"])[0]), _MOST_OVERRIDES)
+def _overrides(request: Request, names: Names, book: Book) -> Answer:
+    count = min(int(parse_qs(request.query).get("n", ["0"])[0]), _MOST_OVERRIDES)
     return Answer(content=[_override(each) for each in book.overrides(names["evaluator"], count)])
 
 
@@ -115,8 +115,8 @@ def _plain(parts: Sequence[object], **names: str) -> list[dict[str, Any]]:
     return [{theirs: getattr(part, ours) for theirs, ours in names.items()} for part in parts]
 
 
-def _review(call: Call, names: Names, _: Book) -> Answer:
-    fields = _fields(call)
+def _review(request: Request, names: Names, _: Book) -> Answer:
+    fields = _fields(request)
     given = fields.get("assigneeEmailAddress")
     people = tuple(str(each)[:_LONGEST_NAME] for each in (given if isinstance(given, list) else [given]) if each)
     name = str(fields.get("name") or "human review")[:_LONGEST_NAME]
@@ -128,8 +128,8 @@ def _taken(*_: object) -> Answer:
     return Answer(content={})
 
 
-def _fields(call: Call) -> Mapping[str, Any]:
-    fields = from_json(call.body)
+def _fields(request: Request) -> Mapping[str, Any]:
+    fields = from_json(request.body)
     if not isinstance(fields, dict):
         raise ValueError("the body must be a JSON object")
     return fields

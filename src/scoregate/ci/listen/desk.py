@@ -13,7 +13,7 @@ from scoregate.ci.listen.notices import Notices
 from scoregate.ci.listen.ports import Book, Hear
 from scoregate.ci.listen.spool import Spool
 from scoregate.ci.listen.suite_run import SuiteRun
-from scoregate.ci.listen.telling import Reader, tell
+from scoregate.ci.listen.telling import Readback, tell
 from scoregate.core.events import Errored, ErrorInfo, ReviewRequested
 
 _EVERY_S = 0.1
@@ -141,5 +141,5 @@ class Desk:
         if run.timer is not None:
             run.timer.cancel()
         if run.heard:
-            await tell(run, Reader(self.spool, self.redact), self.hear)
+            await tell(run, Readback(self.spool, self.redact), self.hear)
             run.forget()

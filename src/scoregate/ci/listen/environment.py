@@ -7,7 +7,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+
+from scoregate.ci.listen.line import Line
 
 # The SDKs demand keys. Nothing they are sent with leaves this machine, so a real one would be of no use.
 _KEYS = ("AUTOBLOCKS_API_KEY", "AUTOBLOCKS_V2_API_KEY", "AUTOBLOCKS_INGESTION_KEY")
@@ -27,19 +28,7 @@ _HERE = ("127.0.0.1", "localhost")
 _REDIRECT = Path(__file__).parent / "redirect"
 
 
-class Reached(Protocol):
-    """Where a command's suites reach us, and the globs that those asked for match."""
-
-    @property
-    def address(self) -> str:
-        """Of the server, without a slash at its end."""
-
-    @property
-    def suites(self) -> Sequence[str]:
-        """None for all."""
-
-
-def foreign_environment(line: Reached, given: Mapping[str, str]) -> dict[str, str]:
+def foreign_environment(line: Line, given: Mapping[str, str]) -> dict[str, str]:
     """The child's whole environment `given`, with what Autoblocks' SDKs and our redirects need."""
     cloud = f"{line.address}/cloud"
     kept = {name: value for name, value in given.items() if name not in _DROPPED}

@@ -15,7 +15,7 @@ _MOST_EVALUATORS = 1_000
 _FIRST = STATUS_OF[0]
 
 
-class Said(NamedTuple):
+class Places(NamedTuple):
     """The places of what was said of one case; -1 where there is nothing. `evaluated`: evaluator, score, error."""
 
     result: int
@@ -59,10 +59,10 @@ class Index:
         column.erred(row, place)
         self._settle(row)
 
-    def said(self, row: int) -> Said:
+    def said(self, row: int) -> Places:
         """Everything of one case."""
         evaluated = ((name, *column.at(row)) for name, column in self._columns.items() if column.mark(row))
-        return Said(self._results[row], self._failures[row], tuple(evaluated))
+        return Places(self._results[row], self._failures[row], tuple(evaluated))
 
     def has_result(self, row: int) -> bool:
         """Whether the case has one."""

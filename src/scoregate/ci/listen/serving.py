@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
 from scoregate.ci.listen.desk import Desk
-from scoregate.ci.listen.door import Door
+from scoregate.ci.listen.entrance import Entrance
 
 _LAST_ANSWERS_S = 1
 # Whoever closes a connection that is kept may close it on a call that is under way, and JavaScript's SDK tries once.
@@ -64,7 +64,8 @@ async def serving(desks: Mapping[str, Desk]) -> AsyncIterator[int]:
 
 def _app(desks: Mapping[str, Desk]) -> Starlette:
     app = Starlette(
-        routes=[Route("/", _greeting), Mount("/{token}", Door(desks))], exception_handlers={HTTPException: _not_found}
+        routes=[Route("/", _greeting), Mount("/{token}", Entrance(desks))],
+        exception_handlers={HTTPException: _not_found},
     )
     app.router.redirect_slashes = False
     return app

@@ -54,6 +54,12 @@ class SuiteRun:
 
     def tally(self, *, finished: bool = False) -> Tally:
         """How far it is."""
-        label = label_of(self.suite, self.params)
-        done = len(self.index.rows)
-        return Tally(self.id, label, done=done, states=self.index.states, means=self.index.means, finished=finished)
+        return Tally(
+            self.id,
+            label_of(self.suite, self.params),
+            done=len(self.index.rows),
+            states=self.index.states,
+            means=self.index.means,
+            finished=finished,
+            duration_s=self.duration_s,
+        )

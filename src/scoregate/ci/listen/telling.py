@@ -9,7 +9,7 @@ import anyio.lowlevel
 
 from scoregate.ci.listen.bodies import parse
 from scoregate.ci.listen.column import NOWHERE
-from scoregate.ci.listen.index import Said
+from scoregate.ci.listen.index import Places
 from scoregate.ci.listen.ports import Hear
 from scoregate.ci.listen.repeats import case_keys
 from scoregate.ci.listen.spool import Spool
@@ -23,7 +23,7 @@ _BATCH_BYTES = 1024 * 1024
 
 
 @dataclass(slots=True)
-class Reader:
+class Readback:
     """Reads bodies back; `redact` takes out what was learnt to be secret meanwhile; `read` counts bytes."""
 
     spool: Spool
@@ -37,7 +37,7 @@ class Reader:
         return parse(raw), raw
 
 
-async def tell(run: SuiteRun, reader: Reader, hear: Hear) -> None:
+async def tell(run: SuiteRun, reader: Readback, hear: Hear) -> None:
     """All that was said of a run's cases, and of a run that has ended, its end."""
     for batch in _batches(run, reader):
         hear.said(run.id, batch)
@@ -47,11 +47,11 @@ async def tell(run: SuiteRun, reader: Reader, hear: Hear) -> None:
     hear.counted(run.tally(finished=not run.open))
 
 
-def _batches(run: SuiteRun, reader: Reader) -> Iterator[list[Event]]:
+def _batches(run: SuiteRun, reader: Readback) -> Iterator[list[Event]]:
     """The cases in the order in which they were first heard of."""
     teller = Teller(run.suite, run.sdk)
     batch: list[Event] = []
-    for row, key in enumerate(case_keys(run.index)):
+    for row, key in enumerate(case_keys(run.index, run.sdk)):
         batch += _whole(teller, key, run.index.said(row), read=reader)
         if len(batch) >= _BATCH_EVENTS or reader.read >= _BATCH_BYTES:
             yield batch
@@ -60,7 +60,7 @@ def _batches(run: SuiteRun, reader: Reader) -> Iterator[list[Event]]:
         yield batch
 
 
-def _whole(teller: Teller, key: CaseKey, said: Said, *, read: Reader) -> list[Event]:
+def _whole(teller: Teller, key: CaseKey, said: Places, *, read: Readback) -> list[Event]:
     events: list[Event] = []
     try:
         events += _said(teller, key, said, read=read)
@@ -69,7 +69,7 @@ def _whole(teller: Teller, key: CaseKey, said: Said, *, read: Reader) -> list[Ev
     return [*events, teller.finished(key)]
 
 
-def _said(teller: Teller, key: CaseKey, said: Said, *, read: Reader) -> Iterator[Event]:
+def _said(teller: Teller, key: CaseKey, said: Places, *, read: Readback) -> Iterator[Event]:
     body, raw = (None, b"") if said.result == NOWHERE else read(said.result)
     yield from teller.result(key, body, raw)
     if said.failure != NOWHERE:

@@ -19,7 +19,7 @@ def error_info(said: Any) -> ErrorInfo:
     parts = said if isinstance(said, Mapping) else {"message": said}
     name = text(parts.get("name"), _LONGEST_NAME) or "Error"
     message = text(parts.get("message"), _LONGEST_MESSAGE)
-    return ErrorInfo(name, message, text(parts.get("stacktrace"), _LONGEST_TRACEBACK), advice_for(name, message))
+    return ErrorInfo(name, message, text(parts.get("stacktrace"), _LONGEST_TRACEBACK), advice_for(message))
 
 
 def text(value: Any, limit: int) -> str:

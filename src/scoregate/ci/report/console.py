@@ -20,7 +20,7 @@ _CASES, _ERRORS, _GATES = 10, 10, 20
 
 
 def render(view: ReportView) -> RenderableType:
-    """What `Console.print` shows of a verdict. Text from outside carries no markup and no workflow commands."""
+    """What `Console.print` shows of a verdict. Text from outside carries no markup."""
     return Group(*_parts(view))
 
 
@@ -34,7 +34,7 @@ def _parts(view: ReportView) -> Iterator[RenderableType]:
     if view.failing:
         yield from (*_failing(view), Text())
     if view.errors:
-        yield from (*map(_error, view.errors[:_ERRORS]), *_more(len(view.errors) - _ERRORS, "kind of error"), Text())
+        yield from (*_errors(view), *_more(len(view.errors) - _ERRORS, "kind of error"), Text())
     for notice in view.notices:
         yield Text(f"note: {shown(notice)}", style="cyan")
     for change in view.policy_changes[:_GATES]:
@@ -65,14 +65,19 @@ def _case(case: FailingCase) -> Iterator[RenderableType]:
         yield Padding(Text(told), (0, 0, 0, 4), expand=False)
 
 
+def _errors(view: ReportView) -> Iterator[RenderableType]:
+    for error in view.errors[:_ERRORS]:
+        yield _error(error)
+        if error.advice:
+            yield Padding(Text(shown(error.advice), style="dim"), (0, 0, 0, 4), expand=False)
+
+
 def _error(error: ErrorView) -> Text:
     text = Text("! ", style="yellow")
     told = f"{place(error.where, error.evaluator)}: {shown(error.type)}: {shown(error.message)}"
     text.append(told, style="default")
     if error.trials > 1:
         text.append(f" (in {numbers.count(error.trials, 'trial')})", style="default")
-    if error.advice:
-        text.append(f" {shown(error.advice)}", style="dim default")
     return text
 
 

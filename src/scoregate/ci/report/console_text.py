@@ -8,7 +8,6 @@ from scoregate.ci.report.row_views import State
 from scoregate.ci.report.text import name, one_line
 from scoregate.core.rules import Conclusion
 
-_ZWSP = "\u200b"
 MARKS = {
     State.FAILED: ("✗", "bold red"),
     State.WORSE: ("↓", "red"),
@@ -28,8 +27,8 @@ def mark(of: State | Conclusion) -> Text:
 
 
 def shown(text: str, limit: int = 400) -> str:
-    """Text from outside on one line, in which a CI runner finds no command, wherever the line is wrapped."""
-    return one_line(text, limit).replace("::", f":{_ZWSP}:").replace("##[", f"##{_ZWSP}[")
+    """Text from outside on one line. In a job, the console itself breaks what the runner would take for a command."""
+    return one_line(text, limit)
 
 
 def place(suite: str, evaluator: str | None) -> str:

@@ -84,7 +84,7 @@ def _view(
         id=suite.id,
         label=suite.label,
         state=state,
-        file=origin.file if origin else suite.script,
+        file=origin.file if origin else None,
         line=origin.line if origin else None,
         evaluators=tuple(suite.evaluators),
         trials=len(columns),

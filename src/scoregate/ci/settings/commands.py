@@ -34,11 +34,16 @@ def _not_empty(value: tuple[str, ...]) -> tuple[str, ...]:
 Words = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_not_empty)]
 
 
-def _imported(values: tuple[str, ...]) -> tuple[str, ...]:
+def imported(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The result files as they are.
+
+    Raises:
+        ValueError: one is not named by its format and a path.
+    """
     for value in values:
         word, _, file = value.partition(":")
         if word not in IMPORTED or not file:
-            raise ValueError(f"must be FORMAT:FILE, where FORMAT is one of {', '.join(IMPORTED)}")
+            raise ValueError(f"{value!r:.200} must be FORMAT:FILE, where FORMAT is one of {', '.join(IMPORTED)}")
     return values
 
 
@@ -53,7 +58,7 @@ class Command(Table):
     run: Words
     cwd: Text = "."
     junit: Texts = ()
-    imports: Annotated[Texts, AfterValidator(_imported)] = ()
+    imports: Annotated[Texts, AfterValidator(imported)] = ()
 
 
 def distinct(commands: tuple[Command, ...]) -> tuple[Command, ...]:

@@ -18,7 +18,7 @@ def completed(judged: JudgedSuite) -> Iterator[Finding]:
     for error in suite.errors:
         yield _unmeasurable(suite, "suite is valid", f"{error.type}: {error.message}", "no error")
     if not suite.complete:
-        yield _unmeasurable(suite, "suite finished", f"{len(suite.columns)} cases, then no more", "a finished suite")
+        yield _unmeasurable(suite, "suite finished", f"{_cases(len(suite.columns))}, then no more", "a finished suite")
     if not len(suite.columns):
         yield _unmeasurable(suite, "cases ran", "0 cases", "at least 1 case")
     elif not suite.evaluations:
@@ -27,6 +27,10 @@ def completed(judged: JudgedSuite) -> Iterator[Finding]:
 
 def _unmeasurable(suite: SuiteResult, rule: str, value: str, limit: str) -> Finding:
     return Finding(rule, Conclusion.UNMEASURABLE, value, limit, "always", suite.label)
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
 
 
 def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
@@ -97,7 +101,7 @@ def assertions_held(judged: JudgedSuite) -> Iterator[Finding]:
     """A suite that was run with `assert_test` did not raise."""
     columns = judged.suite.columns
     if judged.suite.assertion_failed:
-        value = f"{columns.count(Status.FAILED) + columns.count(Status.ERRORED)} cases failed"
+        value = f"{_cases(columns.count(Status.FAILED) + columns.count(Status.ERRORED))} failed"
         yield Finding("assert_test", Conclusion.FAILED, value, "every case passes", "the suite", judged.suite.label)
 
 

@@ -57,8 +57,9 @@ class _Finder:
     ) -> ModuleSpec | None:
         if fullname != CONSTANTS:
             return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next(filter(None, (finder.find_spec(fullname, path, target) for finder in others)), None)
+        # Finders of before Python 3.4 have no such method, and Python itself passes over them.
+        others = (getattr(finder, "find_spec", None) for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, (find(fullname, path, target) for find in others if find is not None)), None)
         if spec is not None and spec.loader is not None:
             spec.loader = _Redirecting(spec.loader, self._cloud)
         return spec

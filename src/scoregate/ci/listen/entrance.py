@@ -24,7 +24,7 @@ _AGENT = b"user-agent"
 _NOT_FOUND = 404, {"error": "not found"}
 
 
-class Door:
+class Entrance:
     """An ASGI application that speaks the protocol, mounted below a token which says who speaks."""
 
     def __init__(self, desks: Mapping[str, Desk]) -> None:

@@ -1,0 +1,57 @@
+"""What is seen of running suites, however often and however soon they end."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from scoregate.ci.archive import RunWriter
+from scoregate.ci.launch import Began, Ended, Happening, Said
+from scoregate.ci.recording import Recording
+from scoregate.cli.progress import progress
+from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted
+from scoregate.core.record import Script
+
+
+def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 75.0) -> list[Happening]:
+    who = {"suite": "theirs", "case": "a"}
+    events: list[Event] = [
+        SuiteStarted(suite="theirs"),
+        CaseStarted(**who, name="a"),
+        Scored(**who, evaluator="good", score=1.0),
+        CaseFinished(**who),
+    ]
+    ended: list[Event] = [SuiteFinished(suite="theirs", duration_s=duration_s)] if end else []
+    return [Said("run", log, [*events, *ended])]
+
+
+def shown(folder: Path, *launches: Sequence[Happening]) -> str:
+    """What a log shows of launches of one script, each in a recording of its own."""
+    out = io.StringIO()
+    with progress(Console(file=out, width=200)) as observe:
+        for number, launch in enumerate(launches):
+            with RunWriter(folder / str(number)) as writer:
+                recording = Recording(writer)
+                for happening in (Began("run"), *launch, Ended(Script("run", exit_code=0))):
+                    recording.take(happening)
+                    observe(happening, recording)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("log", ["http-1", "events.jsonl"])
+def test_a_script_that_is_launched_again_is_shown_again(tmp_path: Path, log: str) -> None:
+    assert shown(tmp_path, suite(log), suite(log), suite(log)).count("theirs: 1 case, ") == 3
+
+
+@pytest.mark.parametrize("log", ["http-1", "events.jsonl"])
+def test_the_time_of_a_suite_is_its_own_and_not_that_of_our_look(tmp_path: Path, log: str) -> None:
+    assert shown(tmp_path, suite(log)).splitlines()[-1].endswith("good 1.000, 1 m 15 s")
+
+
+def test_no_time_is_told_where_none_is_known(tmp_path: Path) -> None:
+    assert shown(tmp_path, suite(duration_s=None)).splitlines()[-1].endswith("good 1.000")
+    assert shown(tmp_path, suite(end=False)).splitlines()[-1].endswith("good 1.000; it never finished")
