@@ -28,7 +28,7 @@ def scripts_ended_well(judged: JudgedRun) -> Iterator[Finding]:
         if script.timed_out:
             value = f"{script.name} was stopped after {script.duration_s:.0f} s"
         elif script.exit_code is None:
-            value = f"{script.name} did not start"
+            value = f"{script.name}: {script.error.message}" if script.error else f"{script.name} did not start"
         elif script.exit_code and (script.exit_code != 1 or script.name not in asserted):
             value = f"{script.name} exited with {script.exit_code}"
         elif script.exit_code == 0 and script.error is not None:
