@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Counted, Ended, Happening, Noticed, Said
+from scoregate.ci.launch import Counted, Ended, Failed, Happening, Noticed, Said
 from scoregate.ci.plan import Source
 from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
@@ -34,6 +34,7 @@ class Recording:
     notices: list[str] = field(default_factory=list)
     message: str | None = None
     _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
 
     def take(self, happening: Happening) -> None:
         """Take in one."""
@@ -42,7 +43,9 @@ class Recording:
         elif isinstance(happening, Counted):
             self._counted[happening.script, happening.tally.log] = happening.tally
         elif isinstance(happening, Ended):
-            self.scripts.append(happening.script)
+            self.scripts.append(self._ended(happening.script))
+        elif isinstance(happening, Failed):
+            self._failures.setdefault(happening.script, []).append(happening.error)
         elif isinstance(happening, Noticed):
             self.notices.append(f"{happening.script}: {happening.notice}")
 
@@ -88,6 +91,12 @@ class Recording:
             complete=not interrupted,
         )
         return self.writer.finish(whole)
+
+    def _ended(self, script: Script) -> Script:
+        """The script, with the first of what went wrong beside its end; the rest is noticed."""
+        first, *more = (*([script.error] if script.error else ()), *self._failures.pop(script.name, ())) or (None,)
+        self.notices += (f"{script.name}: {error.message}" for error in more if error is not None)
+        return replace(script, error=first)
 
     def _silent(self) -> Iterable[Script]:
         """Scripts that spoke but whose end nobody saw: they were interrupted."""

@@ -1,6 +1,6 @@
 """Launch scripts as child processes and tell what they say."""
 
-from scoregate.ci.launch.happenings import Began, Counted, Ended, Happening, Noticed, Printed, Said, Tell
+from scoregate.ci.launch.happenings import Began, Counted, Ended, Failed, Happening, Noticed, Printed, Said, Tell
 from scoregate.ci.launch.host import Equip, Host, OpenLine
 from scoregate.ci.launch.scripts import launch_all
 
@@ -9,6 +9,7 @@ __all__ = [
     "Counted",
     "Ended",
     "Equip",
+    "Failed",
     "Happening",
     "Host",
     "Noticed",

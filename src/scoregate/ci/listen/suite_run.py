@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from scoregate.ci.listen.index import Index
+from scoregate.ci.listen.problems import Problems
 from scoregate.core.events import SuiteStarted
 from scoregate.core.fold import label_of
 from scoregate.core.tally import Tally
@@ -31,7 +32,7 @@ class SuiteRun:
     index: Index = field(default_factory=Index)
     started: float = field(default_factory=perf_counter)
     duration_s: float | None = None
-    problems: set[tuple[str, str]] = field(default_factory=set)
+    problems: Problems = field(default_factory=Problems)
     reviews: set[str] = field(default_factory=set)
     timer: TimerHandle | None = None
 
