@@ -171,7 +171,7 @@ class RunFold:
 
 
 def labels(suites: Iterable[SuiteResult]) -> list[str]:
-    """A name for each suite: its id and parameters, then, only where they clash, its file where files differ, a number."""
+    """A name for each suite: its id and parameters; where they clash, its file if files differ, and a number."""
     suites = list(suites)
     names = [label_of(suite.id, suite.params) for suite in suites]
     places: defaultdict[str, set[str]] = defaultdict(set)

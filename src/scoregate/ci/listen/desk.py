@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from scoregate.ci.listen.calls import Call
+from scoregate.ci.listen.calls import Call, bounded
 from scoregate.ci.listen.notices import Notices
 from scoregate.ci.listen.ports import Book, Hear
 from scoregate.ci.listen.problems import Problems
@@ -115,6 +115,16 @@ class Desk:
         elif run.heard and name not in run.reviews and len(run.reviews) < _MOST_REVIEWS:
             run.reviews.add(name)
             self.hear.said(run.id, [ReviewRequested(suite=run.suite, name=name, assignees=tuple(assignees))])
+
+    def crowned(self, suite: str, case: str) -> None:
+        """A battle had nobody to beat, and gave no score, as it may; its case is that of the last run of the suite."""
+        runs = self._of.get(suite) or ()
+        run = next((run for run in reversed(runs) if run.open and run.heard), None)
+        if run is not None:
+            run.crowned.add(bounded(case))
+            self.notices.tell(
+                f"suite {suite!r:.100} had no champions to beat: its outputs were kept; the next run has them to beat"
+            )
 
     async def close(self) -> None:
         """Tell what has not been told: runs that never ended, without an end.
