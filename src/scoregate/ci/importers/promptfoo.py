@@ -76,7 +76,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     for places in survey.places.values():
         places.sort()
     repeats = _repeats(config, document)
-    name = excerpt(text(config.get("description")) or result.stem)
+    name = result.named(excerpt(text(config.get("description")) or result.stem))
     yield from _told(rows, survey, name=name, repeats=repeats, config=config, sdk=_sdk(document))
 
 

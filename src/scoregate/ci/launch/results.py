@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
@@ -16,7 +17,8 @@ import anyio.to_thread
 from scoregate.ci.identity import Identity
 from scoregate.ci.launch.happenings import Noticed, Said, Tell
 from scoregate.ci.plan import Import, Launch
-from scoregate.core.events import Event
+from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.fold import label_of
 from scoregate.errors import ImportFailed
 
 _MOST_FILES = 1_000
@@ -47,6 +49,7 @@ class Results:
     async def tell(self, tell: Tell, read: ReadResults, identity: Identity | None) -> list[ImportFailed]:
         """Tell what the new files say; what could not be told is returned."""
         failures: list[ImportFailed] = []
+        files: dict[tuple[str, Path], None] = {}
         for each in dict.fromkeys(self.launch.source.imports):
             try:
                 paths = await anyio.to_thread.run_sync(self._new, each)
@@ -55,11 +58,13 @@ class Results:
                 continue
             if skipped := len(_found(self.launch.cwd, each)) - len(paths):
                 tell(Noticed(self.launch.name, f"{_said(each)}: {skipped} older files are left aside"))
-            for path in paths:
-                try:
-                    await self._file(path, each, tell, read=read, identity=identity, alone=len(paths) == 1)
-                except ImportFailed as error:
-                    failures.append(error)
+            files |= dict.fromkeys((each.format, path) for path in paths)
+        telling = _Telling(self.launch, tell, read, identity, Counter(form for form, _ in files))
+        for form, path in files:
+            try:
+                await telling.file(form, path)
+            except ImportFailed as error:
+                failures.append(error)
         return failures
 
     def _new(self, wanted: Import) -> Sequence[Path]:
@@ -84,14 +89,40 @@ class Results:
             raise ImportFailed(f"{_said(wanted)}: these are {len(new):,} files, over the limit of {_MOST_FILES:,}")
         return new
 
-    async def _file(
-        self, path: Path, wanted: Import, tell: Tell, *, read: ReadResults, identity: Identity | None, alone: bool
-    ) -> None:
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """Tells what files say, `numbers` of each format. `holders`: by format and label, who has told of a suite."""
+
+    launch: Launch
+    tell: Tell
+    read: ReadResults
+    identity: Identity | None
+    numbers: Mapping[str, int]
+    holders: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    async def file(self, form: str, path: Path) -> None:
+        """Tell what one says.
+
+        Raises:
+            ImportFailed: it cannot be read, or has a suite that another file had, which no later run could tell apart.
+        """
         name = _called(path, self.launch.cwd)
-        with _opened(path, name, identity) as file:
-            events = read(wanted.format, file, name=name, alone=alone)
+        with _opened(path, name, self.identity) as file:
+            events = self.read(form, file, name=name, alone=self.numbers[form] == 1)
             while batch := await anyio.to_thread.run_sync(_next_of, events):
-                tell(Said(self.launch.name, f"{wanted.format}:{name}", batch))
+                for event in batch:
+                    if isinstance(event, SuiteStarted):
+                        self._hold(event, form, name)
+                self.tell(Said(self.launch.name, f"{form}:{name}", batch))
+
+    def _hold(self, started: SuiteStarted, form: str, name: str) -> None:
+        label = label_of(started.suite, started.params)
+        if (holder := self.holders.setdefault((form, label), name)) != name:
+            raise ImportFailed(
+                f"{name!r:.300} and {holder!r:.300} both hold a suite {label!r:.200}",
+                advice="Name the suites, or the files, to tell them apart in every run; a name with a date does not.",
+            )
 
 
 def _next_of(events: Iterator[Event]) -> list[Event]:
