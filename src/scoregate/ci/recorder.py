@@ -76,7 +76,8 @@ class Recorder:
                 timeout_s=settings.timeout,
                 max_scripts=settings.max_suites,
                 open_line=open_line,
-                read_results=Reader(self.redact, settings.suite),
+                read_results=Reader(self.redact),
+                suites=settings.suite,
             )
             await launch_all(plan.launches, host, tell)
         return True
@@ -95,6 +96,7 @@ class Recorder:
             attempt=self.attempt,
             filters=settings.suite,
             skipped=plan.skipped,
+            left_out=plan.left_out,
             policy=asdict(settings.policy()),
             notices=tuple(notices),
         )

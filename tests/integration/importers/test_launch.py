@@ -75,6 +75,18 @@ def test_a_green_file_is_green(project: Project) -> None:
     assert ran.exit_code == 0, ran.output
 
 
+def test_only_suites_that_are_wanted_are_recorded(project: Project) -> None:
+    command(project, copying("promptfoo.json", "p.json"), imports="promptfoo:p.json")
+    ran = project.scoregate("run", "--suite", "*provider=echo*", "--suite", "typo*")
+    assert {suite["id"] for suite in ran.run["suites"]} == {
+        f"capitals [provider=echo, prompt={p}]" for p in ("json", "plain")
+    }
+    assert all("provider=echo" not in suite for suite in ran.run["left_out"])
+    assert ran.run["left_out"]
+    assert f"suite {ran.run['left_out'][0]!r} is not recorded" in json.dumps(ran.result["notices"])
+    assert "--suite typo* matched none of capitals [provider=echo" in json.dumps(ran.result["findings"])
+
+
 def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
     (project.root / "evals" / "logs").mkdir(parents=True)
     shutil.copy(DATA / "deepeval.json", project.root / "evals" / "logs" / "older.json")

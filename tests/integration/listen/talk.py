@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Noticed, Said
+from scoregate.ci.launch import LeftOut, Noticed, Said
 from scoregate.ci.listen import Book, Listener, listening
 from scoregate.ci.recording import Recording
 from scoregate.core.case import CaseResult
@@ -51,6 +51,9 @@ class Ear:
 
     def counted(self, tally: Tally) -> None:
         self.tallies.append(tally)
+
+    def left_out(self, suite: str) -> None:
+        self.recording.take(LeftOut("command", suite))
 
     def failed(self, error: ErrorInfo) -> None:
         self.failures.append(error)

@@ -52,6 +52,14 @@ class Noticed:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A suite spoke that no filter chose; nothing else is told of it."""
+
+    script: str
+    suite: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """Something went wrong with a script that is none of its suites' own, whatever code it exits with."""
 
@@ -66,5 +74,5 @@ class Ended:
     script: Script
 
 
-Happening: TypeAlias = Began | Said | Counted | Printed | Noticed | Failed | Ended
+Happening: TypeAlias = Began | Said | Counted | Printed | Noticed | LeftOut | Failed | Ended
 Tell: TypeAlias = Callable[[Happening], None]

@@ -30,6 +30,7 @@ class Host:
         open_line: listens to what another SDK in a foreign launch reports over HTTP, for as long as it runs; None
             where no launch is foreign.
         read_results: reads the result files that a launch leaves behind; None where no launch imports any.
+        suites: globs of which a suite in a result file must match one; none takes all.
     """
 
     root: Path
@@ -40,3 +41,4 @@ class Host:
     max_scripts: int = 1
     open_line: OpenLine | None = None
     read_results: ReadResults | None = None
+    suites: tuple[str, ...] = ()

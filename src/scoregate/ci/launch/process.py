@@ -101,7 +101,7 @@ async def _imported(script: Script, results: Results, host: Host, *, tell: Tell)
     if not results.launch.source.imports or script.exit_code is None or script.timed_out:
         return script
     assert host.read_results is not None, "a launch imports results, and nobody reads them"
-    failures = await results.tell(tell, host.read_results, host.identity)
+    failures = await results.tell(tell, host.read_results, host.identity, suites=host.suites)
     if failures and script.error is None:
         told = "; ".join(failure.message for failure in failures)
         return replace(script, error=ErrorInfo("ImportFailed", told, advice=failures[0].advice))

@@ -15,9 +15,10 @@ from typing import BinaryIO, Protocol, TypeAlias
 import anyio.to_thread
 
 from scoregate.ci.identity import Identity
-from scoregate.ci.launch.happenings import Noticed, Said, Tell
+from scoregate.ci.launch.happenings import LeftOut, Noticed, Said, Tell
 from scoregate.ci.plan import Import, Launch
 from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.filters import is_wanted
 from scoregate.core.fold import label_of
 from scoregate.errors import ImportFailed
 
@@ -46,8 +47,15 @@ class Results:
         paths = (path for each in launch.source.imports for path in _found(launch.cwd, each))
         return cls(launch, {path: mark for path in paths if (mark := _stamp(path)) is not None})
 
-    async def tell(self, tell: Tell, read: ReadResults, identity: Identity | None) -> list[ImportFailed]:
-        """Tell what the new files say; what could not be told is returned."""
+    async def tell(
+        self, tell: Tell, read: ReadResults, identity: Identity | None, *, suites: Sequence[str] = ()
+    ) -> list[ImportFailed]:
+        """Tell what the new files say; what could not be told is returned.
+
+        Args:
+            tell: is told. read: reads them. identity: who must own them; None for anybody.
+            suites: globs of which a suite must match one; none takes all.
+        """
         failures: list[ImportFailed] = []
         files: dict[tuple[str, Path], None] = {}
         for each in dict.fromkeys(self.launch.source.imports):
@@ -59,7 +67,7 @@ class Results:
             if skipped := len(_found(self.launch.cwd, each)) - len(paths):
                 tell(Noticed(self.launch.name, f"{_said(each)}: {skipped} older files are left aside"))
             files |= dict.fromkeys((each.format, path) for path in paths)
-        telling = _Telling(self.launch, tell, read, identity, Counter(form for form, _ in files))
+        telling = _Telling(self.launch, tell, read, identity, suites, Counter(form for form, _ in files))
         for form, path in files:
             try:
                 await telling.file(form, path)
@@ -98,6 +106,7 @@ class _Telling:
     tell: Tell
     read: ReadResults
     identity: Identity | None
+    suites: Sequence[str]
     numbers: Mapping[str, int]
     holders: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -111,12 +120,17 @@ class _Telling:
         with _opened(path, name, self.identity) as file:
             events = self.read(form, file, name=name, alone=self.numbers[form] == 1)
             while batch := await anyio.to_thread.run_sync(_next_of, events):
+                wanted = [event for event in batch if is_wanted(event.suite, self.suites)]
                 for event in batch:
                     if isinstance(event, SuiteStarted):
                         self._hold(event, form, name)
-                self.tell(Said(self.launch.name, f"{form}:{name}", batch))
+                if wanted:
+                    self.tell(Said(self.launch.name, f"{form}:{name}", wanted))
 
     def _hold(self, started: SuiteStarted, form: str, name: str) -> None:
+        if not is_wanted(started.suite, self.suites):
+            self.tell(LeftOut(self.launch.name, started.suite))
+            return
         label = label_of(started.suite, started.params)
         if (holder := self.holders.setdefault((form, label), name)) != name:
             raise ImportFailed(

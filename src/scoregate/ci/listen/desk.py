@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from scoregate.ci.listen.calls import Call, bounded
@@ -16,6 +15,7 @@ from scoregate.ci.listen.spool import Spool
 from scoregate.ci.listen.suite_run import SuiteRun
 from scoregate.ci.listen.telling import Reader, tell
 from scoregate.core.events import Errored, ErrorInfo, ReviewRequested
+from scoregate.core.filters import is_wanted
 
 _EVERY_S = 0.1
 _MOST_REVIEWS = 100
@@ -45,7 +45,7 @@ class Desk:
 
     def begin(self, suite: str, sdk: str | None, params: Mapping[str, Any] | None = None) -> SuiteRun:
         """A new run of a suite."""
-        heard = not self.suites or any(fnmatchcase(suite, glob) for glob in self.suites)
+        heard = is_wanted(suite, self.suites)
         run = SuiteRun(f"http-{len(self._runs) + 1}", suite, heard, sdk, params)
         self._runs[run.id] = run
         self._of[suite].append(run)
@@ -53,7 +53,7 @@ class Desk:
             self.hear.said(run.id, [run.beginning()])
             self.hear.counted(run.tally())
         else:
-            self.notices.tell(f"suite {suite!r:.100} ran, but is not recorded: it matches no --suite")
+            self.hear.left_out(suite)
         return run
 
     def grid(self) -> str:

@@ -19,6 +19,9 @@ class Hear(Protocol):
     def counted(self, tally: Tally) -> None:
         """How far a run of a suite is."""
 
+    def left_out(self, suite: str) -> None:
+        """A suite runs that no filter chose."""
+
     def failed(self, error: ErrorInfo) -> None:
         """Something is wrong that is of no suite known: the command is not whole."""
 
