@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.book import open_book
-from scoregate.ci.launch import Counted, Equip, Noticed, OpenLine, Said, Tell
+from scoregate.ci.launch import Counted, Equip, Failed, LeftOut, Noticed, OpenLine, Said, Tell
 from scoregate.ci.plan import Kind, Launch, Plan
 from scoregate.ci.secrets import Redactor
-from scoregate.core.events import Event, Origin, SuiteStarted
+from scoregate.core.events import ErrorInfo, Event, Origin, SuiteStarted
 from scoregate.core.tally import Tally
 
 if TYPE_CHECKING:
@@ -83,6 +83,14 @@ class _Ear:
     def counted(self, tally: Tally) -> None:
         """As `listen.Hear.counted`."""
         self.tell(Counted(self.launch.name, tally))
+
+    def left_out(self, suite: str) -> None:
+        """As `listen.Hear.left_out`."""
+        self.tell(LeftOut(self.launch.name, suite))
+
+    def failed(self, error: ErrorInfo) -> None:
+        """As `listen.Hear.failed`."""
+        self.tell(Failed(self.launch.name, error))
 
     def noticed(self, notice: str) -> None:
         """As `listen.Hear.noticed`."""

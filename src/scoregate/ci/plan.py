@@ -58,13 +58,14 @@ class Source:
 class Skipped:
     """Something that was looked at and is not run, and why; `notable` where that is to be told unasked.
 
-    `suite_ids` are those that are missing from the run for it, though nobody filtered them.
+    `suite_ids` are those that are missing from the run for it, though nobody filtered them; `left_out` those filtered.
     """
 
     path: str
     why: str
     notable: bool = False
     suite_ids: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Launch:
 class Plan:
     """Everything that is to be launched, the sources that cannot be, and what is to be told of it.
 
-    `skipped` are the ids of suites that are left out though nobody filtered them.
+    `skipped` are the ids of suites that are left out though nobody filtered them, `left_out` of those filtered.
     """
 
     root: Path
@@ -109,6 +110,7 @@ class Plan:
     broken: tuple[Source, ...] = ()
     notices: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
@@ -136,6 +138,7 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
         tuple(launches),
         broken=tuple(source for source in found.sources if source.error is not None),
         skipped=tuple(suite for each in found.skipped for suite in each.suite_ids),
+        left_out=tuple(suite for each in found.skipped for suite in each.left_out),
     )
 
 

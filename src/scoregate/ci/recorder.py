@@ -72,11 +72,12 @@ class Recorder:
                 plan.root,
                 self.environ,
                 self.redact,
-                Reader(self.redact, settings.suite),
+                Reader(self.redact),
                 identity=self.identity,
                 timeout_s=settings.timeout,
                 max_scripts=settings.max_suites,
                 open_line=open_line,
+                suites=settings.suite,
             )
             await launch_all(plan.launches, host, tell)
         return True
@@ -95,6 +96,7 @@ class Recorder:
             attempt=self.attempt,
             filters=settings.suite,
             skipped=plan.skipped,
+            left_out=plan.left_out,
             policy=asdict(settings.policy()),
             notices=tuple(notices),
         )

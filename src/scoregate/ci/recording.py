@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Counted, Ended, Happening, Noticed, Said
+from scoregate.ci.launch import Counted, Ended, Failed, Happening, LeftOut, Noticed, Said
 from scoregate.ci.plan import Source
 from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
@@ -15,6 +15,7 @@ from scoregate.core.fold import RunFold
 from scoregate.core.record import Run, Script
 from scoregate.core.tally import Tally, tally_of
 
+_MOST_LEFT_OUT = 100
 Observer = Callable[[Happening, "Recording"], None]
 
 
@@ -34,6 +35,8 @@ class Recording:
     notices: list[str] = field(default_factory=list)
     message: str | None = None
     _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    _left_out: dict[str, None] = field(default_factory=dict)
+    _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
 
     def take(self, happening: Happening) -> None:
         """Take in one."""
@@ -42,7 +45,11 @@ class Recording:
         elif isinstance(happening, Counted):
             self._counted[happening.script, happening.tally.log] = happening.tally
         elif isinstance(happening, Ended):
-            self.scripts.append(happening.script)
+            self.scripts.append(self._ended(happening.script))
+        elif isinstance(happening, Failed):
+            self._failures.setdefault(happening.script, []).append(happening.error)
+        elif isinstance(happening, LeftOut):
+            self._leave_out(happening)
         elif isinstance(happening, Noticed):
             self.notices.append(f"{happening.script}: {happening.notice}")
 
@@ -84,10 +91,23 @@ class Recording:
             suites=self.fold.results(),
             scripts=tuple(scripts),
             notices=(*run.notices, *self.notices),
+            left_out=tuple(dict.fromkeys((*run.left_out, *self._left_out))),
             message=run.message or self.message,
             complete=not interrupted,
         )
         return self.writer.finish(whole)
+
+    def _leave_out(self, left: LeftOut) -> None:
+        if left.suite in self._left_out or len(self._left_out) >= _MOST_LEFT_OUT:
+            return
+        self._left_out[left.suite] = None
+        self.notices.append(f"{left.script}: suite {left.suite!r:.100} is not recorded: it matches no --suite")
+
+    def _ended(self, script: Script) -> Script:
+        """The script, with the first of what went wrong beside its end; the rest is noticed."""
+        first, *more = (*([script.error] if script.error else ()), *self._failures.pop(script.name, ())) or (None,)
+        self.notices += (f"{script.name}: {error.message}" for error in more if error is not None)
+        return replace(script, error=first)
 
     def _silent(self) -> Iterable[Script]:
         """Scripts that spoke but whose end nobody saw: they were interrupted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scoregate.core.case import Status
@@ -79,7 +79,9 @@ def compare(
 
 def _pooled(old: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
     """The suite and its twins in the other runs, as far as their evaluators are the same."""
-    twins = (next((other for other in run.suites if _same(old, other, True)), None) for run in pool)
+    twins = (
+        next((other for other in run.suites if _same(old, other) and old.script == other.script), None) for run in pool
+    )
     return [old, *(twin for twin in twins if twin is not None and _same_evaluators(old, twin))]
 
 
@@ -110,17 +112,28 @@ def _quantities(run: Run, olds: dict[int, list[SuiteResult]], criteria: Criteria
 
 
 def _paired(new: Iterable[SuiteResult], old: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
-    """Suites of one id and parameters: those of the same file first, then the only ones of their name."""
+    """Suites of one id and parameters: those of the same file first, then of the same label, then the only ones."""
     free = dict(enumerate(old))
     waiting = dict(enumerate(new))
-    for same_file in (True, False):
+    for pairing in (_of_one_file, _of_one_label, _only_one):
         for at, suite in list(waiting.items()):
-            twins = [b for b, other in free.items() if _same(suite, other, same_file)]
-            if twins and (same_file or len(twins) == 1):
-                del free[twins[0]], waiting[at]
-                yield at, twins[0]
+            twins = [b for b, other in free.items() if _same(suite, other)]
+            if (twin := pairing(suite, twins, free)) is not None:
+                del free[twin], waiting[at]
+                yield at, twin
 
 
-def _same(one: SuiteResult, other: SuiteResult, same_file: bool) -> bool:
-    here = one.id == other.id and dict(one.params or {}) == dict(other.params or {})
-    return here and (not same_file or one.script == other.script)
+def _of_one_file(suite: SuiteResult, twins: Sequence[int], free: Mapping[int, SuiteResult]) -> int | None:
+    return next((twin for twin in twins if free[twin].script == suite.script), None)
+
+
+def _of_one_label(suite: SuiteResult, twins: Sequence[int], free: Mapping[int, SuiteResult]) -> int | None:
+    return next((twin for twin in twins if free[twin].label == suite.label), None)
+
+
+def _only_one(_: SuiteResult, twins: Sequence[int], __: Mapping[int, SuiteResult]) -> int | None:
+    return twins[0] if len(twins) == 1 else None
+
+
+def _same(one: SuiteResult, other: SuiteResult) -> bool:
+    return one.id == other.id and dict(one.params or {}) == dict(other.params or {})

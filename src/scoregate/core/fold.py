@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -170,13 +171,25 @@ class RunFold:
 
 
 def labels(suites: Iterable[SuiteResult]) -> list[str]:
-    """A name for each suite: its id and parameters, then, only where they clash, its file and a number."""
+    """A name for each suite: its id and parameters; where they clash, its file if files differ, and a number."""
     suites = list(suites)
     names = [label_of(suite.id, suite.params) for suite in suites]
-    names = [
-        f"{name} ({suite.script or (suite.origin.file if suite.origin else '?')})" if names.count(name) > 1 else name
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for name, suite in zip(names, suites, strict=True):
+        places[name].add(_place(suite))
+    return _numbered(
+        f"{name} ({_place(suite)})" if len(places[name]) > 1 else name
         for name, suite in zip(names, suites, strict=True)
-    ]
+    )
+
+
+def _place(suite: SuiteResult) -> str:
+    return suite.script or (suite.origin.file if suite.origin else "?")
+
+
+def _numbered(given: Iterable[str]) -> list[str]:
+    """The names, those that come again with a number that makes them names of their own."""
+    names = list(given)
     taken = set(names)
     seen: set[str] = set()
     for at, name in enumerate(names):

@@ -85,7 +85,8 @@ class Run:
     """Everything that one run of all suites left behind.
 
     `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run; `skipped`
-    are the ids of suites that were left out for want of something that they need, such as a model's key;
+    are the ids of suites that were left out for want of something that they need, such as a model's key, `left_out` of
+    those that matched no filter, as far as anybody saw them;
     `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
     what the first have shown, which serve comparisons alone.
     """
@@ -107,6 +108,7 @@ class Run:
     policy: Mapping[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     extras: tuple[Run, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None

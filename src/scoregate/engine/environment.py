@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic_core import from_json
 
+from scoregate.core.filters import is_wanted
 from scoregate.core.suite import Case
 from scoregate.engine.log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
@@ -34,7 +34,7 @@ class Selection(NamedTuple):
 
     def includes(self, suite: str) -> bool:
         """Whether this suite is to run at all."""
-        if self.globs and not any(fnmatchcase(suite, glob) for glob in self.globs):
+        if not is_wanted(suite, self.globs):
             return False
         if self.substrings and not any(part in suite for part in self.substrings):
             return False

@@ -86,6 +86,17 @@ def test_nothing_that_was_not_measured_is_green(project: Project, body: str, tol
         assert ran.run["scripts"][0]["exit_code"] == 7
 
 
+def test_what_is_no_suites_own_does_not_spoil_the_base(project: Project) -> None:
+    foreign(project, "suite()\nassert post('/nope', {})[0] == 404\nassert post('/nothing', {})[0] == 404")
+    before = run(project, "--out", "before")
+    assert before.exit_code == 3, before.output
+    assert "POST /nope: there is no such call" in before.output
+    foreign(project, "suite()")
+    ran = run(project, "--baseline", "before")
+    assert ran.exit_code == 0, ran.output
+    assert [each["id"] for each in ran.run["suites"]] == ["theirs"]
+
+
 def test_a_few_errors_are_allowed_and_counted(project: Project) -> None:
     body = "one = Suite('theirs')\nfor i in range(39):\n    one.case(f'good {i}')\none.error('bad')\none.end()"
     foreign(project, body)
@@ -99,6 +110,15 @@ def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
     ran = run(project, "--suite", "other*")
     assert ran.exit_code == 3
     assert "0 suites" in ran.output
+    assert "--suite other* matched none of theirs" in ran.output
+
+
+def test_one_filter_of_several_that_matches_nothing_is_never_green(project: Project) -> None:
+    foreign(project, "suite('ours')\nsuite('theirs')")
+    ran = run(project, "--suite", "our*", "--suite", "typo*")
+    assert ran.exit_code == 3, ran.output
+    found = [finding["value"] for finding in ran.result["findings"] if finding["rule"] == "filters match"]
+    assert found == ["--suite typo* matched none of ours, theirs"]
 
 
 def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) -> None:

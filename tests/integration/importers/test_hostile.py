@@ -6,11 +6,11 @@ import io
 import json
 
 import pytest
-from tests.integration.importers.files import imported, raw
+from tests.integration.importers.files import imported
 
 from scoregate.ci.importers import Reader
 from scoregate.ci.importers.members import MAX_MEMBER, zipfile
-from scoregate.core.events import CaseOutput, Scored
+from scoregate.core.events import CaseOutput
 from scoregate.errors import ImportFailed
 
 
@@ -61,10 +61,3 @@ def test_secrets_are_taken_out_of_what_is_told() -> None:
     events = list(read("deepeval", io.BytesIO(data.encode()), name="x"))
     assert "s3cr3t" not in repr(events)
     assert [event.output for event in events if isinstance(event, CaseOutput)] == ['it is "***"']
-
-
-def test_only_suites_that_are_wanted_are_told() -> None:
-    data = json.dumps(raw("promptfoo.json")).encode()
-    read = Reader(lambda line: line, suites=("*provider=echo*",))
-    told = {event.suite for event in read("promptfoo", io.BytesIO(data), name="x") if isinstance(event, Scored)}
-    assert told == {"capitals [provider=echo, prompt=json]", "capitals [provider=echo, prompt=plain]"}

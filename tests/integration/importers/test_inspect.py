@@ -84,7 +84,10 @@ def test_a_log_that_does_not_say_success_is_never_complete(status: str) -> None:
 
 
 def test_among_several_logs_the_model_tells_them_apart() -> None:
-    assert imported_file("inspect.eval", alone=False).suites["capitals"].params == {"model": "mockllm/model"}
+    dated = imported("inspect", (DATA / "inspect.eval").read_bytes(), name="2026-11-21T10-00_t.eval", alone=False)
+    assert dated.suites["capitals"].params == {"model": "mockllm/model"}
+    named = imported_file("inspect.eval", alone=False)
+    assert named.suites["inspect / capitals"].params == {"model": "mockllm/model"}
     assert imported_file("inspect.eval").suites["capitals"].params is None
 
 

@@ -75,6 +75,18 @@ def test_a_green_file_is_green(project: Project) -> None:
     assert ran.exit_code == 0, ran.output
 
 
+def test_only_suites_that_are_wanted_are_recorded(project: Project) -> None:
+    command(project, copying("promptfoo.json", "p.json"), imports="promptfoo:p.json")
+    ran = project.scoregate("run", "--suite", "*provider=echo*", "--suite", "typo*")
+    assert {suite["id"] for suite in ran.run["suites"]} == {
+        f"capitals [provider=echo, prompt={p}]" for p in ("json", "plain")
+    }
+    assert all("provider=echo" not in suite for suite in ran.run["left_out"])
+    assert ran.run["left_out"]
+    assert f"suite {ran.run['left_out'][0]!r} is not recorded" in json.dumps(ran.result["notices"])
+    assert "--suite typo* matched none of capitals [provider=echo" in json.dumps(ran.result["findings"])
+
+
 def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
     (project.root / "evals" / "logs").mkdir(parents=True)
     shutil.copy(DATA / "deepeval.json", project.root / "evals" / "logs" / "older.json")
@@ -163,6 +175,46 @@ def test_base_and_head_are_paired_case_by_case(project: Project) -> None:
     assert {(row["evaluator"], row["worse"], row["removed"]) for row in ran.result["rows"]} == {("passed", 0, 0)}
     assert sum(row["better"] for row in ran.result["rows"]) == 12
     assert len(ran.result["newly_passing"]) == 12
+
+
+def junit(failing: str = "") -> str:
+    """A file of pytest's, which calls every suite alike."""
+    failure = f"<failure>{failing}</failure>" if failing else ""
+    cases = "".join(f'<testcase name="c{number}">{failure}</testcase>' for number in range(20))
+    return f'<testsuites><testsuite name="pytest">{cases}</testsuite></testsuites>'
+
+
+def test_a_file_is_compared_with_itself_whichever_others_there_are(project: Project) -> None:
+    for name in "abc":
+        project.write(f"from/{name}.xml", junit("low" if name == "b" else ""))
+    gates = "[tool.scoregate]\nmin_pass_rate = 0\n"
+    for files, out in (("a c", "base"), ("a b c", "head")):
+        if out == "head":
+            project.write("from/c.xml", junit("dropped"))
+        command(project, f"mkdir -p rp; for f in {files}; do cp from/$f.xml rp/; done", junit="rp/*.xml")
+        settings = project.root / "pyproject.toml"
+        settings.write_text(gates + settings.read_text(encoding="utf-8"), encoding="utf-8")
+        base = ["--baseline", "base", "--fail-on-regression"] if out == "head" else []
+        ran = project.scoregate("run", "--out", out, *base)
+        ran.out = project.root / out
+    assert [suite["label"] for suite in ran.run["suites"]] == [f"rp/{name} / pytest" for name in "abc"]
+    assert {row["suite"]: row["label"] for row in ran.result["rows"]}["rp/c / pytest"] == "worse"
+    assert ran.exit_code == 1, ran.output
+
+
+def test_files_that_nothing_tells_apart_are_never_green(project: Project) -> None:
+    run = " && ".join(copying("deepeval-conversation.json", f"test_run_2026112{day}_10.json") for day in (1, 2))
+    command(project, run, imports="deepeval:*.json")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3, ran.output
+    assert "both hold a suite 'deepeval'" in ran.output
+
+
+def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:
+    command(project, f"echo '{junit()}' > out.xml", junit="out.xml *.xml")
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert ran.statuses == {"passed": 20}
 
 
 @pytest.mark.anyio

@@ -32,7 +32,7 @@ def test_runs_of_a_case_are_repeats_of_it() -> None:
     assert sorted(case.repeat for case in found.cases if case.hash == "france") == [0, 1, 2]
     assert {case.repeat for case in imported_file("pydantic-evals-once.json").cases} == {0}
     assert list(found.suites) == ["capitals"]
-    assert list(imported_file("pydantic-evals.json", alone=False).suites) == ["capitals / answer"]
+    assert list(imported_file("pydantic-evals.json", alone=False).suites) == ["pydantic-evals / capitals / answer"]
 
 
 def test_a_case_is_the_same_with_and_without_repeats() -> None:

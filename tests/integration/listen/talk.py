@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Noticed, Said
+from scoregate.ci.launch import LeftOut, Noticed, Said
 from scoregate.ci.listen import Book, Listener, listening
 from scoregate.ci.recording import Recording
 from scoregate.core.case import CaseResult
-from scoregate.core.events import Event
+from scoregate.core.events import ErrorInfo, Event
 from scoregate.core.override import EvaluationOverride
 from scoregate.core.record import Run, SuiteResult
 from scoregate.core.tally import Tally
@@ -43,6 +43,7 @@ class Ear:
     recording: Recording
     tallies: list[Tally] = field(default_factory=list)
     events: list[tuple[str, Event]] = field(default_factory=list)
+    failures: list[ErrorInfo] = field(default_factory=list)
 
     def said(self, log: str, events: Sequence[Event]) -> None:
         self.events += ((log, event) for event in events)
@@ -50,6 +51,12 @@ class Ear:
 
     def counted(self, tally: Tally) -> None:
         self.tallies.append(tally)
+
+    def left_out(self, suite: str) -> None:
+        self.recording.take(LeftOut("command", suite))
+
+    def failed(self, error: ErrorInfo) -> None:
+        self.failures.append(error)
 
     def noticed(self, notice: str) -> None:
         self.recording.take(Noticed("command", notice))
@@ -111,6 +118,11 @@ class Talk:
     def case(self) -> CaseResult:
         (case,) = self.cases
         return case
+
+    @property
+    def failures(self) -> list[str]:
+        """What went wrong and is of no suite."""
+        return [error.message for error in self.ear.failures]
 
     @property
     def notices(self) -> tuple[str, ...]:

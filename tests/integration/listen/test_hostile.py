@@ -53,16 +53,16 @@ async def test_a_call_that_cannot_be_understood_is_refused_and_reddens_the_run(t
         await bare(talk)
         for _ in range(3):  # as Python's SDK does
             assert "error" in await talk.post("/results", body, status=400)
-    errors = [error for suite in talk.suites for error in suite.errors]
-    assert [error.message.startswith("POST /results: ") for error in errors] == [True]
-    assert not all(suite.passed for suite in talk.suites)
+    errors = [error.message for error in talk.suite.errors] + talk.failures
+    assert [message.startswith("POST /results: ") for message in errors] == [True]
 
 
 async def test_an_unknown_call_is_not_found_and_reddens_the_run(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         assert "error" in await talk.post("/scores", {"testExternalId": "bot"}, status=404)
         assert (await talk.client.get("/results")).status_code == 404
-    assert [error.message for error in talk.suite.errors] == ["POST /scores: there is no such call in the protocol"]
+    assert talk.failures == ["POST /scores: there is no such call in the protocol"]
+    assert talk.suites == ()
 
 
 async def test_without_the_token_nobody_is_heard(tmp_path: Path) -> None:
@@ -83,7 +83,17 @@ async def test_bodies_over_the_limit_are_refused(tmp_path: Path) -> None:
         answer = await talk.client.post("/results", content=endless())
         assert (answer.status_code, "error" in answer.json()) == (413, True)
         await bare(talk)
-    assert [bool(suite.errors) for suite in talk.suites] == [True, False]
+    assert (len(talk.failures), talk.suite.errors) == (1, ())
+
+
+@pytest.mark.parametrize(("running", "blamed"), [(1, 1), (2, 0)])
+async def test_what_nobody_can_read_is_of_the_only_suite_that_runs(tmp_path: Path, running: int, blamed: int) -> None:
+    async with talking(tmp_path) as talk:
+        runs = [(f"bot-{number}", await talk.start(f"bot-{number}")) for number in range(running)]
+        await talk.post("/results", b"x" * (65 * MEGABYTE), status=413)
+        for suite, run in runs:
+            await talk.end(run, suite)
+    assert (sum(len(suite.errors) for suite in talk.suites), len(talk.failures)) == (blamed, 1 - blamed)
 
 
 async def test_a_client_that_leaves_in_the_middle_harms_nobody(tmp_path: Path) -> None:
@@ -120,6 +130,7 @@ async def test_errors_and_notices_do_not_grow_without_end(tmp_path: Path) -> Non
         await talk.end(run)
     assert len(talk.suite.errors) == 101
     assert talk.suite.errors[-1].message.startswith("… and more")
+    assert talk.failures == []
     assert len(talk.notices) == 31
     assert talk.notices[-1] == "command: … and 120 more such notices"
 
@@ -150,7 +161,7 @@ async def test_any_calls_are_answered_in_json_and_can_be_recorded(
             statuses.append(answer.status_code)
     assert set(statuses) <= {200, 400}
     if 400 in statuses:
-        assert any(suite.errors for suite in talk.suites)
+        assert talk.failures or any(suite.errors for suite in talk.suites)
     for _, event in talk.ear.events:
         assert parse_event(to_json(event, inf_nan_mode="null")).suite == event.suite
     assert talk.cases is not None

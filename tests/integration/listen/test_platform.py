@@ -73,13 +73,39 @@ async def test_a_champion_is_kept_under_the_names_that_were_meant(tmp_path: Path
     assert (talk.suite.errors, talk.notices) == ((), ())
 
 
+async def test_a_first_battle_is_an_evaluation_without_a_score(tmp_path: Path) -> None:
+    book = OneChampion()
+    for folder, unscored in (("first", ("battle",)), ("second", ())):
+        async with talking(tmp_path / folder, book=book) as talk:
+            run = await talk.start("a/b")
+            for case in ("c?", "other"):
+                await talk.result(run, case, testExternalId="a/b")
+            await get(talk, BASELINE)
+            await talk.post(BASELINE, {"baseline": "the best"})
+            await talk.end(run, "a/b")
+        assert [(case.hash, case.unscored) for case in talk.cases] == [("c?", unscored), ("other", ())]
+        assert talk.suite.evaluations == len(unscored)
+        assert len([notice for notice in talk.notices if "no champions to beat" in notice]) == len(unscored)
+
+
+async def test_a_first_battle_of_repeats_counts_for_each(tmp_path: Path) -> None:
+    async with talking(tmp_path, book=OneChampion()) as talk:
+        run = await talk.start("a/b")
+        for number in range(2):
+            case = {"testExternalId": "a/b", "testCaseBody": {"input": "same"}}
+            await talk.result(run, f"c?-{number}", **case)
+            await talk.post(BASELINE, {"baseline": "the best"})
+        await talk.end(run, "a/b")
+    assert [(case.repeat, case.unscored) for case in talk.cases] == [(0, ("battle",)), (1, ("battle",))]
+
+
 @pytest.mark.parametrize("error", [StoreError("the file is damaged"), RuntimeError("the file is damaged")])
 async def test_a_book_that_cannot_be_read_is_no_green_run(tmp_path: Path, error: Exception) -> None:
     async with talking(tmp_path, book=Damaged(error)) as talk:
         await whole(talk)
         for _ in range(3):
             assert "error" in await get(talk, BASELINE, status=500)
-    (told,) = [error for suite in talk.suites for error in suite.errors]
+    (told,) = (*talk.suite.errors, *talk.ear.failures)
     assert told.type == type(error).__name__
     if isinstance(error, StoreError):
         assert talk.suite.errors == (told,)

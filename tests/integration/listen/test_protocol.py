@@ -206,8 +206,10 @@ async def test_suites_that_were_not_asked_for_are_answered_and_not_recorded(tmp_
             await talk.end(run, suite)
     assert [suite.id for suite in talk.suites] == ["bot-2"]
     assert [notice for notice in talk.notices if "robot" in notice] == [
-        "command: suite 'robot' ran, but is not recorded: it matches no --suite"
+        "command: suite 'robot' is not recorded: it matches no --suite"
     ]
+    assert talk.run is not None
+    assert talk.run.left_out == ("robot",)
 
 
 async def test_progress_is_told_while_a_suite_runs(tmp_path: Path) -> None:

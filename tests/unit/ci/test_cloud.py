@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.listen.cloud import Answer, Request, Review, answer
+from scoregate.ci.listen.cloud import Answer, Crowned, Request, Review, answer
 from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.errors import StoreError
 
@@ -52,6 +52,7 @@ def post(path: str, body: object) -> Request:
 def test_a_baseline_comes_back_whatever_the_names(suite: str, case: str) -> None:
     book, path = Shelf(), baseline(quote(suite, safe=""), quote(case, safe=""))
     assert answer(Request("GET", path), book).content == {}
+    assert answer(post(path, {"baseline": "good"}), book) == Answer(content={}, crowned=Crowned(suite, case))
     assert answer(post(path, {"baseline": "best"}), book) == Answer(content={})
     assert book.champions == {(suite, case): "best"}
     assert answer(Request("GET", path), book).content == {"baseline": "best"}

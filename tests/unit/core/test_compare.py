@@ -196,6 +196,16 @@ def test_suites_that_cannot_be_told_apart_are_not_paired() -> None:
     assert len(comparison.gone) == 2
 
 
+def test_suites_of_one_command_pair_by_their_number_whatever_its_flags() -> None:
+    new, old = {"script": "bash suite.sh --fast"}, {"script": "bash suite.sh"}
+    comparison = compare(run_of(told(HIGH, **new), told(LOW, **new)), run_of(told(HIGH, **old), told(LOW, **old)))
+    assert [(row.suite, row.label) for row in comparison.rows] == [
+        ("demo", Label.UNCHANGED),
+        ("demo #2", Label.UNCHANGED),
+    ]
+    assert comparison.gone == ()
+
+
 def test_combinations_of_a_grid_search_pair_by_their_parameters() -> None:
     cold, hot = {"params": {"t": 0}}, {"params": {"t": 1}}
     comparison = compare(run_of(told(HIGH, **hot), told(LOW, **cold)), run_of(told(LOW, **cold), told(HIGH, **hot)))

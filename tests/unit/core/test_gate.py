@@ -127,7 +127,7 @@ def test_an_assertion_that_failed_fails_the_gate() -> None:
         (Script("evals/demo.py", exit_code=2), "exited with 2"),
         (Script("evals/demo.py", exit_code=-9), "exited with -9"),
         (Script("evals/demo.py", exit_code=None), "did not start"),
-        (Script("evals/demo.py", error=ErrorInfo("Interrupted", "it was stopped")), "demo.py: it was stopped"),
+        (Script("evals/demo.py", error=ErrorInfo("Interrupted", "it was stopped")), "evals/demo.py: it was stopped"),
         (Script("evals/demo.py", exit_code=-15, timed_out=True, duration_s=61), "was stopped after 61 s"),
     ],
 )

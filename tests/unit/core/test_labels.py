@@ -22,9 +22,10 @@ def suite(name: str, script: str | None = None, params: Any = None, origin: str 
     [
         ([suite("a", "x.py"), suite("b", "x.py")], ["a", "b"]),
         ([suite("a", "x.py"), suite("a", "y.py")], ["a (x.py)", "a (y.py)"]),
-        ([suite("a", "x.py"), suite("a", "x.py")], ["a (x.py)", "a (x.py) #2"]),
+        ([suite("a", "x.py"), suite("a", "x.py")], ["a", "a #2"]),
+        ([suite("a", "x.py"), suite("a", "y.py"), suite("a", "x.py")], ["a (x.py)", "a (y.py)", "a (x.py) #2"]),
         ([suite("a", origin="x.py"), suite("a", origin="y.py")], ["a (x.py)", "a (y.py)"]),
-        ([suite("a"), suite("a"), suite("b")], ["a (?)", "a (?) #2", "b"]),
+        ([suite("a"), suite("a"), suite("b")], ["a", "a #2", "b"]),
         ([suite("a", "x.py", {"t": 0}), suite("a", "x.py", {"t": 1})], ["a [t=0]", "a [t=1]"]),
         ([suite("a", "x.py", {"t": 0}), suite("a", "y.py", {"t": 0})], ["a [t=0] (x.py)", "a [t=0] (y.py)"]),
         ([suite("a", params={"t": 0, "m": "x"})], ["a [t=0, m=x]"]),

@@ -66,6 +66,7 @@ class RunHead:
     policy: Mapping[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
 
 

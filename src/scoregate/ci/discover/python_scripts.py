@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from scoregate.ci.discover.files import Candidate, candidates
 from scoregate.ci.discover.syntax import read_source
 from scoregate.ci.plan import Found, Kind, Skipped, Source
 from scoregate.ci.settings import Settings
+from scoregate.core.filters import is_wanted
 from scoregate.errors import UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -87,9 +87,10 @@ def _filtered(source: Source, globs: Iterable[str]) -> Source | Skipped:
     globs = tuple(globs)
     if not globs or source.suite_ids is None or source.error:
         return source
-    if any(fnmatchcase(suite, glob) for suite in source.suite_ids for glob in globs):
+    if any(is_wanted(suite, globs) for suite in source.suite_ids):
         return source
-    return Skipped(source.path, f"its suites ({', '.join(source.suite_ids)}) are not among {', '.join(globs)}")
+    why = f"its suites ({', '.join(source.suite_ids)}) are not among {', '.join(globs)}"
+    return Skipped(source.path, why, left_out=source.suite_ids)
 
 
 def _notices(sources: Iterable[Source], skipped: Iterable[Skipped]) -> Iterator[str]:

@@ -32,7 +32,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     if not any(name in document for name in _LISTS):
         raise ImportFailed("it has no `testCases`")
     about = [text(document[name].value) for name in _ABOUT if name in document]
-    suite = Suite(excerpt(next(filter(None, about), "deepeval")))
+    suite = Suite(result.named(excerpt(next(filter(None, about), "deepeval"))))
     yield SuiteStarted(suite=suite.id, sdk="deepeval", evaluators=tuple(_evaluators(document)))
     for case in _cases(document):
         yield from suite.tell(_trial(case))

@@ -48,7 +48,7 @@ def _archived(archive: Archive, result: ResultFile) -> Iterator[Event]:
 
 def _log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], result: ResultFile) -> Iterator[Event]:
     spec = table(header.get("eval"))
-    suite = Suite(excerpt(text(spec.get("task")) or result.stem))
+    suite = Suite(result.named(excerpt(text(spec.get("task")) or result.stem)))
     version = text(table(spec.get("packages")).get("inspect_ai"))
     yield SuiteStarted(suite=suite.id, sdk=f"inspect_ai {version}".strip(), params=_params(spec, alone=result.alone))
     scales = scales_of(spec.get("metadata"))

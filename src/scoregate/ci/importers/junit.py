@@ -28,7 +28,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     others = frozenset(_never_scores(cases(result)))
     suites: dict[str, Suite] = {}
     for case in cases(result):
-        name = excerpt(case.suite or result.stem)
+        name = result.named(excerpt(case.suite or result.stem))
         if name not in suites:
             suites[name] = Suite(name)
             origin = Origin(case.file) if case.file else None

@@ -29,7 +29,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     document = whole(result.read()).members()
     if any(name not in document for name in _NEEDED):
         raise ImportFailed(f"it lacks one of {', '.join(_NEEDED)}")
-    suite = Suite(_id(document, alone=result.alone) or result.stem)
+    suite = Suite(result.named(_id(document, alone=result.alone) or result.stem))
     scales = scales_of(_value(document, "experiment_metadata"))
     yield SuiteStarted(suite=suite.id, sdk="pydantic-evals")
     for name, fails in (("cases", False), ("failures", True)):

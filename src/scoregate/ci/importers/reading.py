@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import BinaryIO
 
 from scoregate.ci.importers.formats import IMPORTERS, Format
@@ -17,13 +16,9 @@ from scoregate.errors import ImportFailed, InvalidEvent, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads files. `redact` takes secrets out of every event, before anything is made of it.
-
-    `suites` are globs; where there are any, only suites whose ids match one are told.
-    """
+    """Reads files. `redact` takes secrets out of every event, before anything is made of it."""
 
     redact: Callable[[bytes], bytes]
-    suites: tuple[str, ...] = ()
 
     def __call__(self, format_name: str, file: BinaryIO, *, name: str, alone: bool = True) -> Iterator[Event]:
         """The events of a file.
@@ -40,8 +35,7 @@ class Reader:
         result, cases = ResultFile(name, file, alone), 0
         try:
             for event in form.read(result):
-                if self._wanted(event.suite):
-                    yield self._as_written(event)
+                yield self._as_written(event)
                 cases += isinstance(event, CaseFinished)
         except ImportFailed as error:
             raise _refused(result, format_name, error.message, form=form) from None
@@ -49,9 +43,6 @@ class Reader:
             raise _refused(result, format_name, f"it cannot be read: {error}", form=form) from None
         if not cases:
             raise _refused(result, format_name, "it holds no case", form=form)
-
-    def _wanted(self, suite: str) -> bool:
-        return not self.suites or any(fnmatchcase(suite, glob) for glob in self.suites)
 
     def _as_written(self, event: Event) -> Event:
         """The event as it would be, had a suite written it into its log."""

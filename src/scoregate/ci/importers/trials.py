@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any
+from typing import Any, TypedDict
 
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import (
@@ -72,29 +72,16 @@ class Suite:
 
     def tell(self, trial: Trial) -> Iterator[Event]:
         """The events of one trial."""
-        case, repeat = self._key(trial), trial.repeat
-        yield CaseStarted(
-            suite=self.id,
-            case=case,
-            repeat=repeat,
-            name=trial.name or case,
-            input=trial.input,
-            digest=digest(trial.definition),
-            tags=trial.tags,
-        )
+        who: _Who = {"suite": self.id, "case": self._key(trial), "repeat": trial.repeat}
+        name, definition = trial.name or who["case"], digest(trial.definition)
+        yield CaseStarted(**who, name=name, input=trial.input, digest=definition, tags=trial.tags)
         yield CaseOutput(
-            suite=self.id,
-            case=case,
-            repeat=repeat,
-            output=trial.output,
-            duration_ms=trial.duration_ms,
-            attempts=trial.attempts,
-            usage=trial.usage,
+            **who, output=trial.output, duration_ms=trial.duration_ms, attempts=trial.attempts, usage=trial.usage
         )
-        yield from (self._graded(case, repeat, grade) for grade in numbered(trial.grades))
+        yield from (_graded(who, grade) for grade in numbered(trial.grades))
         if trial.error is not None:
-            yield Errored(suite=self.id, case=case, repeat=repeat, stage="task", error=trial.error)
-        yield CaseFinished(suite=self.id, case=case, repeat=repeat, unscored=trial.unscored)
+            yield Errored(**who, stage="task", error=trial.error)
+        yield CaseFinished(**who, unscored=trial.unscored)
 
     def _key(self, trial: Trial) -> str:
         given = bounded_name(trial.key) or digest(trial.definition)
@@ -102,28 +89,28 @@ class Suite:
         self._taken.add((case, trial.repeat))
         return case
 
-    def _graded(self, case: str, repeat: int, grade: Grade) -> Event:
-        error = grade.error or _complaint(grade)
-        if error is not None or grade.score is None:
-            return Errored(
-                suite=self.id,
-                case=case,
-                repeat=repeat,
-                stage="evaluator",
-                error=error or ErrorInfo("NoScore", "it gave no score"),
-                evaluator=grade.evaluator,
-                usage=grade.usage,
-            )
+
+class _Who(TypedDict):
+    """Of which trial an event tells."""
+
+    suite: str
+    case: str
+    repeat: int
+
+
+def _graded(who: _Who, grade: Grade) -> Event:
+    error = grade.error or _complaint(grade)
+    if error is None and grade.score is not None:
         return Scored(
-            suite=self.id,
-            case=case,
-            repeat=repeat,
+            **who,
             evaluator=grade.evaluator,
             score=grade.score,
             threshold=grade.threshold,
             metadata=grade.metadata or None,
             usage=grade.usage,
         )
+    error = error or ErrorInfo("NoScore", "it gave no score")
+    return Errored(**who, stage="evaluator", error=error, evaluator=grade.evaluator, usage=grade.usage)
 
 
 def _complaint(grade: Grade) -> ErrorInfo | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from scoregate.core.events import Event
+from scoregate.core.events import ErrorInfo, Event
 from scoregate.core.record import Script
 from scoregate.core.tally import Tally
 
@@ -52,11 +52,27 @@ class Noticed:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A suite spoke that no filter chose; nothing else is told of it."""
+
+    script: str
+    suite: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something went wrong with a script that is none of its suites' own, whatever code it exits with."""
+
+    script: str
+    error: ErrorInfo
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """A script is over."""
 
     script: Script
 
 
-Happening: TypeAlias = Began | Said | Counted | Printed | Noticed | Ended
+Happening: TypeAlias = Began | Said | Counted | Printed | Noticed | LeftOut | Failed | Ended
 Tell: TypeAlias = Callable[[Happening], None]

@@ -30,6 +30,7 @@ class Host:
         read_results: reads the result files that a launch leaves behind.
         open_line: listens to what another SDK in a foreign launch reports over HTTP, for as long as it runs; None
             where no launch is foreign.
+        suites: globs of which a suite in a result file must match one; none takes all.
     """
 
     root: Path
@@ -40,3 +41,4 @@ class Host:
     timeout_s: float | None = None
     max_scripts: int = 1
     open_line: OpenLine | None = None
+    suites: tuple[str, ...] = ()

@@ -103,7 +103,7 @@ async def _imported(script: Script, results: Results, host: Host, *, tell: Tell)
     """The script, once the result files that it left behind are told; one that never ran to its end left none."""
     if not results.launch.source.imports or script.exit_code is None or script.timed_out:
         return script
-    failures = await results.tell(tell, host.read_results, host.identity)
+    failures = await results.tell(tell, host.read_results, host.identity, suites=host.suites)
     if failures and script.error is None:
         told = "; ".join(failure.message for failure in failures)
         return replace(script, error=ErrorInfo("ImportFailed", told, advice=failures[0].advice))

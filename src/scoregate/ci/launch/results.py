@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
@@ -14,9 +15,11 @@ from typing import BinaryIO, Protocol, TypeAlias
 import anyio.to_thread
 
 from scoregate.ci.identity import Identity
-from scoregate.ci.launch.happenings import Noticed, Said, Tell
+from scoregate.ci.launch.happenings import LeftOut, Noticed, Said, Tell
 from scoregate.ci.plan import Import, Launch
-from scoregate.core.events import Event
+from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.filters import is_wanted
+from scoregate.core.fold import label_of
 from scoregate.errors import ImportFailed
 
 _MOST_FILES = 1_000
@@ -44,10 +47,17 @@ class Results:
         paths = (path for each in launch.source.imports for path in _found(launch.cwd, each))
         return cls(launch, {path: mark for path in paths if (mark := _stamp(path)) is not None})
 
-    async def tell(self, tell: Tell, read: ReadResults, identity: Identity | None) -> list[ImportFailed]:
-        """Tell what the new files say; what could not be told is returned."""
+    async def tell(
+        self, tell: Tell, read: ReadResults, identity: Identity | None, *, suites: Sequence[str] = ()
+    ) -> list[ImportFailed]:
+        """Tell what the new files say; what could not be told is returned.
+
+        Args:
+            tell: is told. read: reads them. identity: who must own them; None for anybody.
+            suites: globs of which a suite must match one; none takes all.
+        """
         failures: list[ImportFailed] = []
-        taken: set[tuple[str, Path]] = set()
+        files: dict[tuple[str, Path], None] = {}
         for each in dict.fromkeys(self.launch.source.imports):
             try:
                 paths = await anyio.to_thread.run_sync(self._new, each)
@@ -56,14 +66,13 @@ class Results:
                 continue
             if skipped := len(_found(self.launch.cwd, each)) - len(paths):
                 tell(Noticed(self.launch.name, f"{_said(each)}: {skipped} older files are left aside"))
-            for path in paths:
-                if (file := (each.format, path.resolve())) in taken:
-                    continue
-                taken.add(file)
-                try:
-                    await self._file(path, each, tell, read=read, identity=identity, alone=len(paths) == 1)
-                except ImportFailed as error:
-                    failures.append(error)
+            files |= dict.fromkeys((each.format, path) for path in paths)
+        telling = _Telling(self.launch, tell, read, identity, suites, Counter(form for form, _ in files))
+        for form, path in files:
+            try:
+                await telling.file(form, path)
+            except ImportFailed as error:
+                failures.append(error)
         return failures
 
     @property
@@ -93,14 +102,46 @@ class Results:
             raise ImportFailed(f"{_said(wanted)}: these are {len(new):,} files, over the limit of {_MOST_FILES:,}")
         return new
 
-    async def _file(
-        self, path: Path, wanted: Import, tell: Tell, *, read: ReadResults, identity: Identity | None, alone: bool
-    ) -> None:
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """Tells what files say, `numbers` of each format. `holders`: by format and label, who has told of a suite."""
+
+    launch: Launch
+    tell: Tell
+    read: ReadResults
+    identity: Identity | None
+    suites: Sequence[str]
+    numbers: Mapping[str, int]
+    holders: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    async def file(self, form: str, path: Path) -> None:
+        """Tell what one says.
+
+        Raises:
+            ImportFailed: it cannot be read, or has a suite that another file had, which no later run could tell apart.
+        """
         name = _called(path, self.launch.cwd)
-        with _opened(path, name, identity) as file:
-            events = read(wanted.format, file, name=name, alone=alone)
+        with _opened(path, name, self.identity) as file:
+            events = self.read(form, file, name=name, alone=self.numbers[form] == 1)
             while batch := await anyio.to_thread.run_sync(_next_of, events):
-                tell(Said(self.launch.name, f"{wanted.format}:{name}", batch))
+                wanted = [event for event in batch if is_wanted(event.suite, self.suites)]
+                for event in batch:
+                    if isinstance(event, SuiteStarted):
+                        self._hold(event, form, name)
+                if wanted:
+                    self.tell(Said(self.launch.name, f"{form}:{name}", wanted))
+
+    def _hold(self, started: SuiteStarted, form: str, name: str) -> None:
+        if not is_wanted(started.suite, self.suites):
+            self.tell(LeftOut(self.launch.name, started.suite))
+            return
+        label = label_of(started.suite, started.params)
+        if (holder := self.holders.setdefault((form, label), name)) != name:
+            raise ImportFailed(
+                f"{name!r:.300} and {holder!r:.300} both hold a suite {label!r:.200}",
+                advice="Name the suites, or the files, to tell them apart in every run; a name with a date does not.",
+            )
 
 
 def _next_of(events: Iterator[Event]) -> list[Event]:

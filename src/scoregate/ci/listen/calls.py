@@ -59,7 +59,7 @@ class Call:
         value = self.data.get(name)
         if not isinstance(value, str) or not value:
             raise Refused(f"its {name} must be a text that is not empty, not {value!r:.80}")
-        return value if len(value) <= _LONGEST_ID else _shortened(value)
+        return bounded(value)
 
 
 def call_of(path: str, body: bytes, agent: str) -> Call:
@@ -77,6 +77,8 @@ def call_of(path: str, body: bytes, agent: str) -> Call:
     return Call(path, data, body, _AGENTS.get(agent.partition("/")[0]))
 
 
-def _shortened(value: str) -> str:
-    """Ids that differ stay different, and the same ones the same."""
+def bounded(value: str) -> str:
+    """An id that is not too long; ids that differ stay different, and the same ones the same."""
+    if len(value) <= _LONGEST_ID:
+        return value
     return f"{value[:_LONGEST_ID]}… {md5(value.encode(), usedforsecurity=False).hexdigest()}"

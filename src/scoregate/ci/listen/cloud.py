@@ -40,6 +40,14 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
+class Crowned:
+    """A case has its first champion: there was none that its output had to beat."""
+
+    suite: str
+    case: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Something of ours that did not work, so that the suite cannot be trusted."""
 
@@ -56,6 +64,7 @@ class Answer:
     unknown: bool = False
     review: Review | None = None
     failure: Failure | None = None
+    crowned: Crowned | None = None
 
 
 Names: TypeAlias = Mapping[str, str]
@@ -92,8 +101,10 @@ def _crown(request: Request, names: Names, book: Book) -> Answer:
     text = _fields(request).get("baseline")
     if not isinstance(text, str):
         raise ValueError("a baseline must be a string")
-    book.crown(names["suite"], names["case"], text)
-    return Answer(content={})
+    suite, case = names["suite"], names["case"]
+    first = book.champion(suite, case) is None
+    book.crown(suite, case, text)
+    return Answer(content={}, crowned=Crowned(suite, case) if first else None)
 
 
 def _overrides(request: Request, names: Names, book: Book) -> Answer:

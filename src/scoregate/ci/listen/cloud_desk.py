@@ -45,5 +45,7 @@ def _tell(desk: Desk, request: Request, found: Answer) -> None:
         )
     if found.review is not None:
         desk.review(found.review.run, found.review.name, assignees=found.review.assignees)
+    if found.crowned is not None:
+        desk.crowned(found.crowned.suite, found.crowned.case)
     if found.failure is not None:
         desk.failed(found.failure.suite, found.failure.error)

@@ -5,21 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
-from scoregate.ci.listen.calls import Call
+from scoregate.ci.listen.calls import Call, bounded
 from scoregate.ci.listen.notices import Notices
 from scoregate.ci.listen.ports import Book, Hear
+from scoregate.ci.listen.problems import Problems
 from scoregate.ci.listen.spool import Spool
 from scoregate.ci.listen.suite_run import SuiteRun
 from scoregate.ci.listen.telling import Readback, tell
 from scoregate.core.events import Errored, ErrorInfo, ReviewRequested
+from scoregate.core.filters import is_wanted
 
 _EVERY_S = 0.1
-_MOST_PROBLEMS = 100
 _MOST_REVIEWS = 100
-_NOBODY = "(no suite)"
 
 
 class Desk:
@@ -40,12 +39,13 @@ class Desk:
         self.closed = False
         self._runs: dict[str, SuiteRun] = {}
         self._of: defaultdict[str, list[SuiteRun]] = defaultdict(list)
+        self._problems = Problems()
         self._grids = 0
         self._endings: list[asyncio.Task[None]] = []
 
     def begin(self, suite: str, sdk: str | None, params: Mapping[str, Any] | None = None) -> SuiteRun:
         """A new run of a suite."""
-        heard = suite == _NOBODY or not self.suites or any(fnmatchcase(suite, glob) for glob in self.suites)
+        heard = is_wanted(suite, self.suites)
         run = SuiteRun(f"http-{len(self._runs) + 1}", suite, heard, sdk, params)
         self._runs[run.id] = run
         self._of[suite].append(run)
@@ -53,7 +53,7 @@ class Desk:
             self.hear.said(run.id, [run.beginning()])
             self.hear.counted(run.tally())
         else:
-            self.notices.tell(f"suite {suite!r:.100} ran, but is not recorded: it matches no --suite")
+            self.hear.left_out(suite)
         return run
 
     def grid(self) -> str:
@@ -88,24 +88,24 @@ class Desk:
 
     def problem(self, run: SuiteRun, error: ErrorInfo) -> None:
         """Something is wrong with a suite itself; the same thing is told once."""
-        sign = (error.type, error.message)
-        if not run.heard or sign in run.problems or len(run.problems) > _MOST_PROBLEMS:
-            return
-        run.problems.add(sign)
-        if len(run.problems) > _MOST_PROBLEMS:
-            error = ErrorInfo("TooMany", f"… and more: only the first {_MOST_PROBLEMS} are told")
-        self.hear.said(run.id, [Errored(suite=run.suite, stage="suite", error=error)])
+        if run.heard and (fresh := run.problems.fresh(error)) is not None:
+            self.hear.said(run.id, [Errored(suite=run.suite, stage="suite", error=fresh)])
 
     def unanswered(self, call: Call | None, path: str, error: ErrorInfo) -> None:
         """A call was answered by an error: its suite, as far as that is known, is not whole."""
         suite = call.data.get("testExternalId") if call is not None else None
-        run = self.run_of(call) if call is not None and isinstance(suite, str) and suite else self._nobody()
-        self.problem(run, ErrorInfo(error.type, f"{path}: {error.message}", error.traceback, error.advice))
+        told = ErrorInfo(error.type, f"{path}: {error.message}", error.traceback, error.advice)
+        if call is not None and isinstance(suite, str) and suite:
+            self.problem(self.run_of(call), told)
+        else:
+            self._stray(told)
 
     def failed(self, suite: str | None, error: ErrorInfo) -> None:
         """Something of ours did not work for a suite, as far as that is known: it is not whole."""
-        runs = self._of[suite] if suite else []
-        self.problem(runs[-1] if runs else self._nobody(), error)
+        if runs := self._of.get(suite or ""):
+            self.problem(runs[-1], error)
+        else:
+            self._stray(error)
 
     def review(self, run_id: str, name: str, *, assignees: Sequence[str]) -> None:
         """People are asked to judge a run; the SDKs ask once for each of them, and again where an answer was lost."""
@@ -115,6 +115,16 @@ class Desk:
         elif run.heard and name not in run.reviews and len(run.reviews) < _MOST_REVIEWS:
             run.reviews.add(name)
             self.hear.said(run.id, [ReviewRequested(suite=run.suite, name=name, assignees=tuple(assignees))])
+
+    def crowned(self, suite: str, case: str) -> None:
+        """A battle had nobody to beat, and gave no score, as it may; its case is that of the last run of the suite."""
+        runs = self._of.get(suite) or ()
+        run = next((run for run in reversed(runs) if run.open and run.heard), None)
+        if run is not None:
+            run.crowned.add(bounded(case))
+            self.notices.tell(
+                f"suite {suite!r:.100} had no champions to beat: its outputs were kept; the next run has them to beat"
+            )
 
     async def close(self) -> None:
         """Tell what has not been told: runs that never ended, without an end.
@@ -129,9 +139,13 @@ class Desk:
         for failure in filter(None, told):
             raise failure
 
-    def _nobody(self) -> SuiteRun:
-        runs = self._of[_NOBODY]
-        return runs[0] if runs else self.begin(_NOBODY, None)
+    def _stray(self, error: ErrorInfo) -> None:
+        """An error of whichever suite is running, where that is one alone; else of the command."""
+        running = [run for run in self._runs.values() if run.open]
+        if len(running) == 1 and running[0].heard:
+            self.problem(running[0], error)
+        elif (fresh := self._problems.fresh(error)) is not None:
+            self.hear.failed(fresh)
 
     def _count(self, run: SuiteRun) -> None:
         run.timer = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from scoregate.core.events import Event
+from scoregate.core.events import ErrorInfo, Event
 from scoregate.core.override import EvaluationOverride
 from scoregate.core.tally import Tally
 
@@ -18,6 +18,12 @@ class Hear(Protocol):
 
     def counted(self, tally: Tally) -> None:
         """How far a run of a suite is."""
+
+    def left_out(self, suite: str) -> None:
+        """A suite runs that no filter chose."""
+
+    def failed(self, error: ErrorInfo) -> None:
+        """Something is wrong that is of no suite known: the command is not whole."""
 
     def noticed(self, notice: str) -> None:
         """Something that the report should mention."""

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from scoregate.ci.listen.index import Index
+from scoregate.ci.listen.problems import Problems
 from scoregate.core.events import SuiteStarted
 from scoregate.core.fold import label_of
 from scoregate.core.tally import Tally
@@ -20,7 +21,7 @@ class SuiteRun:
 
     `id` is what its SDK calls it by, and the log of its events. Nothing is recorded of one that is not `heard`.
     `duration_s` is None until it has ended. `problems` are those told of the suite itself,
-    `reviews` the names of what people are asked to judge.
+    `reviews` the names of what people are asked to judge, `crowned` the cases of which a battle had nobody to beat.
     """
 
     id: str
@@ -31,8 +32,9 @@ class SuiteRun:
     index: Index = field(default_factory=Index)
     started: float = field(default_factory=perf_counter)
     duration_s: float | None = None
-    problems: set[tuple[str, str]] = field(default_factory=set)
+    problems: Problems = field(default_factory=Problems)
     reviews: set[str] = field(default_factory=set)
+    crowned: set[str] = field(default_factory=set)
     timer: TimerHandle | None = None
 
     @property
@@ -46,7 +48,7 @@ class SuiteRun:
 
     def forget(self) -> None:
         """Everything was told: its cases are needed no more."""
-        self.index = Index()
+        self.index, self.crowned = Index(), set()
 
     def beginning(self) -> SuiteStarted:
         """What is said at its start."""

@@ -20,6 +20,8 @@ from scoregate.core.events import Event, SuiteFinished
 
 _BATCH_EVENTS = 200
 _BATCH_BYTES = 1024 * 1024
+# The SDKs do not say which of their evaluators held a battle.
+BATTLE = "battle"
 
 
 @dataclass(slots=True)
@@ -52,7 +54,8 @@ def _batches(run: SuiteRun, reader: Readback) -> Iterator[list[Event]]:
     teller = Teller(run.suite, run.sdk)
     batch: list[Event] = []
     for row, key in enumerate(case_keys(run.index, run.sdk)):
-        batch += _whole(teller, key, run.index.said(row), read=reader)
+        unscored = (BATTLE,) if key.hash in run.crowned else ()
+        batch += _whole(teller, key, run.index.said(row), read=reader, unscored=unscored)
         if len(batch) >= _BATCH_EVENTS or reader.read >= _BATCH_BYTES:
             yield batch
             batch, reader.read = [], 0
@@ -60,13 +63,13 @@ def _batches(run: SuiteRun, reader: Readback) -> Iterator[list[Event]]:
         yield batch
 
 
-def _whole(teller: Teller, key: CaseKey, said: Places, *, read: Readback) -> list[Event]:
+def _whole(teller: Teller, key: CaseKey, said: Places, *, read: Readback, unscored: tuple[str, ...]) -> list[Event]:
     events: list[Event] = []
     try:
         events += _said(teller, key, said, read=read)
     except Exception as error:  # what one case has in it may not cost the others
         events.append(teller.broken(key, error))
-    return [*events, teller.finished(key)]
+    return [*events, teller.finished(key, unscored)]
 
 
 def _said(teller: Teller, key: CaseKey, said: Places, *, read: Readback) -> Iterator[Event]:

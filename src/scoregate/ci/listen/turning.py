@@ -55,9 +55,9 @@ class Teller:
         parts: dict[str, Any] = {"threshold": found.threshold, "metadata": found.metadata, "assertions": assertions}
         yield from fitting(Scored(**who, evaluator=evaluator, score=found.score, **parts), raw)
 
-    def finished(self, key: CaseKey) -> Event:
-        """The last word on it."""
-        return CaseFinished(**self._who(key))
+    def finished(self, key: CaseKey, unscored: tuple[str, ...] = ()) -> Event:
+        """The last word on it; `unscored` are evaluators that gave no score, as they may."""
+        return CaseFinished(**self._who(key), unscored=unscored)
 
     def broken(self, key: CaseKey, error: Exception) -> Event:
         """We failed to tell of it."""

@@ -7,6 +7,7 @@ from scoregate.core.rules.judged import JudgedRun, JudgedSuite
 from scoregate.core.rules.of_base import comparable, critical_cases, drops, quantities, regressions
 from scoregate.core.rules.of_run import (
     base_present,
+    filters_match,
     limits_apply,
     scripts_ended_well,
     scripts_speak,
@@ -32,6 +33,7 @@ RUN_RULES: tuple[Callable[[JudgedRun], Iterator[Finding]], ...] = (
     scripts_speak,
     suites_remain,
     base_present,
+    filters_match,
     limits_apply,
 )
 SUITE_RULES: tuple[Callable[[JudgedSuite], Iterator[Finding]], ...] = (

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from scoregate.core.filters import is_wanted
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun
+
+_MOST_NAMES = 20
 
 
 def something_ran(judged: JudgedRun) -> Iterator[Finding]:
@@ -59,6 +62,17 @@ def base_present(judged: JudgedRun) -> Iterator[Finding]:
     if judged.policy.require_baseline and judged.comparison.base is None:
         why = judged.comparison.base_note or "no base run"
         yield Finding("base present", Conclusion.UNMEASURABLE, why, "a base run", "require_baseline")
+
+
+def filters_match(judged: JudgedRun) -> Iterator[Finding]:
+    """Every filter finds a suite: a misspelt name must not leave out what it was to choose."""
+    run = judged.comparison.run
+    ran = tuple(dict.fromkeys(suite.id for suite in run.suites))
+    known = ", ".join((*ran, *run.left_out)[:_MOST_NAMES])
+    for glob in run.filters:
+        if not any(is_wanted(suite, [glob]) for suite in (*ran, *run.skipped)):
+            value = f"--suite {glob} matched none of {known}" if known else f"--suite {glob} matched nothing"
+            yield Finding("filters match", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
 def limits_apply(judged: JudgedRun) -> Iterator[Finding]:
