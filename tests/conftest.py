@@ -12,6 +12,7 @@ TESTS = Path(__file__).parent
 TOGETHER = {TESTS / "e2e/container", TESTS / "integration/foreign", TESTS / "integration/ragas"}
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the marks
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """With `--dist loadgroup`, one worker runs all tests of a file, or of such a folder."""
     for item in items:

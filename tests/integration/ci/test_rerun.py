@@ -119,6 +119,7 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
     assert (script.argv, script.cwd) == (("/venv/python", "evals/old.py"), tree)
     assert script.environment == {
         "SCOREGATE_ROOT": str(tree),
+        "SCOREGATE_REPORT": f"{root}/scoregate-out/comment.md",
         "SCOREGATE_REPEATS": "3",
         "SCOREGATE_CACHE": f"on:{root}/.scoregate-cache",
         "PYTHONPATH": f"{tree}/src:/elsewhere",
