@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,10 @@ TESTS = Path(__file__).parent
 TOGETHER = {TESTS / "e2e/container", TESTS / "integration/foreign", TESTS / "integration/ragas"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the marks
-def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """With `--dist loadgroup`, one worker runs all tests of a file, or of such a folder."""
-    for item in items:
-        folder = item.path.parent
-        item.add_marker(pytest.mark.xdist_group(str(folder if folder in TOGETHER else item.path)))
+    folder = item.path.parent
+    item.add_marker(pytest.mark.xdist_group(str(folder if folder in TOGETHER else item.path)))
 
 
 @pytest.fixture
