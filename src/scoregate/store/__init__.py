@@ -8,23 +8,47 @@ from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
+from scoregate.store.labels import BEHAVIORS, CATEGORIES, TOPICS
 from scoregate.store.location import open_store
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store, Writer
+from scoregate.store.test_runs import TEST_RUNS
+from scoregate.store.test_sets import LOOSE_TESTS, TEST_SETS
 from scoregate.store.throne import Throne
 from scoregate.store.traces import TRACES, keep_trace, stored_trace
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS, TRACES)
+KINDS: tuple[Kind[Any], ...] = (
+    OVERRIDES,
+    VERDICTS,
+    CHAMPIONS,
+    DATASETS,
+    JUDGES,
+    JUDGE_HISTORY,
+    CONFIGS,
+    TRACES,
+    TEST_SETS,
+    LOOSE_TESTS,
+    BEHAVIORS,
+    CATEGORIES,
+    TOPICS,
+    TEST_RUNS,
+)
 
 __all__ = [
+    "BEHAVIORS",
+    "CATEGORIES",
     "CHAMPIONS",
     "CONFIGS",
     "DATASETS",
     "JUDGES",
     "JUDGE_HISTORY",
     "KINDS",
+    "LOOSE_TESTS",
     "OVERRIDES",
+    "TEST_RUNS",
+    "TEST_SETS",
+    "TOPICS",
     "TRACES",
     "VERDICTS",
     "Champion",

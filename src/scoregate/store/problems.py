@@ -76,6 +76,11 @@ def sound(found: Iterable[tuple[N, Any | str | None]], *, place: Callable[[N], s
         raise StoreError("\n".join(problems), advice=_advice(problems))
 
 
+def contradiction(first: str, key: object) -> str:
+    """What to say of an item that says otherwise than the one at the place `first`, which has the same key."""
+    return f"{_TWICE} {first}, and both are {str(key)!r:.60}"
+
+
 def _distinct(
     found: Iterable[tuple[int, T | str | None]], kind: Kind[T], place: Callable[[int], str]
 ) -> Iterator[tuple[int, T | str | None]]:
@@ -89,7 +94,7 @@ def _distinct(
         if other is item:
             yield number, item
         elif not kind.same(item, other):
-            yield number, f"{_TWICE} {place(first)}, and both are {str(key)!r:.60}"
+            yield number, contradiction(place(first), key)
 
 
 def _advice(problems: Iterable[str]) -> str:
