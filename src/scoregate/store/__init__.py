@@ -6,6 +6,7 @@ from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
 from scoregate.store.configs import CONFIGS, StoredConfig
 from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
+from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
@@ -15,12 +16,23 @@ from scoregate.store.throne import Throne
 from scoregate.store.traces import TRACES, keep_trace, stored_trace
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS, TRACES)
+KINDS: tuple[Kind[Any], ...] = (
+    OVERRIDES,
+    VERDICTS,
+    CHAMPIONS,
+    DATASETS,
+    JUDGES,
+    JUDGE_HISTORY,
+    CONFIGS,
+    TRACES,
+    ENDPOINTS,
+)
 
 __all__ = [
     "CHAMPIONS",
     "CONFIGS",
     "DATASETS",
+    "ENDPOINTS",
     "JUDGES",
     "JUDGE_HISTORY",
     "KINDS",
@@ -35,6 +47,7 @@ __all__ = [
     "Shelf",
     "Store",
     "StoredConfig",
+    "StoredEndpoint",
     "StoredJudge",
     "StoredVersion",
     "Throne",
