@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": GROUND | {"store"},
     "offline_tests": GROUND | {"datasets", "engine", "judges", "judging", "store"},
     "enums": set(),
-    "endpoints": GROUND | {"enums", "store"},
+    "endpoints": GROUND | {"engine", "enums", "store"},
     "metrics": GROUND | {"engine", "judging", "models", "store"},
     "conversations": GROUND | {"judging", "models"},
     "entities": GROUND | {"conversations", "endpoints", "engine", "enums", "judging", "metrics", "models", "store"},

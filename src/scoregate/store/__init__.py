@@ -6,6 +6,7 @@ from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
 from scoregate.store.configs import CONFIGS, StoredConfig
 from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
+from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.labels import BEHAVIORS, CATEGORIES, TOPICS
@@ -33,6 +34,7 @@ KINDS: tuple[Kind[Any], ...] = (
     CATEGORIES,
     TOPICS,
     TEST_RUNS,
+    ENDPOINTS,
 )
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "CHAMPIONS",
     "CONFIGS",
     "DATASETS",
+    "ENDPOINTS",
     "JUDGES",
     "JUDGE_HISTORY",
     "KINDS",
@@ -59,6 +62,7 @@ __all__ = [
     "Shelf",
     "Store",
     "StoredConfig",
+    "StoredEndpoint",
     "StoredJudge",
     "StoredVersion",
     "Throne",

@@ -15,6 +15,7 @@ _MOST = 10
 _CONFLICT = "git left a merge conflict here"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 _TWICE = "says otherwise than"
+SECRET = "secret_in_clear"
 
 
 def marker(line: bytes) -> str | None:
@@ -35,6 +36,8 @@ def details(error: ValidationError) -> Iterable[tuple[str, str]]:
             yield where, "there is no such field"
         elif found["type"] in ("missing", "json_invalid"):
             yield where, "is missing" if found["type"] == "missing" else found["msg"]
+        elif found["type"] == SECRET:
+            yield where, found["msg"]
         else:
             what = (
                 found["msg"]
