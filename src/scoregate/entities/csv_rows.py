@@ -91,7 +91,7 @@ def _missing(fields: Mapping[str, Any], row: Mapping[str | None, str], kind: Tes
     configuration = fields.get("test_configuration")
     if (kind is TestType.MULTI_TURN or configuration) and not (configuration and configuration.get("goal")):
         yield "column goal: is empty, and this test is a conversation"
-    if "prompt" not in fields and (kind is TestType.SINGLE_TURN or any(row.get(column) for column in PROMPT)):
+    if "prompt" not in fields and (kind is TestType.SINGLE_TURN or row.get("expected_response")):
         yield "column prompt_content: is empty"
 
 

@@ -31,9 +31,10 @@ class KeptEntity(Entity):
         with store.writing() as writer:
             own = self.id or free_id(store, self.kind, self.name)
             there = head_of(store, self.kind, own)
-            document = made(self.kind, {**self._fields(), "id": own, **_dated(self.kind, there)}, there)
+            document = made(self.kind, {**_dated(self.kind, there), **self._fields(), "id": own}, there)
             self._write(writer, document)
-        self.id = own
+        for name in {"id", "created_at"} & type(self).model_fields.keys():
+            setattr(self, name, getattr(document, name))
         return document.model_dump(mode="json")  # type: ignore[no-any-return]
 
     def pull(self) -> Self:

@@ -2,78 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from pydantic import Field, computed_field
-
 from scoregate.entities import membership
-from scoregate.entities.files import read_tests
-from scoregate.entities.measured import Measured
+from scoregate.entities.named_tests import NamedTests
 from scoregate.entities.naming import id_of
 from scoregate.entities.place import current_store
+from scoregate.entities.properties import SHOWN, About, properties_of
 from scoregate.entities.test import Test, line_of_test
 from scoregate.entities.test_types import check_tests, set_type
-from scoregate.entities.writing import write_csv, write_json, write_json_lines
-from scoregate.enums import TestType
 from scoregate.errors import EntityError
-from scoregate.store import TEST_SETS, Store, Writer
-from scoregate.store.test_sets import count_tests, put_tests, tests_of
+from scoregate.store import Store, Writer
+from scoregate.store.test_sets import put_tests
+
+if TYPE_CHECKING:
+    from scoregate.models import Model
 
 
-class TestSet(Measured):
+class TestSet(NamedTests):
     """Tests with a name. `tests` is None where they were not read, as in lists of sets: `pull` reads them.
 
     `metrics` are the names of those that all tests are measured with, in the place of those of their behaviors.
     """
 
     __test__ = False
-    kind = TEST_SETS
-
-    description: str | None = None
-    short_description: str | None = None
-    tests: list[Test] | None = None
-    test_set_type: TestType | None = None
-    metadata: dict[str, Any] = Field(default_factory=dict)
-
-    @computed_field(repr=False)  # type: ignore[prop-decorator]
-    @property
-    def test_count(self) -> int:
-        """How many tests there are, here or, where they were not read, in the store."""
-        if self.tests is None and self.id:
-            return count_tests(current_store(), self.id)
-        return len(self.tests or ())
-
-    @computed_field(repr=False)  # type: ignore[prop-decorator]
-    @property
-    def categories(self) -> list[str]:
-        """The names of the tests' categories, sorted."""
-        return self._names("category")
-
-    @computed_field(repr=False)  # type: ignore[prop-decorator]
-    @property
-    def topics(self) -> list[str]:
-        """The names of the tests' topics, sorted."""
-        return self._names("topic")
-
-    @computed_field(repr=False)  # type: ignore[prop-decorator]
-    @property
-    def behaviors(self) -> list[str]:
-        """The names of the tests' behaviors, sorted."""
-        return self._names("behavior")
-
-    @property
-    def requirements(self) -> list[str]:
-        """The behaviors."""
-        return self.behaviors
 
     def push(self) -> dict[str, Any]:
-        """Keep it with its tests; a second push puts all in the place of what is kept, as one step.
+        """Keep it with its tests; a second push puts all in the place of what is kept.
 
-        Without an id the set gets one from its name, and tests without an id one each. Where `tests` is None, those
+        Either all is kept, or nothing where something is wrong. Without an id the set gets one from its name, and tests without an id one each. Where `tests` is None, those
         that are kept stay. Without a type it gets that of its tests.
 
         Raises:
@@ -132,81 +92,17 @@ class TestSet(Measured):
             "message": f"{gone} removed, {len(tests) - gone} were not there",
         }
 
-    @classmethod
-    def from_csv(
-        cls,
-        filename: str | Path,
-        name: str = "",
-        description: str = "",
-        short_description: str = "",
-        *,
-        allow_empty: bool = False,
-    ) -> Self:
-        """The tests of a table with the columns `prompt_content`, `category`, `topic` and `behavior`; see the docs.
+    def set_properties(self, model: Model) -> None:
+        """Have a model name and describe the set by what its tests are about.
 
-        Args:
-            allow_empty: whether a table without tests is one.
+        Where the model's answer is of no use, the set is named after its topics, with a warning.
 
         Raises:
-            InvalidTests: all that is wrong, with its line and column. OSError: the file cannot be read.
+            EntityError: it has no tests. ModelError: the model cannot be asked.
         """
-        return cls._of(read_tests(filename, kind=".csv", allow_empty=allow_empty), name, description, short_description)
-
-    @classmethod
-    def from_json(
-        cls,
-        filename: str | Path,
-        name: str = "",
-        description: str = "",
-        short_description: str = "",
-        *,
-        allow_empty: bool = False,
-    ) -> Self:
-        """The tests of a JSON list of objects; else as `from_csv`."""
-        found = read_tests(filename, kind=".json", allow_empty=allow_empty)
-        return cls._of(found, name, description, short_description)
-
-    @classmethod
-    def from_jsonl(
-        cls,
-        filename: str | Path,
-        name: str = "",
-        description: str = "",
-        short_description: str = "",
-        *,
-        allow_empty: bool = False,
-    ) -> Self:
-        """The tests of a file with an object a line; else as `from_csv`."""
-        found = read_tests(filename, kind=".jsonl", allow_empty=allow_empty)
-        return cls._of(found, name, description, short_description)
-
-    def to_csv(self, filename: str | Path) -> None:
-        """Write its tests as a table that `from_csv` takes.
-
-        Raises:
-            EntityError: there are none, or metadata has no form in JSON. OSError: it cannot be written.
-        """
-        write_csv(self._to_export(), Path(filename))
-
-    def to_json(self, filename: str | Path, indent: int | None = 2) -> None:
-        """Write its tests as a JSON list; else as `to_csv`."""
-        write_json(self._to_export(), Path(filename), indent)
-
-    def to_jsonl(self, filename: str | Path) -> None:
-        """Write its tests, an object a line; else as `to_csv`."""
-        write_json_lines(self._to_export(), Path(filename))
-
-    @classmethod
-    def _of(cls, found: Iterable[Test], name: str, description: str, short: str) -> Self:
-        tests = list(found)
-        kind = set_type(tests)
-        return cls(name=name, description=description, short_description=short, tests=tests, test_set_type=kind)
-
-    def _to_export(self) -> list[Test]:
-        tests = self.fetch_tests() if self.tests is None and self.id else self.tests
-        if not tests:
-            raise EntityError("Test set has no tests to export")
-        return tests
+        about = About(self.categories, self.topics, self.behaviors)
+        found = properties_of(list(islice(self._tests(), SHOWN)), about, model)
+        self.name, self.description, self.short_description = found.name, found.description, found.short_description
 
     def _id_for(self, doing: str) -> str:
         if not self.id:
@@ -215,20 +111,13 @@ class TestSet(Measured):
 
     def _write(self, writer: Writer, document: Any) -> None:
         """The tests first: until its document is there, a new set is none."""
-        if self.tests is not None:
-            for test in self.tests:
-                test.id = test.id or str(uuid4())
-                test.test_type = test.turns
-            put_tests(writer, document.id, map(line_of_test, self.tests))
+        for test in self.tests or ():
+            test.id = test.id or str(uuid4())
+            test.test_type = test.turns
+        if self.tests is not None or not self.id:
+            put_tests(writer, document.id, map(line_of_test, self.tests or ()))
         super()._write(writer, document)
 
     def _take(self, head: Any, store: Store) -> None:
         super()._take(head, store)
         self.tests = list(self._kept_tests(store))
-
-    def _kept_tests(self, store: Store) -> Iterator[Test]:
-        return map(Test.read, tests_of(store, self._own_id()))
-
-    def _names(self, field: str) -> list[str]:
-        tests = self._kept_tests(current_store()) if self.tests is None and self.id else self.tests or ()
-        return sorted({name for test in tests if (name := getattr(test, field))})

@@ -48,7 +48,7 @@ class StoredTestResult(Item):
 
 
 TEST_RUNS = Kind("test_runs", StoredTestRun, Card("test_run.json"), ("test run",), beside=(RESULTS,), ignored=True)
-_RESULTS = Kind("test_results", StoredTestResult, JSON_LINES, ("test run",))
+RESULT_LINES = Kind("test_results", StoredTestResult, JSON_LINES, ("test result",))
 
 
 def results_of(store: Store, test_run: str) -> Iterator[StoredTestResult]:
@@ -59,7 +59,7 @@ def results_of(store: Store, test_run: str) -> Iterator[StoredTestResult]:
     """
     if file := store.open(TEST_RUNS, (test_run,), RESULTS):
         with file:
-            yield from JSON_LINES.read(file, _RESULTS, origin=store.where(TEST_RUNS, (test_run,), RESULTS))
+            yield from JSON_LINES.read(file, RESULT_LINES, origin=store.where(TEST_RUNS, (test_run,), RESULTS))
 
 
 def put_results(writer: Writer, test_run: str, results: Iterable[StoredTestResult]) -> None:
