@@ -134,6 +134,12 @@ class JudgmentTestError(JudgmentError, AssertionError):
     exit_code = 1
 
 
+class MetricError(ScoregateError, ValueError):
+    """A metric that cannot be made of what was given, or cannot judge what it was given."""
+
+    exit_code = 2
+
+
 class EndpointError(ScoregateError):
     """What is under test gave no reply that can be judged; never a score.
 
