@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "offline_tests": GROUND | {"datasets", "engine", "judges", "judging", "store"},
     "enums": set(),
     "endpoints": GROUND | {"engine", "enums", "store"},
-    "metrics": GROUND | {"engine", "judging", "models", "store"},
+    "metrics": GROUND | {"engine", "enums", "judging", "models", "store"},
     "conversations": GROUND | {"judging", "models"},
     "entities": GROUND | {"conversations", "endpoints", "engine", "enums", "judging", "metrics", "models", "store"},
     "synthesizers": GROUND | {"entities", "enums", "judging", "models"},

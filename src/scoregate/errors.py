@@ -140,6 +140,12 @@ class EntityError(ScoregateError, ValueError):
     exit_code = 2
 
 
+class MetricError(ScoregateError, ValueError):
+    """A metric that cannot be made of what was given, or cannot judge what it was given."""
+
+    exit_code = 2
+
+
 class InvalidTests(EntityError):
     """A file of tests that cannot be read as such."""
 
