@@ -120,9 +120,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
             f"    def score(self, data):\n        {body}\n"
         )
         sys.modules.pop("my_judges", None)
-        from scoregate.engine.fingerprint import _definitions
+        from scoregate.engine.definitions import forget
 
-        _definitions.cache_clear()
+        forget()
 
     return write
 
