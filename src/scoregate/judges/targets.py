@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
 
 from scoregate.engine.fingerprint import fingerprint
+from scoregate.engine.targets import target as found_at
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges.code import Judge, score_type_of
 from scoregate.judges.responses import NumericResponse
@@ -22,14 +22,8 @@ def loaded(target: str) -> Judge[Any]:
     Raises:
         JudgmentValidationError: there is none.
     """
-    module, _, path = target.partition(":")
-    if not module or not path:
-        raise JudgmentValidationError(f"a code judge is named as module:Class, not {target!r:.100}")
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return instance(found)
+        return instance(found_at(target))
     except JudgmentValidationError:
         raise
     except Exception as error:  # the user's module may raise anything
