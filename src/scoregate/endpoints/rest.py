@@ -13,6 +13,7 @@ from scoregate.core.target import Reply
 from scoregate.endpoints.access import access_of, bearer
 from scoregate.endpoints.addresses import address_of, without_parameters
 from scoregate.endpoints.answers import Answer
+from scoregate.endpoints.clients import Clients
 from scoregate.endpoints.fields import fields_of
 from scoregate.endpoints.names import Context
 from scoregate.endpoints.opening import Opening
@@ -76,7 +77,8 @@ class Rest:
 
     async def _sent(self, opened: _Opened, context: Context, token: str) -> bytes:
         request = self._request({**context, "auth_token": token}, token)
-        return await sent(opened.client, request, self.place, timeout_s=self._definition.timeout_seconds)
+        with opened.clients.one() as client:
+            return await sent(client, request, self.place, timeout_s=self._definition.timeout_seconds)
 
     def _request(self, context: Context, token: str) -> httpx.Request:
         headers = {**_OWN, **self._access.headers, **(bearer(token) if self._access.adds_bearer else {})}
@@ -98,20 +100,19 @@ class Rest:
 
 
 class _Opened:
-    """What an event loop has of it: the client, the turns, the tokens."""
+    """What an event loop has of it: clients, turns, tokens."""
 
     def __init__(self, definition: StoredEndpoint, place: Surroundings, pace: Pace) -> None:
-        most = definition.max_concurrency
-        self.slots = Slots(most, pace)
-        self.client = httpx.AsyncClient(limits=httpx.Limits(max_connections=most, max_keepalive_connections=most))
+        self.slots = Slots(definition.max_concurrency, pace)
+        self.clients = Clients()
         self.tokens: Tokens | None = None
         if definition.auth is not None and definition.auth.type == "client_credentials":
             there = place.at(f"POST {without_parameters(definition.auth.token_url)}")
-            self.tokens = Tokens(self.client, definition.auth, there, timeout_s=definition.timeout_seconds)
+            self.tokens = Tokens(self.clients, definition.auth, there, timeout_s=definition.timeout_seconds)
 
     async def aclose(self) -> None:
-        """Close the client."""
-        await self.client.aclose()
+        """Close the clients."""
+        await self.clients.aclose()
 
 
 def _lines(own: dict[str, str], given: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
