@@ -50,6 +50,11 @@ class Tokens:
                     await self._fetch()
                 return self._token
 
+    @property
+    def current(self) -> str:
+        """The last one that was fetched; empty where none was."""
+        return self._token
+
     def spoil(self, token: str) -> None:
         """This one was not taken: the next who asks gets a new one."""
         if token == self._token:
