@@ -193,6 +193,7 @@ def test_a_conversation_that_an_error_broke_off_is_shown_with_it() -> None:
 
 
 @given(conversations)
+@settings(deadline=None)
 def test_transcripts_fit_and_end_with_how_it_went(conversation: Conversation) -> None:
     text = as_text(conversation.plain(), 4000)
     assert len(text) <= 4000
@@ -210,7 +211,7 @@ def test_long_conversations_are_cut_in_the_middle() -> None:
 
 
 @given(hostile, hostile)
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_nothing_that_is_said_stays_invisible(user: str, answer: str) -> None:
     report = view([(user, answer)], [(answer, user)], **pointing(1))
     for text in (comment(report), "".join(junit.render(report)), as_text(said((user, answer)).plain())):
