@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any
@@ -14,7 +13,7 @@ from scoregate.entities.csv_header import Header
 from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.store.problems import details
-from scoregate.store.rows import unique
+from scoregate.store.rows import parsed
 
 _LABELS = ("category", "topic", "behavior")
 _NUMBERS = ("min_turns", "max_turns")
@@ -72,10 +71,10 @@ def _take_rare(fields: dict[str, Any], row: Mapping[str, str]) -> Iterator[str]:
     elif "test_type" in row:
         fields["test_type"] = kind
     if "metadata" in row:
-        try:
-            fields["metadata"] = json.loads(row["metadata"], object_pairs_hook=unique)
-        except (ValueError, RecursionError) as error:
-            yield f"column metadata: must be a JSON object: {error}"
+        found = parsed(row["metadata"].encode())
+        if isinstance(found, str):
+            yield f"column metadata: {found}"
+        fields["metadata"] = found or {}
     if configuration := {name: row[name] for name in CONVERSATION if name in row}:
         for name in _NUMBERS:
             if name in configuration and not configuration[name].strip().isdecimal():
