@@ -19,7 +19,7 @@ async def test_an_endpoint_of_an_address_alone_is_talked_to(talking: Talking, ch
     async with talking() as talk:
         reply = await talk.send("hello")
     assert (reply.output, reply.conversation_id) == ("You said: hello", "c-1")
-    assert reply.context == ["the handbook, page 3"]
+    assert reply.context == ("the handbook, page 3",)
     assert reply.metadata == {"turn": 1, "received": "str"}
     assert chat_service.asked() == [{"input": "hello"}], "the id is left out while there is none"
 
