@@ -9,13 +9,24 @@ from scoregate.store.directory import DirectoryStore
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.location import open_store
+from scoregate.store.metrics import METRICS, StoredMetric
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.throne import Throne
 from scoregate.store.traces import TRACES, keep_trace, stored_trace
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS, TRACES)
+KINDS: tuple[Kind[Any], ...] = (
+    OVERRIDES,
+    VERDICTS,
+    CHAMPIONS,
+    DATASETS,
+    JUDGES,
+    JUDGE_HISTORY,
+    CONFIGS,
+    TRACES,
+    METRICS,
+)
 
 __all__ = [
     "CHAMPIONS",
@@ -24,6 +35,7 @@ __all__ = [
     "JUDGES",
     "JUDGE_HISTORY",
     "KINDS",
+    "METRICS",
     "OVERRIDES",
     "TRACES",
     "VERDICTS",
@@ -36,6 +48,7 @@ __all__ = [
     "Store",
     "StoredConfig",
     "StoredJudge",
+    "StoredMetric",
     "StoredVersion",
     "Throne",
     "Verdict",
