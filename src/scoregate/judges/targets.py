@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 from scoregate.engine.fingerprint import fingerprint
-from scoregate.engine.targets import target as found_at
+from scoregate.engine.importing import imported, module_of
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges.code import Judge, score_type_of
 from scoregate.judges.responses import NumericResponse
@@ -23,12 +21,13 @@ def loaded(target: str) -> Judge[Any]:
         JudgmentValidationError: there is none.
     """
     try:
-        return instance(found_at(target))
+        return instance(imported(target))
     except JudgmentValidationError:
         raise
-    except Exception as error:  # the user's module may raise anything
+    except Exception as error:  # the user's class may raise anything
+        said = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error!s:.300}"
         raise JudgmentValidationError(
-            f"the code judge {target!r:.100} cannot be loaded: {type(error).__name__}: {error!s:.300}",
+            f"the code judge {target!r:.100} cannot be loaded: {said}",
             advice="Name a module that can be imported from here, and a class in it that takes no arguments.",
         ) from error
 
@@ -48,10 +47,7 @@ def instance(given: Any) -> Judge[Any]:
 
 def target_of(judge: Judge[Any]) -> str:
     """How it is found again, a script by its file's name; a class inside of a function is not."""
-    module = type(judge).__module__
-    if module == "__main__" and (file := getattr(sys.modules[module], "__file__", None)):
-        module = Path(file).stem
-    return f"{module}:{type(judge).__qualname__}"
+    return f"{module_of(type(judge))}:{type(judge).__qualname__}"
 
 
 def name_of(judge: Judge[Any]) -> str:

@@ -26,6 +26,7 @@ class Template(StrEnum):
     BATTLE = "battle"
     BEHAVIOR = "behavior"
     CRITERIA = "criteria"
+    GOAL = "goal"
     METRIC = "metric"
     NSFW = "nsfw"
     TOXICITY = "toxicity"

@@ -3,6 +3,10 @@
 from scoregate.metrics.bar import ThresholdOperator
 from scoregate.metrics.behavior import BehaviorJudge, behavior_judge
 from scoregate.metrics.categorical import CategoricalJudge
+from scoregate.metrics.conversational import ConversationalJudge
+from scoregate.metrics.definitions import read_metric, read_metrics
+from scoregate.metrics.function import FunctionMetric, metric
+from scoregate.metrics.goal import GoalAchievementJudge, goal_verdicts
 from scoregate.metrics.grade import Grade, MetricResult
 from scoregate.metrics.history import ConversationHistory
 from scoregate.metrics.judge import Judge
@@ -15,6 +19,9 @@ __all__ = [
     "BehaviorJudge",
     "CategoricalJudge",
     "ConversationHistory",
+    "ConversationalJudge",
+    "FunctionMetric",
+    "GoalAchievementJudge",
     "Grade",
     "Judge",
     "Metric",
@@ -23,5 +30,9 @@ __all__ = [
     "Subject",
     "ThresholdOperator",
     "behavior_judge",
+    "goal_verdicts",
+    "metric",
+    "read_metric",
+    "read_metrics",
     "scorers_of",
 ]

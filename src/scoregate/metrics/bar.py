@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, nextafter
 
-from scoregate.core.evaluation import Threshold
+from scoregate.core.evaluation import Threshold, checked_number
 from scoregate.core.scale import Scale
 from scoregate.metrics.grade import MET
 
@@ -67,3 +67,28 @@ class Bar:
             return part, threshold
         # Two values so near to each other that they are the same part.
         return part, Threshold(**{name: nextafter(bound, inf if value < self.threshold else -inf)})
+
+
+def scale_of(low: float | None, high: float | None) -> Scale:
+    """The scale with these ends, 0 to 1 if there are none.
+
+    Raises:
+        TypeError: an end is no number. ValueError: there is one only, or they make no scale.
+    """
+    if (low is None) != (high is None):
+        raise ValueError("min_score and max_score are given both or not at all")
+    if low is None or high is None:
+        return Scale()
+    return Scale(checked_number(low, "min_score"), checked_number(high, "max_score"))
+
+
+def bar_of(scale: Scale, threshold: float, by: ThresholdOperator | str) -> Bar:
+    """The threshold in this scale.
+
+    Raises:
+        TypeError: it is no number. ValueError: it is not on the scale, or there is no such operator.
+    """
+    number = checked_number(threshold, "threshold")
+    if not scale.low <= number <= scale.high:
+        raise ValueError(f"threshold must lie from {scale.low:g} to {scale.high:g}, not at {number:g}")
+    return Bar(scale, number, ThresholdOperator(by))

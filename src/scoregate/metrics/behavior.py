@@ -24,10 +24,16 @@ YES, NO = "Yes", "No"
 class BehaviorJudge(Judge, OfOutputs):
     """A model says whether an output, or the assistant of a conversation, shows the behavior that its test names."""
 
-    score_type: ClassVar[ScoreType] = "binary"
+    kind: ClassVar[str] = "behavior"
+
     template: ClassVar[Template] = Template.BEHAVIOR
 
     name: str = "behavior"
+
+    @property
+    def score_type(self) -> ScoreType:
+        """As `Metric.score_type`."""
+        return "binary"
 
     def check(self, subject: Subject) -> None:
         """As `Judge.check`."""

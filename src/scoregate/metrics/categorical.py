@@ -26,7 +26,7 @@ class CategoricalJudge(PromptJudge, OfOutputs):
         categories: at least two. passing_categories: those that pass, one or several of them.
     """
 
-    score_type: ClassVar[ScoreType] = "categorical"
+    kind: ClassVar[str] = "categorical"
 
     categories: Sequence[str] = ()
     passing_categories: Sequence[str] = ()
@@ -51,6 +51,11 @@ class CategoricalJudge(PromptJudge, OfOutputs):
             count = f"at least {least} different names" if least > 1 else "one or several names, each once"
             raise MetricError(f"{self.name!r:.60}: {name} must be {count}, not {given!r:.100}")
         return listed
+
+    @property
+    def score_type(self) -> ScoreType:
+        """As `Metric.score_type`."""
+        return "categorical"
 
     def parameters(self) -> Mapping[str, Any]:
         """As `Metric.parameters`."""

@@ -46,6 +46,13 @@ class Grade:
         """Whether it passes; None where nothing says when it does."""
         return None if self.threshold is None or self.score is None else self.threshold.holds(self.score)
 
+    def criteria(self) -> Mapping[str, Any]:
+        """What was checked one by one, as a result's details have it."""
+        if self.assertions is None:
+            return {}
+        told = [{"criterion": each.criterion, "met": each.passed, **(each.metadata or {})} for each in self.assertions]
+        return {"criteria_evaluations": told, "all_criteria_met": all(each.passed for each in self.assertions)}
+
     def evaluation(self) -> Evaluation | None:
         """As the engine has it, its own value in the metadata; None for a label without a score."""
         if self.score is None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import abc
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from scoregate.enums import TestType
 from scoregate.errors import MetricError, ModelError
+from scoregate.metrics.config import config_of, definition_of, kept, made_of, metric_of
+from scoregate.metrics.finding import pulled
 from scoregate.metrics.grade import Grade, MetricResult, Value
 from scoregate.metrics.subject import Subject
+from scoregate.store import Store
 
 ScoreType: TypeAlias = Literal["numeric", "categorical", "binary"]
 BOTH = tuple(TestType)
@@ -31,7 +34,7 @@ class Metric(abc.ABC):
     """
 
     version: ClassVar[int] = 1
-    score_type: ClassVar[ScoreType] = "numeric"
+    kind: ClassVar[str] = ""
 
     name: str = ""
     description: str = ""
@@ -48,6 +51,11 @@ class Metric(abc.ABC):
         """While it is made: what was given, as what it means."""
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def score_type(self) -> ScoreType:
+        """What kind of value it gives."""
+        return "numeric"
 
     @property
     def higher_is_better(self) -> bool:
@@ -70,6 +78,62 @@ class Metric(abc.ABC):
         """What decides over pass and fail, as a result's details have it."""
         return {}
 
+    def to_config(self) -> dict[str, Any]:
+        """The name of its class, and what it was made with, as JSON has it."""
+        return config_of(self)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """What `to_config` made this of.
+
+        Raises:
+            MetricError: it is the config of another class, or of none.
+        """
+        return made_of(cls, config)
+
+    to_dict = to_config
+    from_dict = from_config
+
+    def definition(self) -> dict[str, Any]:
+        """What a document of the store says of it.
+
+        Raises:
+            MetricError: it is of a class of one's own, which documents name.
+        """
+        if "kind" not in vars(type(self)):
+            raise MetricError(
+                f"{self.name!r:.60} is of a class of your own, {type(self).__name__}, which the store cannot hold",
+                advice=f'Write a document that names it: use = "module:{type(self).__name__}".',
+            )
+        return definition_of(self, self.kind)
+
+    def push(self, store: Store | None = None) -> dict[str, Any]:
+        """Keep it in the store, in the place of what has its id, and return what is kept.
+
+        Args:
+            store: the project's if not given.
+
+        Raises:
+            MetricError: it cannot be kept. StoreError: it could not be written.
+        """
+        stored = kept(self.definition(), store)
+        self._set(id=stored.id)
+        return stored.model_dump(mode="json", exclude_defaults=True)
+
+    @classmethod
+    def pull(cls, id: str | None = None, name: str | None = None, *, store: Store | None = None) -> Self:  # noqa: A002
+        """The metric of this id in the store, else of this name, in whatever case.
+
+        Raises:
+            MetricError: neither is given, there is none, several have this name, or it is of another class.
+            StoreError: it cannot be read.
+        """
+        found = pulled(id, name, store)
+        if found.kind is None or found.kind != cls.kind:
+            other = f"code, {found.use}" if found.kind is None else f"of kind {found.kind}"
+            raise MetricError(f"the metric {found.title!r:.60} is {other}, and no {cls.__name__}")
+        return metric_of(cls, found)
+
     async def assessed(self, subject: Subject) -> MetricResult:
         """The result, in which the failure of a model is data.
 
@@ -81,7 +145,7 @@ class Metric(abc.ABC):
         except ModelError as error:
             return self.failed(error)
         told = {"prompt": grade.prompt, "reason": grade.reason, "is_successful": grade.passed}
-        return MetricResult(grade.value, {**self._details(grade.value), **told, **grade.more})
+        return MetricResult(grade.value, {**self._details(grade.value), **told, **grade.criteria(), **grade.more})
 
     def failed(self, error: Exception) -> MetricResult:
         """The result where there is none."""

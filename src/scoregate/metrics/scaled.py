@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.evaluation import checked_number
 from scoregate.core.scale import Scale
 from scoregate.errors import MetricError
 from scoregate.judging import rate
 from scoregate.judging.answers import on_scale
-from scoregate.metrics.bar import Bar, ThresholdOperator
+from scoregate.metrics.bar import Bar, ThresholdOperator, bar_of, scale_of
 from scoregate.metrics.grade import Grade
 from scoregate.metrics.prompted import PromptJudge
 
@@ -38,14 +37,12 @@ class ScaledJudge(PromptJudge, abc.ABC):
     def __post_init__(self) -> None:
         super().__post_init__()
         try:
-            scale = _scale(self.min_score, self.max_score)
-            threshold = self._middle(scale) if self.threshold is None else checked_number(self.threshold, "threshold")
-            if not scale.low <= threshold <= scale.high:
-                raise ValueError(f"threshold must lie from {scale.low:g} to {scale.high:g}, not at {threshold:g}")
-            operator = ThresholdOperator(self.threshold_operator)
+            scale = scale_of(self.min_score, self.max_score)
+            threshold = self._middle(scale) if self.threshold is None else self.threshold
+            bar = bar_of(scale, threshold, self.threshold_operator)
         except (TypeError, ValueError) as error:
             raise MetricError(f"{self.name!r:.60}: {error}") from None
-        self._set(min_score=scale.low, max_score=scale.high, threshold=threshold, threshold_operator=operator)
+        self._set(min_score=scale.low, max_score=scale.high, threshold=bar.threshold, threshold_operator=bar.operator)
 
     def _middle(self, scale: Scale) -> float:
         return scale.low + (scale.high - scale.low) / 2
@@ -78,11 +75,3 @@ class ScaledJudge(PromptJudge, abc.ABC):
         more = {"scale": [bar.scale.low, bar.scale.high], "passes_at": f"{bar.operator} {bar.threshold:g}"}
         named = {"relevant_turns": list(told.turns)} if turns else {}
         return Grade(told.value, told.reason, score, threshold, prompt, {**more, **named})
-
-
-def _scale(low: float | None, high: float | None) -> Scale:
-    if (low is None) != (high is None):
-        raise ValueError("min_score and max_score are given both or not at all")
-    if low is None or high is None:
-        return Scale()
-    return Scale(checked_number(low, "min_score"), checked_number(high, "max_score"))

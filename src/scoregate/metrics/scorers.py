@@ -12,6 +12,8 @@ from scoregate.core.suite import Scorer
 from scoregate.engine.evaluators import scorer_of
 from scoregate.engine.fingerprint import fingerprint
 from scoregate.errors import MetricError
+from scoregate.metrics.function import FunctionMetric
+from scoregate.metrics.grade import Grade
 from scoregate.metrics.judge import Judge
 from scoregate.metrics.metric import Metric
 from scoregate.metrics.subject import Subject
@@ -47,10 +49,12 @@ def scorers_of(metrics: Iterable[Any], subject: Read, *, max_concurrency: int = 
 
 def fingerprint_of(metric: Metric) -> Fingerprint:
     """What its scores depend on."""
+    if isinstance(metric, FunctionMetric):
+        return fingerprint(metric, ignore=(*_WITHOUT_EFFECT, "function"), code=metric.function)
     if not isinstance(metric, Judge):
         return fingerprint(metric, ignore=_WITHOUT_EFFECT)
-    asked = {"model": metric.model_name(), "prompt": metric.prompt_version()}
-    return fingerprint(metric, ignore=(*_WITHOUT_EFFECT, *_ASKED), **asked)
+    ignored = (*_WITHOUT_EFFECT, *_ASKED)
+    return fingerprint(metric, ignore=ignored, model=metric.model_name(), prompt=metric.prompt_version())
 
 
 def _evaluator(number: int, given: Any) -> Scorer:
@@ -63,9 +67,25 @@ def _evaluator(number: int, given: Any) -> Scorer:
 
 
 def _scorer(metric: Metric, read: Read, max_concurrency: int) -> Scorer:
+    info = EvaluatorInfo(metric.name, fingerprint_of(metric), metric.higher_is_better)
+    sync = isinstance(metric, FunctionMetric) and not metric.is_async
+    return Scorer(info, _in_thread(metric, read) if sync else _in_loop(metric, read), max_concurrency)
+
+
+def _in_loop(metric: Metric, read: Read) -> Callable[[Any, Any], Any]:
     async def score(case: Any, output: Any) -> Evaluation | None:
         subject = read(case, output)
         return (await metric.graded(subject)).evaluation() if metric.applies(subject) else None
 
-    info = EvaluatorInfo(metric.name, fingerprint_of(metric), metric.higher_is_better)
-    return Scorer(info, score, max_concurrency)
+    return score
+
+
+def _in_thread(metric: Any, read: Read) -> Callable[[Any, Any], Any]:
+    """Sync code is called in the engine's own threads, several subjects a trip."""
+
+    def score(case: Any, output: Any) -> Evaluation | None:
+        subject = read(case, output)
+        found: Grade | None = metric.graded_here(subject) if metric.applies(subject) else None
+        return None if found is None else found.evaluation()
+
+    return score

@@ -11,6 +11,7 @@ from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVer
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.labels import BEHAVIORS, CATEGORIES, TOPICS
 from scoregate.store.location import open_store
+from scoregate.store.metrics import METRICS, StoredMetric
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.test_runs import TEST_RUNS
@@ -35,6 +36,7 @@ KINDS: tuple[Kind[Any], ...] = (
     TOPICS,
     TEST_RUNS,
     ENDPOINTS,
+    METRICS,
 )
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "JUDGE_HISTORY",
     "KINDS",
     "LOOSE_TESTS",
+    "METRICS",
     "OVERRIDES",
     "TEST_RUNS",
     "TEST_SETS",
@@ -64,6 +67,7 @@ __all__ = [
     "StoredConfig",
     "StoredEndpoint",
     "StoredJudge",
+    "StoredMetric",
     "StoredVersion",
     "Throne",
     "Verdict",
