@@ -48,7 +48,8 @@ class TaskStage:
         except ENDINGS:
             raise
         except BaseException as error:  # the user's code may raise anything
-            trial.log.emit("errored", stage="task", error=error_info(error), **spent(trial.meter.usage), **trial.key)
+            told = {**self._traced(trial), **spent(trial.meter.usage), **trial.key}
+            trial.log.emit("errored", stage="task", error=error_info(error), **told)
             return False
         return bool(self._pools)
 
@@ -77,7 +78,7 @@ class TaskStage:
 
     def _traced(self, trial: Trial) -> dict[str, Any]:
         form = self._suite.trace_form
-        trace = None if form is None else form(trial.output)
+        trace = None if form is None or trial.output is None else form(trial.output)
         return {} if trace is None else {"trace": trace}
 
     async def _attempt(self, trial: Trial, attempt: int) -> None:

@@ -99,8 +99,10 @@ def test_a_call_that_raises_leaves_its_trace(client: Client) -> None:
     def agent(input: str) -> str:  # noqa: A002
         raise ValueError(search(input)[0])
 
-    row = run(client, agent).results[0]
+    result = run(client, agent)
+    row = result.results[0]
     assert row.error is not None
+    assert {case.trace["trace_id"] for case in result.suite.cases} == {row.trace_id for row in result.results}
     assert row.trace is not None
     assert row.trace.spans[0].error == f"ValueError: found for {row.data_object['input']}"
 
