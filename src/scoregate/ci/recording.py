@@ -122,9 +122,9 @@ def _key(script: str, log: str) -> str:
 
 
 def without_outputs(case: CaseResult) -> CaseResult:
-    """The case with its scores, but nothing of what was answered."""
+    """The case with its scores, but nothing of what was answered, or of the way there."""
     evaluations = {name: _bare(each) for name, each in case.evaluations.items()}
-    return replace(case, output=None, evaluations=evaluations)
+    return replace(case, output=None, trace=None, evaluations=evaluations)
 
 
 def _bare(found: Evaluation) -> Evaluation:

@@ -104,7 +104,7 @@ class Scored(_Event):
 
 @_event
 class Errored(_Event):
-    """Something raised, after it had used this much. Without a case it concerns the whole suite."""
+    """Something raised, after it had used and done (`trace`) this much. Without a case it concerns the whole suite."""
 
     type: Literal["errored"] = "errored"
     stage: Literal["task", "evaluator", "suite"]
@@ -113,6 +113,7 @@ class Errored(_Event):
     repeat: int = 0
     evaluator: str | None = None
     usage: Usage | None = None
+    trace: Any = None
 
 
 @_event

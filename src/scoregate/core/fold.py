@@ -114,7 +114,9 @@ class SuiteFold:
         if event.case is None or event.stage == "suite":
             self.errors.append(event.error)
         else:
-            self._case(event).errors.append(CaseError(event.error, event.evaluator, event.usage))
+            case = self._case(event)
+            case.errors.append(CaseError(event.error, event.evaluator, event.usage))
+            case.trace = event.trace if case.trace is None else case.trace
 
     def _review_requested(self, event: ReviewRequested) -> None:
         if event.case is None:
