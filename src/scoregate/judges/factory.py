@@ -15,7 +15,7 @@ from scoregate.judges.pins import pinned
 from scoregate.judges.registration import registered, with_code
 from scoregate.judges.settling import Settled, after, changed, settled
 from scoregate.judges.version import PROD, JudgeVersion, versions_of
-from scoregate.store import CONFIGS, JUDGE_HISTORY, JUDGES, Store, StoredJudge
+from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, stored_configs
 from scoregate.store.judges import Category, ScoreType, digest_of, grading_of
 
 _FIRST = "0.0"
@@ -173,8 +173,7 @@ class JudgesFactory:
             return False
         name, keys = found.judge.name, {found.judge.name, found.judge.id}
         with self._store.writing() as writer:
-            configs = (config for shelf in self._store.shelves(CONFIGS) for config in self._store.read(CONFIGS, shelf))
-            if users := [config.name for config in configs if keys & set(config.judges)]:
+            if users := [config for config, stored in stored_configs(self._store) if keys & set(stored.judges)]:
                 raise JudgmentConflictError(
                     f"the judge {name!r:.60} is used by the test configs {', '.join(users):.300}",
                     advice="Delete these first, or take the judge out of them.",

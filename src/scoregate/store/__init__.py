@@ -3,7 +3,7 @@
 from typing import Any
 
 from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
-from scoregate.store.configs import CONFIGS, StoredConfig
+from scoregate.store.configs import CONFIGS, StoredConfig, stored_configs
 from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
@@ -49,6 +49,7 @@ __all__ = [
     "open_store",
     "overrides",
     "recent_overrides",
+    "stored_configs",
     "stored_trace",
     "verdict_on",
     "verdicts",
