@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from scoregate.cli.listing import show_json, show_lines, show_rows
-from scoregate.cli.people import say
+from scoregate.cli.listing import say, show_json, show_lines, show_table
 from scoregate.client import Client
 from scoregate.errors import UsageError
 from scoregate.judges import TestConfig
@@ -31,7 +30,7 @@ def ls(dataset: str | None, json_: bool) -> None:
     if json_:
         show_json(map(_as_json, found))
     else:
-        show_rows(_HEADINGS, map(_row, found), nothing="There are no test configs.")
+        show_table(_HEADINGS, map(_row, found), nothing="There are no test configs.")
 
 
 @command.command("show")
