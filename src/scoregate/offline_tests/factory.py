@@ -131,15 +131,8 @@ class OfflineTestsFactory:
         )
 
     def _dataset(self, config: TestConfig, version: int | str | None) -> Dataset:
-        there = self._client.datasets.versions(config.dataset)
-        wanted = (
-            each for each in there if version is not True and version in (each.version_number, str(each.version_id))
-        )
-        if version is not None and next(wanted, None) is None:
-            raise InvalidDataset(
-                f"Dataset version {version!s:.60} does not exist for the dataset of test config {config.name!r:.60}",
-                advice="A number is given as an int, the id of a version as a string.",
-            )
+        if version is not None:
+            self._check_version(config, version)
         dataset = self._client.datasets.get(config.dataset, version)
         if not len(dataset):
             raise JudgmentValidationError(
@@ -147,6 +140,15 @@ class OfflineTestsFactory:
                 f" {config.name!r:.60}, has no rows"
             )
         return dataset
+
+    def _check_version(self, config: TestConfig, version: int | str) -> None:
+        there = self._client.datasets.versions(config.dataset)
+        known = [key for each in there for key in (each.version_number, str(each.version_id))]
+        if version is True or version not in known:
+            raise InvalidDataset(
+                f"Dataset version {version!s:.60} does not exist for the dataset of test config {config.name!r:.60}",
+                advice="A number is given as an int, the id of a version as a string.",
+            )
 
 
 def _check_compatible(versions: Sequence[JudgeVersion], dataset: Dataset) -> None:
