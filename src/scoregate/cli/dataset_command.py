@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from scoregate.cli.dataset_tables import cell, difference_fields, say_rows, typed
-from scoregate.cli.listing import say, show_json, show_table
+from scoregate.cli.listing import day, say, show_json, show_table
 from scoregate.client import Client
 from scoregate.datasets.difference import difference
 from scoregate.datasets.files import schema_in
@@ -80,7 +80,7 @@ def versions(dataset: str, as_json: bool) -> None:
     if as_json:
         show_json(map(dataclasses.asdict, found))
         return
-    rows = [(each.version_number, each.version_id, each.item_count, f"{each.created_at:%Y-%m-%d}") for each in found]
+    rows = [(each.version_number, each.version_id, each.item_count, day(each.created_at)) for each in found]
     show_table(("version", "id", "rows", "when"), rows, numbers=(0, 1, 2))
 
 

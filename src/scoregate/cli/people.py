@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +12,7 @@ import anyio
 import click
 
 from scoregate.ci import git
-from scoregate.cli.listing import say, show_json, show_table
+from scoregate.cli.listing import day, say, show_json, show_table
 from scoregate.errors import UsageError
 from scoregate.store import Store, open_store
 from scoregate.store.exchange import exported, imported, is_table
@@ -57,7 +56,7 @@ def show(
         return
     headings = ("evaluator", "id", *columns, "by", "when")
     rows = (
-        (name, item.id, *(read(item) for read in columns.values()), item.by, _day(item.created_at))
+        (name, item.id, *(read(item) for read in columns.values()), item.by, day(item.created_at))
         for name, item in said
     )
     places = [place for place, heading in enumerate(headings) if heading in numbers]
@@ -113,7 +112,3 @@ def give_out(kind: Kind[S], evaluator: str, file: str) -> None:
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from None
     say(f"{file}: {kind.name}: {len(items)}")
-
-
-def _day(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment:%Y-%m-%d}"
