@@ -1,8 +1,9 @@
-"""Numbers in what others say: each is one, or nothing."""
+"""Numbers in what others say: which are such, and what they come to."""
 
 from __future__ import annotations
 
 from math import isfinite
+from typing import TypeGuard
 
 
 def number(said: object) -> float | None:
@@ -19,3 +20,13 @@ def amount(said: object) -> float | None:
     """A finite number that is not negative, such as a duration or a price; None where it is none."""
     found = number(said)
     return found if found is not None and isfinite(found) and found >= 0 else None
+
+
+def is_whole(said: object, least: int) -> TypeGuard[int]:
+    """Whether it is a whole number of at least `least`. A bool is none."""
+    return isinstance(said, int) and not isinstance(said, bool) and said >= least
+
+
+def is_positive(said: object) -> TypeGuard[float]:
+    """Whether it is a number over 0, infinity among them. A bool is none."""
+    return isinstance(said, int | float) and not isinstance(said, bool) and said > 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from scoregate.core.figures import is_whole
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges.finding import chosen, found_all
 from scoregate.judges.settling import Settled
@@ -76,7 +77,7 @@ def _version(said: Mapping[str, Any]) -> str | None:
             raise ValueError("judge_versions: give a version, or major and minor")
         return version
     for number in (major, minor):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+        if number is not None and not is_whole(number, 0):
             raise ValueError(f"judge_versions: major and minor are whole numbers, not {number!r:.60}")
     if major is None and minor is not None:
         raise ValueError("judge_versions: a minor needs a major")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scoregate.core.figures import is_positive, is_whole
 from scoregate.core.suite import Limits
 from scoregate.datasets import Dataset, Example
 from scoregate.engine.environment import selection
@@ -164,8 +165,8 @@ def _filling(agent: AgentFunction, examples: Iterable[Example], mapping: Mapping
 
 
 def _limits(concurrency: Any, timeout: Any) -> Limits:
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+    if not is_whole(concurrency, 1):
         raise ValueError(f"max_concurrency must be a whole number of at least 1, not {concurrency!r:.60}")
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+    if not is_positive(timeout):
         raise ValueError(f"timeout_seconds must be a number over 0, not {timeout!r:.60}")
     return Limits(concurrency, scoring_s=timeout)
