@@ -16,7 +16,7 @@ def _rows(count: int) -> Iterator[dict[str, object]]:
 
 
 def make(folder: Path, datasets: int, versions: int) -> int:
-    """One dataset, then copies of it under other names."""
+    """One dataset, then copies of it under other names; every twentieth has a test config."""
     first = Client(store=folder).datasets.create("d0", examples=_rows(10))
     for _ in range(versions - 1):
         first.add_examples(_rows(1))
@@ -26,6 +26,10 @@ def make(folder: Path, datasets: int, versions: int) -> int:
         (home / f"d{n}").mkdir()
         for name, data in files.items():
             (home / f"d{n}" / name).write_bytes(data.replace(b'"name": "d0"', b'"name": "d%d"' % n))
+    configs = folder / ".scoregate" / "configs"
+    configs.mkdir()
+    for n in range(0, datasets, 20):
+        (configs / f"c{n}.toml").write_text(f'dataset = "d{n}"\njudges = ["helpfulness"]\n')
     return datasets
 
 

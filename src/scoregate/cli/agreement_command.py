@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings
+from scoregate.cli.listing import say, show_json, show_lines, show_table
 from scoregate.cli.options import project_root, settings_of
 from scoregate.cli.people import chosen
-from scoregate.cli.terminal import terminal
 from scoregate.core.agreement import Agreement, Conclusion, Kappa, agreement
 from scoregate.store import OVERRIDES, open_store
 
 _MOST_SCORES = 8
+_NAME = 60
 Found = dict[str, Agreement]
 
 
@@ -37,9 +34,9 @@ def command(evaluator: str | None, min_agreement: float | None, min_overrides: i
     said = chosen(open_store(), OVERRIDES, evaluator)
     found = {name: figures for name, items in said if (figures := agreement(items))}
     if as_json:
-        click.echo(json.dumps([_row(name, each, settings) for name, each in found.items()], indent=1))
+        show_json(_row(name, each, settings) for name, each in found.items())
     else:
-        _show(found, settings, terminal())
+        _show(found, settings)
     return int(Conclusion.BELOW in (_conclusion(each, settings) for each in found.values()))
 
 
@@ -47,48 +44,47 @@ def _conclusion(figures: Agreement, settings: Settings) -> Conclusion | None:
     return figures.conclusion(settings.min_agreement, fewest=settings.min_overrides)
 
 
-def _show(found: Found, settings: Settings, console: Console) -> None:
+def _show(found: Found, settings: Settings) -> None:
     if not found:
-        console.print(Text("There are no overrides, so nothing can be said of any judge."))
+        say("There are no overrides, so nothing can be said of any judge.")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("evaluator", "overrides", "accuracy", "kappa"):
-        table.add_column(heading, justify="left" if heading == "evaluator" else "right")
-    for name, each in found.items():
-        accuracy = f"{each.accuracy:.3f} [{each.low:.3f}, {each.high:.3f}]"
-        table.add_row(*map(Text, (one_line(name, 60), f"{each.n:,}", accuracy, _kappa(each.kappa))))
-    console.print(table)
+    rows = ((name, f"{each.n:,}", _accuracy(each), _kappa(each.kappa)) for name, each in found.items())
+    show_table(("evaluator", "overrides", "accuracy", "kappa"), rows, numbers=range(1, 4))
     for name, each in found.items():
         if each.matching < each.n:
-            console.print(Text(), _confusion(name, each))
-    for line, style in _findings(found, settings):
-        console.print(Text(line, style=style))
+            _show_confusion(one_line(name, _NAME), each)
+    show_lines(_findings(found, settings), styles=(("note", "yellow"), ("failed", "red")))
 
 
-def _confusion(name: str, figures: Agreement) -> Table | Text:
+def _show_confusion(title: str, figures: Agreement) -> None:
     """A row a score of the judge's, a column a score of people's."""
-    title = one_line(name, 60)
     if len(figures.scores) > _MOST_SCORES:
-        return Text(f"{title}: {len(figures.scores)} different scores, too many for a table")
-    table = Table(box=None, pad_edge=False)
-    table.add_column(Text(f"{title}: judge \\ people"))
-    for person in figures.scores:
-        table.add_column(f"{person:g}", justify="right")
+        show_lines(["", f"{title}: {len(figures.scores)} different scores, too many for a table"])
+        return
+    show_lines(["", f"{title}:"])
+    headings = ("judge \\ people", *(f"{person:g}" for person in figures.scores))
+    show_table(headings, _confusion(figures), numbers=range(1, len(headings)))
+
+
+def _confusion(figures: Agreement) -> Iterator[tuple[str, ...]]:
     for judge in figures.scores:
-        counts = (figures.confusion.get((judge, person), 0) for person in figures.scores)
-        table.add_row(f"{judge:g}", *(f"{count:,}" if count else "·" for count in counts))
-    return table
+        counts = (figures.confusion.get((judge, person)) for person in figures.scores)
+        yield (f"{judge:g}", *(f"{count:,}" if count else "·" for count in counts))
 
 
-def _findings(found: Found, settings: Settings) -> Iterator[tuple[str, str]]:
+def _findings(found: Found, settings: Settings) -> Iterator[str]:
     least = settings.min_agreement
     for name, each in found.items():
-        conclusion, title = _conclusion(each, settings), one_line(name, 60)
+        conclusion, title = _conclusion(each, settings), one_line(name, _NAME)
         if conclusion is Conclusion.TOO_FEW:
-            yield f"note: {title}: {each.n} of the {settings.min_overrides} overrides that it takes to say", "yellow"
+            yield f"note: {title}: {each.n} of the {settings.min_overrides} overrides that it takes to say"
         elif conclusion is Conclusion.BELOW:
             where = settings.origin("min_agreement")
-            yield f"failed: {title}: accuracy {each.accuracy:.3f} is below min_agreement {least:g} ({where})", "red"
+            yield f"failed: {title}: accuracy {each.accuracy:.3f} is below min_agreement {least:g} ({where})"
+
+
+def _accuracy(figures: Agreement) -> str:
+    return f"{figures.accuracy:.3f} [{figures.low:.3f}, {figures.high:.3f}]"
 
 
 def _kappa(kappa: Kappa | None) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from scoregate.cli.listing import show_json, show_lines, show_rows
-from scoregate.cli.people import say
+from scoregate.cli.listing import day, say, show_json, show_lines, show_table
 from scoregate.client import Client
 from scoregate.errors import UsageError
 from scoregate.judges import TestConfig
@@ -31,7 +30,7 @@ def ls(dataset: str | None, json_: bool) -> None:
     if json_:
         show_json(map(_as_json, found))
     else:
-        show_rows(_HEADINGS, map(_row, found), nothing="There are no test configs.")
+        show_table(_HEADINGS, map(_row, found), nothing="There are no test configs.")
 
 
 @command.command("show")
@@ -44,10 +43,10 @@ def show(config: str, json_: bool) -> None:
     if json_:
         show_json([_as_json(found)])
         return
-    day = f" of {found.created_at:%Y-%m-%d}" if found.created_at else ""
+    made = f" of {day(found.created_at)}" if found.created_at else ""
     judges = [f"judge {_version(client, judge.judge_id, judge.name)}" for judge in found.judges]
     about = [found.description] if found.description else []
-    show_lines([f"{found.name}{day} ({found.id})", *about, f"dataset {found.dataset}", *judges])
+    show_lines([f"{found.name}{made} ({found.id})", *about, f"dataset {found.dataset}", *judges])
 
 
 @command.command("add")
@@ -86,8 +85,7 @@ def _version(client: Client, judge: str, name: str | None) -> str:
 
 def _row(config: TestConfig) -> tuple[str, ...]:
     judges = ", ".join(judge.name or judge.judge_id for judge in config.judges)
-    day = f"{config.created_at:%Y-%m-%d}" if config.created_at else ""
-    return config.name, config.dataset, judges, day, config.description or ""
+    return config.name, config.dataset, judges, day(config.created_at), config.description or ""
 
 
 def _as_json(config: TestConfig) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from scoregate.cli.dataset_tables import cell, difference_fields, print_json, print_table, say_rows, typed
-from scoregate.cli.people import say
+from scoregate.cli.dataset_tables import cell, difference_fields, say_rows, typed
+from scoregate.cli.listing import day, say, show_json, show_table
 from scoregate.client import Client
 from scoregate.datasets.difference import difference
 from scoregate.datasets.files import schema_in
@@ -45,12 +45,11 @@ def ls(as_json: bool) -> None:
     """Show them all."""
     found = Client().datasets.list()
     if as_json:
-        print_json([dataclasses.asdict(info) for info in found])
-    elif not found:
-        say("There are no datasets.")
-    else:
-        rows = [(each.name, each.current_version, each.entries, ", ".join(each.schema["properties"])) for each in found]
-        print_table(("dataset", "version", "rows", "columns"), rows, numbers=(1, 2))
+        show_json(map(dataclasses.asdict, found))
+        return
+    rows = [(each.name, each.current_version, each.entries, ", ".join(each.schema["properties"])) for each in found]
+    headings = ("dataset", "version", "rows", "columns")
+    show_table(headings, rows, numbers=(1, 2), nothing="There are no datasets.")
 
 
 @command.command("show")
@@ -68,7 +67,7 @@ def show(dataset: str, version: int | str | None, limit: int, as_json: bool) -> 
     shown = list(islice(found, limit))
     columns = list(found.version.columns)
     cells = [(each.example_id, *(cell(each.properties[column]) for column in columns)) for each in shown]
-    print_table(("id", *columns), cells, numbers=(0,))
+    show_table(("id", *columns), cells, numbers=(0,))
     say(f"{found.name}: version {found.version.version_number}, {len(shown)} of {len(found)} rows")
 
 
@@ -79,10 +78,10 @@ def versions(dataset: str, as_json: bool) -> None:
     """Show the versions of DATASET, the newest first."""
     found = Client().datasets.versions(dataset)
     if as_json:
-        print_json([dataclasses.asdict(version) for version in found])
+        show_json(map(dataclasses.asdict, found))
         return
-    rows = [(each.version_number, each.version_id, each.item_count, f"{each.created_at:%Y-%m-%d}") for each in found]
-    print_table(("version", "id", "rows", "when"), rows, numbers=(0, 1, 2))
+    rows = [(each.version_number, each.version_id, each.item_count, day(each.created_at)) for each in found]
+    show_table(("version", "id", "rows", "when"), rows, numbers=(0, 1, 2))
 
 
 @command.command("add")
@@ -123,7 +122,7 @@ def diff(dataset: str, old: int | str | None, new: int | str | None, limit: int,
     before = max(1, newest.version.version_number - 1) if old is None else old
     found = difference(client.store, newest.name, before, new=new)
     if as_json:
-        print_json(difference_fields(found))
+        click.echo(json.dumps(difference_fields(found), indent=1))
         return
     say_rows("-", found.removed, limit, style="red")
     say_rows("+", found.added, limit, style="green")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
-import click
-from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report.text import one_line
@@ -18,7 +15,7 @@ from scoregate.datasets.difference import Difference
 from scoregate.datasets.schema import schema_of
 from scoregate.errors import UsageError
 
-_CELL, _LINE = 48, 240
+_LINE = 240
 
 
 def typed(schema: Schema, columns: Sequence[str]) -> Schema:
@@ -43,22 +40,6 @@ def cell(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Collection[int]) -> None:
-    """Print a table; `numbers` are the places of the columns that stand on the right."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, heading in enumerate(headings):
-        title = Text(one_line(heading, _CELL))
-        table.add_column(title, justify="right" if place in numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(one_line(str(each), _CELL)) for each in row))
-    terminal().print(table)
-
-
-def print_json(value: object) -> None:
-    """Print a value in ASCII, so that nothing in it can steer a terminal."""
-    click.echo(json.dumps(value, indent=1, default=_plain))
-
-
 def say_rows(sign: str, rows: Iterable[Example], limit: int, *, style: str) -> None:
     """Print a line a row, so many at most."""
     console, taken = terminal(), iter(rows)
@@ -78,7 +59,3 @@ def difference_fields(found: Difference) -> dict[str, object]:
         "removed": [example.to_dict() for example in found.removed],
         "added": [example.to_dict() for example in found.added],
     }
-
-
-def _plain(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)

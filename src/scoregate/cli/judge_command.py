@@ -11,8 +11,7 @@ from typing import Any, cast
 import click
 
 from scoregate.cli.judge_texts import as_json, difference, heading, lines, row
-from scoregate.cli.listing import show_json, show_lines, show_rows
-from scoregate.cli.people import say
+from scoregate.cli.listing import say, show_json, show_lines, show_table
 from scoregate.errors import UsageError
 from scoregate.judges import JudgesFactory, JudgeVersion
 from scoregate.judges.version import PROD
@@ -37,7 +36,7 @@ def ls(json_: bool) -> None:
         show_json(map(as_json, used))
         return
     rows = [row(each, judges.versions(each.name)[0]) for each in used]
-    show_rows(_HEADINGS, rows, nothing="There are no judges.")
+    show_table(_HEADINGS, rows, nothing="There are no judges.")
 
 
 @command.command("show")

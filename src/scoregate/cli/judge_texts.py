@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from typing import Any
 
+from scoregate.cli.listing import day
 from scoregate.judges import JudgeVersion
 from scoregate.store.judges import Grading
 
@@ -43,8 +44,8 @@ def lines(version: JudgeVersion) -> Iterator[str]:
 def heading(version: JudgeVersion) -> str:
     """Its name, version, tags and day."""
     tags = f" [{', '.join(version.tags)}]" if version.tags else ""
-    day = "" if version.created_at is None else f" of {version.created_at:%Y-%m-%d}"
-    return f"{version.label}{tags}{day}"
+    made = f" of {day(version.created_at)}" if version.created_at else ""
+    return f"{version.label}{tags}{made}"
 
 
 def difference(old: JudgeVersion, new: JudgeVersion) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from scoregate.cli.people import chosen, give_out, say, show, speaker, take_in, take_out
+from scoregate.cli.listing import say
+from scoregate.cli.people import chosen, give_out, show, speaker, take_in, take_out
 from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store import OVERRIDES, add_override, open_store
 
@@ -28,7 +29,8 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Every field, as a JSON list.")
 def list_(evaluator: str | None, as_json: bool) -> None:
     """Show them, the oldest first."""
-    show(chosen(open_store(), OVERRIDES, evaluator), _COLUMNS, what="overrides", as_json=as_json)
+    found = chosen(open_store(), OVERRIDES, evaluator)
+    show(found, _COLUMNS, what="overrides", as_json=as_json, numbers=("judge", "person"))
 
 
 @command.command("add")

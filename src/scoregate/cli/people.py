@@ -1,24 +1,18 @@
-"""What the commands that hold people's words share: who speaks, files in and out, tables."""
+"""What the commands that hold people's words share: who speaks, files in and out, lists."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
 
 import anyio
 import click
-from pydantic import BaseModel
-from rich.table import Table
-from rich.text import Text
 
 from scoregate.ci import git
-from scoregate.ci.report.text import one_line
-from scoregate.cli.terminal import terminal
+from scoregate.cli.listing import day, say, show_json, show_table
 from scoregate.errors import UsageError
 from scoregate.store import Store, open_store
 from scoregate.store.exchange import exported, imported, is_table
@@ -26,7 +20,6 @@ from scoregate.store.kinds import Kind
 from scoregate.store.words import Said, age, keep, remove
 
 S = TypeVar("S", bound=Said)
-_CELL = 48
 
 
 def speaker(by: str | None) -> str:
@@ -49,26 +42,25 @@ def chosen(store: Store, kind: Kind[S], glob: str | None) -> list[tuple[str, lis
 
 
 def show(
-    found: Sequence[tuple[str, list[S]]], columns: dict[str, Callable[[S], str]], *, what: str, as_json: bool
+    found: Sequence[tuple[str, list[S]]],
+    columns: dict[str, Callable[[S], str]],
+    *,
+    what: str,
+    as_json: bool,
+    numbers: Collection[str] = (),
 ) -> None:
-    """Print them as a table, or as JSON with every field."""
+    """Print them as a table, in which the columns `numbers` stand on the right, or as JSON with every field."""
+    said = [(name, item) for name, items in found for item in items]
     if as_json:
-        click.echo(as_lines((name, item) for name, items in found for item in items))
+        show_json({"evaluator": name, **item.model_dump(mode="json")} for name, item in said)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("evaluator", "id", *columns, "by", "when"):
-        table.add_column(heading, overflow="fold")
-    for name, items in found:
-        for item in items:
-            cells = (name, item.id, *(read(item) for read in columns.values()), item.by, _day(item.created_at))
-            table.add_row(*(Text(one_line(cell, _CELL)) for cell in cells))
-    terminal().print(table if found else Text(f"There are no {what}."))
-
-
-def as_lines(items: Iterator[tuple[str, BaseModel]]) -> str:
-    """A JSON list with an item a line, in ASCII, so that nothing in it can steer a terminal."""
-    lines = (json.dumps({"evaluator": name, **item.model_dump(mode="json")}) for name, item in items)
-    return "[" + ",\n ".join(lines) + "]"
+    headings = ("evaluator", "id", *columns, "by", "when")
+    rows = (
+        (name, item.id, *(read(item) for read in columns.values()), item.by, day(item.created_at))
+        for name, item in said
+    )
+    places = [place for place, heading in enumerate(headings) if heading in numbers]
+    show_table(headings, rows, numbers=places, nothing=f"There are no {what}.")
 
 
 def take_in(kind: Kind[S], evaluator: str, file: str) -> None:
@@ -120,12 +112,3 @@ def give_out(kind: Kind[S], evaluator: str, file: str) -> None:
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from None
     say(f"{file}: {kind.name}: {len(items)}")
-
-
-def say(line: str) -> None:
-    """Print one line, whatever is in it."""
-    terminal().print(Text(one_line(line, 500)))
-
-
-def _day(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment:%Y-%m-%d}"

@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from scoregate.ci.report.text import one_line
+from scoregate.cli.listing import show_table
 from scoregate.cli.options import project_root, settings_of
 from scoregate.cli.stored import rejudged
-from scoregate.cli.terminal import terminal
 from scoregate.core.power import Need, needs
 
 
@@ -28,19 +25,15 @@ from scoregate.core.power import Need, needs
 def command(run: Path, baseline: Path | None, drop: float) -> int:
     """Show how many cases, or repeats of them, it would take to see a drop, from the variance in RUN."""
     comparison = rejudged(run, baseline, settings_of(project_root(), {})).comparison
-    console = terminal()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("suite · evaluator", "cases", "repeats", "sees now", f"for {drop:g}: cases", "or repeats", "from"):
-        table.add_column(heading, justify="left" if heading in ("suite · evaluator", "from") else "right")
-    for need in needs(comparison, drop):
-        table.add_row(*map(Text, _cells(need)))
-    console.print(table)
+    headings = ("suite", "evaluator", "cases", "repeats", "sees now", f"for {drop:g}: cases", "or repeats", "from")
+    show_table(headings, map(_cells, needs(comparison, drop)), numbers=range(2, 7))
     return 0
 
 
 def _cells(need: Need) -> tuple[str, ...]:
     return (
-        one_line(f"{need.suite} · {need.evaluator}", 80),
+        need.suite,
+        need.evaluator,
         f"{need.n:,}",
         f"{need.repeats:.3g}",
         f"±{need.detectable:.3f}",

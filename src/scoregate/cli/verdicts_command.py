@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from scoregate.cli.people import chosen, give_out, say, show, speaker, take_in, take_out
+from scoregate.cli.listing import say
+from scoregate.cli.people import chosen, give_out, show, speaker, take_in, take_out
 from scoregate.store import VERDICTS, Verdict, Winner, add_verdict, open_store
 
 _COLUMNS = {

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 SCHEMA_VERSION = 1
+MAX_MESSAGE = 4_000
+MAX_TRACEBACK = 16_000
 EventType: TypeAlias = Literal[
     "suite_started",
     "case_started",
@@ -58,3 +60,11 @@ class ErrorInfo:
     message: str
     traceback: str = ""
     advice: str = ""
+
+
+def bounded(text: str, limit: int) -> str:
+    """A text of about `limit` characters at most: where there are more, its beginning and its end."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n… {len(text) - limit:,} characters left out …\n{text[-half:]}"

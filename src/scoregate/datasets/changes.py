@@ -28,6 +28,9 @@ class Dependents(Protocol):
     def of(self, dataset_id: str, name: str) -> Sequence[str]:
         """The names of those that use a dataset, by its id or its name."""
 
+    def counts(self) -> Mapping[str, int]:
+        """How many use each dataset, by its id or its name, whichever they say."""
+
     def delete(self, dataset_id: str, name: str) -> None:
         """Delete them."""
 

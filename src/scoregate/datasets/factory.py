@@ -17,7 +17,7 @@ from scoregate.datasets.listing import current, named
 from scoregate.datasets.schema import Schema, inferred, schema_of
 from scoregate.datasets.versions import DatasetVersion, all_versions
 from scoregate.errors import InvalidDataset
-from scoregate.store.datasets import DATASETS
+from scoregate.store.datasets import DATASETS, Head, StoredDataset
 from scoregate.store.protocol import Store
 
 _LONGEST_NAME = 200
@@ -107,7 +107,9 @@ class Datasets:
         Raises:
             StoreError: one cannot be read.
         """
-        return [self._info(name) for (name,) in self.store.shelves(DATASETS)]
+        found = [current(self.store, name) for (name,) in self.store.shelves(DATASETS)]
+        counts = self.dependents.counts() if found and self.dependents else {}
+        return [_info(card, head, counts) for card, head in found]
 
     def versions(self, name: str) -> tuple[DatasetVersion, ...]:
         """All versions of a dataset, the newest first; as `get`."""
@@ -133,8 +135,8 @@ class Datasets:
         changes.create(self.store, card, rows(schema), schema=schema, overwrite=overwrite, dependents=self.dependents)
         return Dataset(self.store, name, dependents=self.dependents)
 
-    def _info(self, name: str) -> DatasetInfo:
-        card, head = current(self.store, name)
-        count = len(self.dependents.of(card.id, name)) if self.dependents else 0
-        document, words = card.document, card.description
-        return DatasetInfo(card.id, name, card.created_at, head.count, head.version, count, document, words)
+
+def _info(card: StoredDataset, head: Head, counts: Mapping[str, int]) -> DatasetInfo:
+    count = sum(counts.get(said, 0) for said in {card.id, card.name})
+    document, words = card.document, card.description
+    return DatasetInfo(card.id, card.name, card.created_at, head.count, head.version, count, document, words)

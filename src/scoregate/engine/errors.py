@@ -7,13 +7,11 @@ import traceback
 from asyncio import CancelledError
 from types import TracebackType
 
-from scoregate.core.parts import ErrorInfo
+from scoregate.core.parts import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, bounded
 from scoregate.errors import ScoregateError
 
 # What ends the run and is no data about one case: Ctrl-C, and how the event loop ends coroutines.
 ENDINGS = (KeyboardInterrupt, GeneratorExit, CancelledError)
-MAX_MESSAGE = 4_000
-MAX_TRACEBACK = 16_000
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
 _OF_CLOSED_LOOPS = (
     "A client was used that an event loop has opened which is gone by now: within a running loop, as in a notebook, "
@@ -26,9 +24,9 @@ def error_info(error: BaseException) -> ErrorInfo:
     """The error's type, message and traceback, the frames of the machinery around the user's code left out."""
     return ErrorInfo(
         type=type(error).__name__,
-        message=_bounded(_text(error), MAX_MESSAGE),
-        traceback=_bounded(_traceback(error), MAX_TRACEBACK),
-        advice=_bounded(_advice(error), MAX_MESSAGE),
+        message=bounded(_text(error), MAX_MESSAGE),
+        traceback=bounded(_traceback(error), MAX_TRACEBACK),
+        advice=bounded(_advice(error), MAX_MESSAGE),
     )
 
 
@@ -74,10 +72,3 @@ def _users_part(tb: TracebackType | None) -> TracebackType | None:
             return start
         start = start.tb_next
     return tb
-
-
-def _bounded(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n… {len(text) - limit:,} characters left out …\n{text[-half:]}"

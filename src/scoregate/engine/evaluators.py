@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from scoregate.core.figures import is_whole
 from scoregate.core.parts import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.fingerprint import fingerprint
@@ -61,6 +62,6 @@ def _fingerprint(evaluator: Any) -> Fingerprint:
 
 def _max_concurrency(evaluator: Any) -> int:
     limit = getattr(evaluator, "max_concurrency", 10)
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+    if not is_whole(limit, 1):
         raise TypeError(f"its max_concurrency must be a whole number of at least 1, not {limit!r}")
     return limit

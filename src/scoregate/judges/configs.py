@@ -14,7 +14,7 @@ from scoregate.judges.checks import checked_name, checked_title
 from scoregate.judges.finding import chosen, find, found_all
 from scoregate.judges.settling import Settled
 from scoregate.judges.version import JudgeVersion
-from scoregate.store import CONFIGS, JUDGES, Store, StoredConfig
+from scoregate.store import CONFIGS, JUDGES, Store, StoredConfig, stored_configs
 
 JudgeEntry = str | UUID | Mapping[str, str]
 
@@ -139,14 +139,15 @@ class TestConfigs:
             writer.update(CONFIGS, (config.name,), lambda _: [config])
 
     def _all(self) -> Iterator[StoredConfig]:
-        for (name,) in self._store.shelves(CONFIGS):
-            yield from self._read(name)
+        return (self._named(name, config) for name, config in stored_configs(self._store))
 
     def _read(self, name: str) -> Iterator[StoredConfig]:
-        for config in self._store.read(CONFIGS, (name,)):
-            checked_title(config.name, name, where=self._store.where(CONFIGS, (name,)))
-            own = config.id or str(uuid5(NAMESPACE_URL, f"scoregate:config:{name}"))
-            yield config.model_copy(update={"name": name, "id": own})
+        return (self._named(name, config) for config in self._store.read(CONFIGS, (name,)))
+
+    def _named(self, name: str, config: StoredConfig) -> StoredConfig:
+        checked_title(config.name, name, where=self._store.where(CONFIGS, (name,)))
+        own = config.id or str(uuid5(NAMESPACE_URL, f"scoregate:config:{name}"))
+        return config.model_copy(update={"name": name, "id": own})
 
     def _public(self, config: StoredConfig) -> TestConfig:
         shape = self._dataset(config.dataset)

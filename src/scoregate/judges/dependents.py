@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 
-from scoregate.store import CONFIGS, Store, StoredConfig
+from scoregate.store import CONFIGS, Store, stored_configs
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,15 @@ class DatasetUsers:
         Raises:
             StoreError: one cannot be read.
         """
-        return [config for config, stored in self._all() if stored.dataset in (dataset_id, name)]
+        return [config for config, stored in stored_configs(self.store) if stored.dataset in (dataset_id, name)]
+
+    def counts(self) -> Counter[str]:
+        """How many use each dataset, by its id or its name, whichever they say.
+
+        Raises:
+            StoreError: one cannot be read.
+        """
+        return Counter(stored.dataset for _, stored in stored_configs(self.store))
 
     def delete(self, dataset_id: str, name: str) -> None:
         """Delete them.
@@ -30,7 +38,3 @@ class DatasetUsers:
         """
         for config in self.of(dataset_id, name):
             self.store.update(CONFIGS, (config,), lambda _: ())
-
-    def _all(self) -> Iterator[tuple[str, StoredConfig]]:
-        for (name,) in self.store.shelves(CONFIGS):
-            yield from ((name, config) for config in self.store.read(CONFIGS, (name,)))

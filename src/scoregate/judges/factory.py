@@ -11,11 +11,11 @@ from scoregate.errors import JudgmentConflictError, JudgmentValidationError
 from scoregate.judges.checks import checked_judge, checked_name, read_categories
 from scoregate.judges.code import Judge
 from scoregate.judges.finding import chosen, every, find, found_all
-from scoregate.judges.pins import pinned
+from scoregate.judges.pins import pinned, read_pins
 from scoregate.judges.registration import registered, with_code
 from scoregate.judges.settling import Settled, after, changed, settled
 from scoregate.judges.version import PROD, JudgeVersion, versions_of
-from scoregate.store import CONFIGS, JUDGE_HISTORY, JUDGES, Store, StoredJudge
+from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, stored_configs
 from scoregate.store.judges import Category, ScoreType, digest_of, grading_of
 
 _FIRST = "0.0"
@@ -173,8 +173,7 @@ class JudgesFactory:
             return False
         name, keys = found.judge.name, {found.judge.name, found.judge.id}
         with self._store.writing() as writer:
-            configs = (config for shelf in self._store.shelves(CONFIGS) for config in self._store.read(CONFIGS, shelf))
-            if users := [config.name for config in configs if keys & set(config.judges)]:
+            if users := [config for config, stored in stored_configs(self._store) if keys & set(stored.judges)]:
                 raise JudgmentConflictError(
                     f"the judge {name!r:.60} is used by the test configs {', '.join(users):.300}",
                     advice="Delete these first, or take the judge out of them.",
@@ -195,11 +194,9 @@ class JudgesFactory:
         Raises:
             ValueError: a pin is not written as it must be.
         """
-        for found in found_all(self._store, judges):
-            if found.judge.kind == "code":
-                registered(self._store, self._live.get(found.judge.name, found.judge.target or ""), found.judge.name)
-        versions = pinned(self._store, judges, judge_versions)
-        return [with_code(version, self._live) for version in versions]
+        pins = read_pins(judge_versions)
+        members = [self._with_present_code(found) for found in found_all(self._store, judges)]
+        return [with_code(version, self._live) for version in pinned(self._store, members, pins)]
 
     def _default(self, name: str) -> JudgeVersion:
         if (found := settled(self._store, name)) is None:
@@ -208,6 +205,13 @@ class JudgesFactory:
 
     def _found(self, judge: str) -> Settled:
         return found_all(self._store, [judge])[0]
+
+    def _with_present_code(self, found: Settled) -> Settled:
+        """The same; of a code judge the newest version is then the code that there is."""
+        if found.judge.kind != "code":
+            return found
+        code = self._live.get(found.judge.name, found.judge.target or "")
+        return registered(self._store, code, found.judge.name)[0]
 
     def _changed(self, judge: str, change: Callable[[Settled], StoredJudge]) -> Settled:
         return changed(self._store, self._found(judge).judge.name, change)

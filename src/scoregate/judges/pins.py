@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from scoregate.core.figures import is_whole
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges.finding import chosen, found_all
 from scoregate.judges.settling import Settled
@@ -76,29 +77,22 @@ def _version(said: Mapping[str, Any]) -> str | None:
             raise ValueError("judge_versions: give a version, or major and minor")
         return version
     for number in (major, minor):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+        if number is not None and not is_whole(number, 0):
             raise ValueError(f"judge_versions: major and minor are whole numbers, not {number!r:.60}")
     if major is None and minor is not None:
         raise ValueError("judge_versions: a minor needs a major")
     return ".".join(str(number) for number in (major, minor) if number is not None) or None
 
 
-def pinned(store: Store, judges: Sequence[str], pins: Sequence[Mapping[str, Any]] | None = None) -> list[JudgeVersion]:
+def pinned(store: Store, members: Sequence[Settled], pins: Sequence[Pin] = ()) -> list[JudgeVersion]:
     """The versions to run: of each judge those that are pinned, else its default; no version twice.
 
-    Args:
-        judges: names or ids. pins: as users write them, of these judges.
-
     Raises:
-        ValueError: a pin is not written as it must be.
-        JudgmentValidationError: a judge or a version is not there, or a pin is of a judge that is not among them.
+        JudgmentValidationError: a version is not there, or a pin is of a judge that is not there or none of these.
         StoreError: something cannot be read.
     """
-    wanted = read_pins(pins)
-    found = found_all(store, [*judges, *(pin.judge for pin in wanted)])
-    members = found_all(store, judges)
-    _check_members(wanted, found, members)
-    versions = [version for each in members for version in _versions(each, wanted)]
+    _check_members(store, members, pins)
+    versions = [version for each in members for version in _versions(each, pins)]
     return list({(version.name, version.version): version for version in versions}.values())
 
 
@@ -107,11 +101,12 @@ def _versions(each: Settled, pins: Sequence[Pin]) -> list[JudgeVersion]:
     return [chosen(each, tag=pin.tag, version=pin.version) for pin in own] or [chosen(each)]
 
 
-def _check_members(pins: Sequence[Pin], found: Sequence[Settled], members: Sequence[Settled]) -> None:
-    names = [each.judge.name for each in members]
-    known = {key: each.judge.name for each in found for key in (each.judge.name, each.judge.id)}
-    if strangers := [pin.judge for pin in pins if known[pin.judge] not in names]:
+def _check_members(store: Store, members: Sequence[Settled], pins: Sequence[Pin]) -> None:
+    known = {key for each in members for key in (each.judge.name, each.judge.id)}
+    if strangers := [pin.judge for pin in pins if pin.judge not in known]:
+        found_all(store, strangers)
+        names = ", ".join(each.judge.name for each in members)
         raise JudgmentValidationError(
-            f"{strangers[0]!r:.60} is pinned, and is none of the judges {', '.join(names):.300}",
+            f"{strangers[0]!r:.60} is pinned, and is none of the judges {names:.300}",
             advice="Add it to the test config, or leave the pin out.",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scoregate.core.figures import is_positive, is_whole
 from scoregate.core.suite import Limits
 from scoregate.datasets import Dataset, Example
 from scoregate.engine.environment import selection
@@ -134,15 +135,8 @@ class OfflineTestsFactory:
         )
 
     def _dataset(self, config: TestConfig, version: int | str | None) -> Dataset:
-        there = self._client.datasets.versions(config.dataset)
-        wanted = (
-            each for each in there if version is not True and version in (each.version_number, str(each.version_id))
-        )
-        if version is not None and next(wanted, None) is None:
-            raise InvalidDataset(
-                f"Dataset version {version!s:.60} does not exist for the dataset of test config {config.name!r:.60}",
-                advice="A number is given as an int, the id of a version as a string.",
-            )
+        if version is not None:
+            self._check_version(config, version)
         dataset = self._client.datasets.get(config.dataset, version)
         if not len(dataset):
             raise JudgmentValidationError(
@@ -150,6 +144,15 @@ class OfflineTestsFactory:
                 f" {config.name!r:.60}, has no rows"
             )
         return dataset
+
+    def _check_version(self, config: TestConfig, version: int | str) -> None:
+        there = self._client.datasets.versions(config.dataset)
+        known = [key for each in there for key in (each.version_number, str(each.version_id))]
+        if version is True or version not in known:
+            raise InvalidDataset(
+                f"Dataset version {version!s:.60} does not exist for the dataset of test config {config.name!r:.60}",
+                advice="A number is given as an int, the id of a version as a string.",
+            )
 
 
 def _check_compatible(versions: Sequence[JudgeVersion], dataset: Dataset) -> None:
@@ -176,8 +179,8 @@ def _filling(agent: AgentFunction, examples: Iterable[Example], mapping: Mapping
 
 
 def _limits(concurrency: Any, timeout: Any) -> Limits:
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+    if not is_whole(concurrency, 1):
         raise ValueError(f"max_concurrency must be a whole number of at least 1, not {concurrency!r:.60}")
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+    if not is_positive(timeout):
         raise ValueError(f"timeout_seconds must be a number over 0, not {timeout!r:.60}")
     return Limits(concurrency, scoring_s=timeout)

@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from scoregate.engine.printing import one_line
+
+_LONGEST = 60
+
 
 @contextmanager
 def bar(name: str, total: int, *, shown: bool) -> Iterator[Callable[[], None]]:
@@ -15,7 +19,7 @@ def bar(name: str, total: int, *, shown: bool) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     with progress:
-        task = progress.add_task(_printable(name), total=total)
+        task = progress.add_task(one_line(name, _LONGEST).replace("[", "("), total=total)
         yield lambda: progress.advance(task)
 
 
@@ -26,7 +30,3 @@ def _rich() -> Any:
     except ImportError:
         return None
     return Progress(console=Console(stderr=True), transient=True)
-
-
-def _printable(name: str) -> str:
-    return "".join(char for char in name if char.isprintable()).replace("[", "(")[:60]

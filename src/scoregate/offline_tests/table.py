@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 
+from scoregate.engine.printing import one_line, print_text
 from scoregate.offline_tests.result import OfflineTestResult, ScoringResult
 
 _MOST_ROWS = 50
@@ -13,10 +13,8 @@ _MARKS = {True: "passed", False: "failed", None: ""}
 
 
 def show(result: OfflineTestResult, *, notice: str = "") -> None:
-    """Print it: those that failed first, nothing in it that steers a terminal."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    text = "\n".join([*_lines(result), *([notice] if notice else [])])
-    print(text.encode(encoding, "replace").decode(encoding))
+    """Print it: those that failed first."""
+    print_text("\n".join([*_lines(result), *([notice] if notice else [])]))
 
 
 def _lines(result: OfflineTestResult) -> Iterator[str]:
@@ -59,5 +57,4 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _cut(text: str) -> str:
-    folded = "".join(char for char in " ".join(text.split()) if char.isprintable())
-    return folded if len(folded) <= _WIDEST else f"{folded[: _WIDEST - 1]}…"
+    return one_line(text, _WIDEST)

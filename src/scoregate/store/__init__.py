@@ -3,7 +3,7 @@
 from typing import Any
 
 from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
-from scoregate.store.configs import CONFIGS, StoredConfig
+from scoregate.store.configs import CONFIGS, StoredConfig, stored_configs
 from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
 from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
@@ -81,6 +81,7 @@ __all__ = [
     "open_store",
     "overrides",
     "recent_overrides",
+    "stored_configs",
     "stored_trace",
     "verdict_on",
     "verdicts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, Field
@@ -9,6 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from scoregate.store.documents import TOML, Document
 from scoregate.store.kinds import Kind
 from scoregate.store.lines import whole
+from scoregate.store.protocol import Store
 
 
 class StoredConfig(Document):
@@ -23,3 +25,12 @@ class StoredConfig(Document):
 
 
 CONFIGS = Kind("configs", StoredConfig, TOML, ("config",))
+
+
+def stored_configs(store: Store) -> Iterator[tuple[str, StoredConfig]]:
+    """All test configs, each with the name that its file has.
+
+    Raises:
+        StoreError: one cannot be read.
+    """
+    return ((name, config) for (name,) in store.shelves(CONFIGS) for config in store.read(CONFIGS, (name,)))

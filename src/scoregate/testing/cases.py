@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 from zlib import crc32
 
+from scoregate.core.figures import is_whole
 from scoregate.core.naming import LONGEST_NAME, case_name
 from scoregate.core.suite import Case, Description
 from scoregate.core.wire import dump, ordered, plain
@@ -90,7 +91,7 @@ def _config(value: Any) -> TestCaseConfig:
 def _repeats(value: Any, selection: Selection) -> int:
     config = _config(value)
     asked = config.repeat_num_times
-    if asked is not None and (isinstance(asked, bool) or not isinstance(asked, int) or asked < 1):
+    if asked is not None and not is_whole(asked, 1):
         raise ValueError(f"its repeat_num_times must be a whole number of at least 1, not {asked!r}")
     if isinstance(config.tags, str) or not all(isinstance(tag, str) for tag in config.tags):
         raise TypeError(f"its tags must be a list of strings, not {config.tags!r}")

@@ -37,10 +37,11 @@ def concluded(logs: Sequence[EventLog], started: float, *, assert_test: bool, jo
         finish(log, started, assertion_failed=failed)
     result = _result(logs)
     if alone or assert_test:
-        from scoregate.testing.summary import show, summary
+        from scoregate.engine.printing import print_text
+        from scoregate.testing.summary import summary
 
         if alone:
-            show(summary(result))
+            print_text(summary(result))
         if assert_test and not result.passed:
             raise SuiteFailed(summary(result))
     return result

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from scoregate.core.figures import is_positive, is_whole
 from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Limits, Suite
 from scoregate.engine.environment import Selection, chosen, message
@@ -86,13 +87,13 @@ def _hasher(given: Any, problems: list[str]) -> Hasher:
 
 
 def _limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -> Limits:
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+    if not is_whole(concurrency, 1):
         problems.append(f"max_test_case_concurrency must be a whole number of at least 1, not {concurrency!r}")
         concurrency = 10
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+    if not is_whole(retries, 0):
         problems.append(f"retry_count must be a whole number of at least 0, not {retries!r}")
         retries = 0
-    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+    if timeout is not None and not is_positive(timeout):
         problems.append(f"timeout must be a number of seconds over 0, not {timeout!r}")
         timeout = None
     return Limits(concurrency, retries, timeout)

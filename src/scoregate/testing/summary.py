@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from scoregate.core.case import CaseResult, Status
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo
 from scoregate.core.record import SuiteResult
+from scoregate.engine.printing import one_line
 
 _MOST = 5
+_LONGEST = 300
 
 
 def summary(result: SuiteResult) -> str:
@@ -18,12 +19,6 @@ def summary(result: SuiteResult) -> str:
     if result.variants:
         return "\n".join(summary(variant) for variant in result.variants)
     return "\n".join([_headline(result), *_details(result)])
-
-
-def show(text: str) -> None:
-    """Print it; what the terminal's encoding lacks becomes a question mark."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "replace").decode(encoding))
 
 
 def _headline(result: SuiteResult) -> str:
@@ -85,5 +80,4 @@ def _mapping(metadata: object) -> dict[str, object]:
 
 
 def _line(text: str) -> str:
-    folded = " ".join(text.split())
-    return "".join(char for char in folded if char.isprintable())[:300]
+    return one_line(text, _LONGEST)

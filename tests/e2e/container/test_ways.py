@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.container.conftest import OWNER, Action, given_to, podman
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.host.test_install import UV
+from tests.integration.kept import UV
 
 NEEDS = suite("import iniconfig, sys\nprint('prefix', sys.prefix)")
 PYPROJECT = '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\ndependencies = ["iniconfig>=2"]\n'

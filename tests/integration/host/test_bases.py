@@ -66,6 +66,17 @@ def test_an_evaluator_that_changed_is_not_comparable(project: Project) -> None:
     assert ran.exit_code == 0
 
 
+def test_power_is_told_of_a_finished_run(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=30, bad=10))
+    project.scoregate("run")
+    done = project.scoregate("power", str(project.root / "scoregate-out"), "--drop", "0.1")
+    assert done.exit_code == 0, done.output
+    heading, row = done.output.splitlines()
+    assert "for 0.1: cases" in heading
+    assert row.split()[:4] == ["demo", "is-equals", "40", "1"]
+    assert row.index("40") + len("40") == heading.index("cases") + len("cases"), "numbers stand on the right"
+
+
 def test_a_finished_run_is_judged_compared_and_reported_again(project: Project) -> None:
     project.write("evals/demo.py", suite(good=9, bad=1))
     project.scoregate("run")

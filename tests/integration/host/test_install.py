@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.kept import UV
 
 WHEEL = "wheels/demo_dep-1.0-py3-none-any.whl"
 TOKEN = "ghs_0123456789abcdef"
-UV = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}") or "uv"
 
 
 @pytest.fixture

@@ -84,9 +84,14 @@ class Configs:
 
     def __init__(self) -> None:
         self.names = ["nightly"]
+        self.counted = 0
 
     def of(self, _dataset_id: str, name: str) -> list[str]:
         return self.names if name == "golden" else []
+
+    def counts(self) -> dict[str, int]:
+        self.counted += 1
+        return {"golden": len(self.names)}
 
     def delete(self, _dataset_id: str, name: str) -> None:
         assert name == "golden"
@@ -94,10 +99,12 @@ class Configs:
 
 
 def test_what_depends_on_a_dataset_is_counted_kept_and_deleted_with_it(tmp_path: Path) -> None:
-    datasets = Datasets(open_store(tmp_path), Configs())
+    configs = Configs()
+    datasets = Datasets(open_store(tmp_path), configs)
     made = datasets.create("golden", examples=[ROW])
     datasets.create("other", examples=[ROW])
     assert [info.test_config_count for info in datasets.list()] == [1, 0]
+    assert configs.counted == 1, "once for all datasets"
     with pytest.raises(JudgmentValidationError, match="test configs use it: nightly"):
         datasets.create("golden", examples=[ROW], overwrite=True)
     assert made.delete()

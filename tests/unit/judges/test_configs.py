@@ -120,6 +120,18 @@ def test_with_a_dataset_go_its_configs(client: Client, configs: TestConfigs) -> 
     assert configs.list() == []
 
 
+def test_configs_count_whichever_way_they_name_their_dataset(client: Client, configs: TestConfigs) -> None:
+    client.datasets.create("other", examples=[{"input": "Hi"}])
+    configs.create("nightly", "golden-set", ["helpfulness"])
+    path = file_of(client, "mine")
+    path.write_text(f'dataset = "{client.datasets.get("golden-set").dataset_id}"\njudges = ["helpfulness"]\n')
+    assert [(info.name, info.test_config_count) for info in client.datasets.list()] == [("golden-set", 2), ("other", 0)]
+    with pytest.raises(JudgmentConflictError, match="is used by the test configs mine, nightly"):
+        client.judges.delete("helpfulness")
+    client.datasets.delete("golden-set")
+    assert configs.list() == []
+
+
 def test_a_config_written_by_hand(client: Client, configs: TestConfigs) -> None:
     path = file_of(client, "mine")
     path.parent.mkdir(parents=True)

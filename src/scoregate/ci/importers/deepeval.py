@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.ci.importers.fields import error, flag, milliseconds, number, table, tables, text, told, usage
+from scoregate.ci.importers.fields import error, flag, milliseconds, table, tables, text, told, usage
 from scoregate.ci.importers.judgement import kept, verdict
 from scoregate.ci.importers.parts import Part, whole
 from scoregate.ci.importers.result_file import ResultFile
 from scoregate.ci.importers.trials import PASSED, Grade, Suite, Trial, excerpt, numbered
 from scoregate.core.evaluation import Threshold
 from scoregate.core.events import EvaluatorInfo, Event, Fingerprint, SuiteFinished, SuiteStarted
+from scoregate.core.figures import number
 from scoregate.errors import ImportFailed
 
 _LISTS = ("testCases", "conversationalTestCases")

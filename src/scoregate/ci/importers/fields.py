@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import isfinite
 from typing import Any
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo
+from scoregate.core.figures import amount
 
 _NOTHING: Mapping[str, Any] = {}
 _MOST_TOKENS = 2**53
@@ -31,36 +31,20 @@ def text(value: object) -> str:
     return str(value)
 
 
-def number(value: object) -> float | None:
-    """A number, NaN and infinities among them; None where it is none. A bool is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return None
-
-
 def flag(value: object) -> bool | None:
     """True or False; None where it is neither."""
     return value if isinstance(value, bool) else None
 
 
-def positive(value: object) -> float | None:
-    """A finite number that is not negative, such as a duration; None where it is none."""
-    found = number(value)
-    return found if found is not None and isfinite(found) and found >= 0 else None
-
-
 def count(value: object) -> int:
     """A count; 0 where it is none."""
-    found = positive(value)
+    found = amount(value)
     return int(found) if found is not None and found < _MOST_TOKENS else 0
 
 
 def milliseconds(seconds: object) -> float | None:
     """A duration in seconds, in milliseconds."""
-    found = positive(seconds)
+    found = amount(seconds)
     return None if found is None else found * 1000
 
 
@@ -68,7 +52,7 @@ def usage(
     tokens_in: object, tokens_out: object, *, cached: object = None, cost: object, model: str = ""
 ) -> Usage | None:
     """What was used; None where nothing is told of it."""
-    dollars = positive(cost)
+    dollars = amount(cost)
     found = Usage(count(tokens_in), count(tokens_out), count(cached), dollars, model or None)
     used = found.input_tokens or found.output_tokens or found.cached_tokens or dollars
     return found if used else None

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from math import isfinite, isnan
 from typing import Any
 
-from scoregate.ci.importers.fields import count, error, milliseconds, number, positive, table, tables, text, told
+from scoregate.ci.importers.fields import count, error, milliseconds, table, tables, text, told
 from scoregate.ci.importers.judgement import Scales, scaled
 from scoregate.ci.importers.trials import Grade, Trial, excerpt
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo
+from scoregate.core.figures import amount, number
 
 # As inspect's own `value_to_float` has them.
 _WORDS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -49,7 +50,7 @@ def _name(sample: Mapping[str, Any]) -> str:
 
 def _seconds(sample: Mapping[str, Any]) -> object:
     """Without the time that it waited for its turn, where that is known."""
-    return sample.get("total_time") if positive(sample.get("working_time")) is None else sample.get("working_time")
+    return sample.get("total_time") if amount(sample.get("working_time")) is None else sample.get("working_time")
 
 
 def _output(output: Mapping[str, Any]) -> object:
@@ -75,7 +76,7 @@ def _usage(by_model: Mapping[str, Any]) -> Usage | None:
     used = [table(each) for each in by_model.values()]
     if not used:
         return None
-    costs = [cost for each in used if (cost := positive(each.get("total_cost"))) is not None]
+    costs = [cost for each in used if (cost := amount(each.get("total_cost"))) is not None]
     cached = sum(count(each.get("input_tokens_cache_read")) for each in used)
     written = sum(count(each.get("input_tokens_cache_write")) for each in used)
     return Usage(

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from scoregate.ci.importers.fields import number, table
+from scoregate.ci.importers.fields import table
 from scoregate.ci.importers.trials import MET, Grade
 from scoregate.core.evaluation import Threshold
+from scoregate.core.figures import number
 from scoregate.core.scale import Scale
 
 Scales = Mapping[str, tuple[float, float]]

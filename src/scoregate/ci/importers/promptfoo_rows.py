@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.ci.importers.fields import count, error, flag, number, positive, table, tables, text, told, usage
+from scoregate.ci.importers.fields import count, error, flag, table, tables, text, told, usage
 from scoregate.ci.importers.judgement import Scales, kept, scaled, verdict
 from scoregate.ci.importers.promptfoo_survey import Survey, definition_of, description_of
 from scoregate.ci.importers.trials import PASSED, Grade, Trial, digest, excerpt
+from scoregate.core.figures import amount, number
 
 _ERROR = 2
 
@@ -28,7 +29,7 @@ def trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: Scale
         input=dict(inputs),
         definition=definition,
         output=response.get("output"),
-        duration_ms=positive(row.get("latencyMs")),
+        duration_ms=amount(row.get("latencyMs")),
         usage=usage(
             tokens.get("prompt"),
             tokens.get("completion"),

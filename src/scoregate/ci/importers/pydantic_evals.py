@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.ci.importers.fields import error, flag, milliseconds, number, table, tables, text, told, usage
+from scoregate.ci.importers.fields import error, flag, milliseconds, table, tables, text, told, usage
 from scoregate.ci.importers.judgement import Scales, scaled, scales_of, verdict
 from scoregate.ci.importers.parts import Part, whole
 from scoregate.ci.importers.result_file import ResultFile
 from scoregate.ci.importers.trials import Grade, Suite, Trial, excerpt
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.figures import number
 from scoregate.errors import ImportFailed
 
 _NEEDED = ("name", "cases", "failures")

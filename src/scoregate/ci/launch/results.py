@@ -60,12 +60,12 @@ class Results:
         files: dict[tuple[str, Path], None] = {}
         for each in dict.fromkeys(self.launch.source.imports):
             try:
-                paths = await anyio.to_thread.run_sync(self._new, each)
+                paths, older = await anyio.to_thread.run_sync(self._new, each)
             except ImportFailed as error:
                 failures.append(error)
                 continue
-            if skipped := len(_found(self.launch.cwd, each)) - len(paths):
-                tell(Noticed(self.launch.name, f"{_said(each)}: {skipped} older files are left aside"))
+            if older:
+                tell(Noticed(self.launch.name, f"{_said(each)}: {older} older files are left aside"))
             files |= dict.fromkeys((each.format, path) for path in paths)
         telling = _Telling(self.launch, tell, read, identity, suites, Counter(form for form, _ in files))
         for form, path in files:
@@ -80,8 +80,8 @@ class Results:
         """The command's, in words: where it stands in the project, else the project's own name."""
         return self.launch.cwd.name if self.launch.source.cwd == os.curdir else self.launch.source.cwd
 
-    def _new(self, wanted: Import) -> Sequence[Path]:
-        """The files that were written since the start.
+    def _new(self, wanted: Import) -> tuple[Sequence[Path], int]:
+        """The files that were written since the start, and how many older ones there are.
 
         Raises:
             ImportFailed: there are none, or too many.
@@ -100,7 +100,7 @@ class Results:
             )
         if len(new) > _MOST_FILES:
             raise ImportFailed(f"{_said(wanted)}: these are {len(new):,} files, over the limit of {_MOST_FILES:,}")
-        return new
+        return new, len(found) - len(new)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from scoregate.ci.listen.desk import Desk
 from scoregate.ci.listen.scores import evaluation_of, remarks
 from scoregate.ci.listen.suite_run import SuiteRun
 from scoregate.ci.listen.texts import error_info
-from scoregate.ci.listen.turning import digest, duration_ms
+from scoregate.ci.listen.turning import digest
 from scoregate.core.events import ErrorInfo
+from scoregate.core.figures import amount
 
 _OK = "ok"
 _LONGEST_PARAMS = 20_000
@@ -35,7 +36,7 @@ def _results(desk: Desk, call: Call) -> Reply:
     if run is None:
         return {"id": "unheard"}
     row = run.index.result(case, desk.spool.add(call.body), digest(call.data))
-    if call.says("testCaseDurationMs") and duration_ms(call.data["testCaseDurationMs"]) is None:
+    if call.says("testCaseDurationMs") and amount(call.data["testCaseDurationMs"]) is None:
         desk.notices.tell(f"suite {run.suite!r:.100} gives durations that are none, which were left out")
     desk.touched(run)
     return {"id": f"{run.id}-{row + 1}"}

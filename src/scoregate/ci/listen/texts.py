@@ -6,28 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoregate.ci.listen.advice import advice_for
-from scoregate.core.events import ErrorInfo
+from scoregate.core.parts import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, bounded
 from scoregate.core.wire import dump
 
 _LONGEST_NAME = 200
-_LONGEST_MESSAGE = 4_000
-_LONGEST_TRACEBACK = 16_000
 
 
 def error_info(said: Any) -> ErrorInfo:
     """What an SDK says of an exception, with our advice where we know one."""
     parts = said if isinstance(said, Mapping) else {"message": said}
     name = text(parts.get("name"), _LONGEST_NAME) or "Error"
-    message = text(parts.get("message"), _LONGEST_MESSAGE)
-    return ErrorInfo(name, message, text(parts.get("stacktrace"), _LONGEST_TRACEBACK), advice_for(message))
+    message = text(parts.get("message"), MAX_MESSAGE)
+    return ErrorInfo(name, message, text(parts.get("stacktrace"), MAX_TRACEBACK), advice_for(message))
 
 
 def text(value: Any, limit: int) -> str:
     """A text of about `limit` characters at most; nothing for null, JSON for what is no text."""
     if value is None:
         return ""
-    whole = value if isinstance(value, str) else dump(value).decode()
-    if len(whole) <= limit:
-        return whole
-    half = limit // 2
-    return f"{whole[:half]}\n… {len(whole) - limit:,} characters left out …\n{whole[-half:]}"
+    return bounded(value if isinstance(value, str) else dump(value).decode(), limit)

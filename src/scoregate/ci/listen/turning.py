@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 from zlib import crc32
 
@@ -15,6 +14,7 @@ from scoregate.ci.listen.scores import evaluation_of
 from scoregate.ci.listen.texts import error_info
 from scoregate.core.case import CaseKey
 from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored
+from scoregate.core.figures import amount
 from scoregate.core.naming import LONGEST_NAME, case_name
 from scoregate.core.wire import dump
 
@@ -37,7 +37,7 @@ class Teller:
         given = body.get("testCaseBody")
         name = case_name(key.hash, given) or dump(given).decode()[:LONGEST_NAME]
         yield from fitting(CaseStarted(**who, name=name, input=given, digest=f"{digest(body):08x}"), raw)
-        output, duration = self._output(body), duration_ms(body.get("testCaseDurationMs"))
+        output, duration = self._output(body), amount(body.get("testCaseDurationMs"))
         yield from fitting(CaseOutput(**who, output=output, duration_ms=duration), raw)
 
     def failure(self, key: CaseKey, body: Body, evaluator: str | None = None) -> Event:
@@ -83,14 +83,3 @@ class Teller:
 def digest(body: Body) -> int:
     """Tells whether a case is another one under the same hash."""
     return crc32(dump(body.get("testCaseBody")))
-
-
-def duration_ms(said: Any) -> float | None:
-    """Milliseconds; None where what was said is no duration."""
-    if isinstance(said, bool) or not isinstance(said, int | float):
-        return None
-    try:
-        number = float(said)
-    except OverflowError:
-        return None
-    return number if isfinite(number) and number >= 0 else None

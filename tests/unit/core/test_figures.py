@@ -1,0 +1,31 @@
+"""Numbers in what others say."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any
+
+import pytest
+
+from scoregate.core.figures import amount, is_positive, is_whole, number
+
+
+@pytest.mark.parametrize("said", [None, True, False, "1", [1], {}, 10**400])
+def test_what_is_no_number(said: Any) -> None:
+    assert (number(said), amount(said)) == (None, None)
+
+
+@pytest.mark.parametrize(("said", "amounts_to"), [(0, 0.0), (-0.0, 0.0), (2.5, 2.5), (-1, None), (inf, None)])
+def test_an_amount_is_finite_and_not_negative(said: float, amounts_to: float | None) -> None:
+    assert (number(said), amount(said)) == (said, amounts_to)
+    assert amount(nan) is None
+    assert number(nan) is not None
+
+
+def test_whole_numbers_have_a_least_and_are_no_bools() -> None:
+    assert [said for said in (-1, 0, 1, 10**400, True, 1.0, "1", None) if is_whole(said, 0)] == [0, 1, 10**400]
+    assert not is_whole(0, 1)
+
+
+def test_nothing_is_positive_but_numbers_over_zero() -> None:
+    assert [said for said in (0, -1, 0.5, 3, inf, nan, True, "1", None) if is_positive(said)] == [0.5, 3, inf]

@@ -1,0 +1,31 @@
+"""Words for a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from scoregate.engine.printing import one_line, print_text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("  two\n lines\t", "two lines"),
+        ("\x1b[31mred\u202e\x00", "[31mred"),
+        ("twelve chars", "twelve chars"),
+        ("thirteen char", "thirteen ch…"),
+        ("", ""),
+    ],
+)
+def test_a_line_holds_what_can_be_seen_and_no_more_than_fits(text: str, shown: str) -> None:
+    assert one_line(text, 12) == shown
+
+
+def test_what_the_encoding_lacks_becomes_a_question_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="\n")
+    monkeypatch.setattr("sys.stdout", out)
+    print_text("✓ ok")
+    out.flush()
+    assert out.buffer.getvalue() == b"? ok\n"  # type: ignore[attr-defined]
