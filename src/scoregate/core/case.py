@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.parts import ErrorInfo
+from scoregate.core.parts import ErrorInfo, Origin
 
 
 class Status(StrEnum):
@@ -44,7 +44,10 @@ class CaseError:
 
 @dataclass(slots=True)
 class CaseResult:
-    """Everything known of one trial of one case. `suite` is the index of its suite within the run."""
+    """Everything known of one trial of one case. `suite` is the index of its suite within the run.
+
+    `origin` is the line that the case was read from, where it stands in a file of its own.
+    """
 
     suite: int
     hash: str
@@ -64,6 +67,7 @@ class CaseResult:
     pending: tuple[str, ...] = ()
     usage: Usage | None = None
     trace: Any = None
+    origin: Origin | None = None
 
     @property
     def key(self) -> CaseKey:

@@ -68,6 +68,7 @@ class Trial:
     usage: Usage | None = None
     unscored: tuple[str, ...] = ()
     digest: str = ""
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Told:
 
     def _trial(self, trial: Trial) -> Iterable[Event]:
         where: dict[str, Any] = {"suite": self.id, "case": trial.hash, "repeat": trial.repeat}
-        yield CaseStarted(**where, name=trial.name, digest=trial.digest)
+        yield CaseStarted(**where, name=trial.name, digest=trial.digest, origin=trial.origin)
         if trial.error:
             yield Errored(**where, stage="task", error=trial.error)
         else:
