@@ -7,39 +7,22 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 from uuid import uuid4
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
-from scoregate.entities.base import Entity, Part
+from scoregate.entities.base import Entity
 from scoregate.entities.place import current_store
 from scoregate.entities.placing import drop_test, find_test, put_test
 from scoregate.entities.prompt import Prompt
+from scoregate.entities.test_configuration import TestConfiguration
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
 from scoregate.store.rows import line_of
 from scoregate.store.test_lines import StoredTest
 
+__all__ = ["Test", "TestConfiguration", "json_of", "line_of_test"]
+
 _LABELS = ("category", "topic", "behavior")
 _OTHER_NAMES = {"requirement": "behavior", "test_metadata": "metadata"}
-
-
-class TestConfiguration(Part):
-    """How a simulated user leads a conversation: what for, by what instructions, in what scenario, probing which
-    restrictions of the other side; `max_turns` and `min_turns` are at least 1."""
-
-    __test__ = False
-
-    goal: str = Field(min_length=1)
-    instructions: str = ""
-    restrictions: str = ""
-    scenario: str = ""
-    max_turns: int | None = Field(default=None, ge=1)
-    min_turns: int | None = Field(default=None, ge=1)
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.max_turns and self.min_turns and self.min_turns > self.max_turns:
-            raise ValueError(f"min_turns, {self.min_turns}, is more than max_turns, {self.max_turns}")
-        return self
 
 
 _CONFIGURATION = tuple(TestConfiguration.model_fields)
@@ -65,6 +48,12 @@ class Test(Entity):
     metadata: dict[str, Any] = Field(default_factory=dict)
     source: str | None = Field(default=None, exclude=True, repr=False)
     source_line: int | None = Field(default=None, exclude=True, repr=False)
+    _is_id_new: bool = PrivateAttr(default=False)
+
+    @property
+    def own_id(self) -> str | None:
+        """Its id, if it is known by that from run to run: not one that it has just been given."""
+        return None if self._is_id_new else self.id
 
     @property
     def requirement(self) -> str | None:
@@ -83,11 +72,17 @@ class Test(Entity):
             EntityError: something is missing, or cannot be kept. StoreError: it could not be written.
         """
         self._check_required()
-        self.id = self.id or str(uuid4())
+        self.settle_id()
         line = line_of_test(self)
-        put_test(current_store(), self.id, line)
+        put_test(current_store(), str(self.id), line)
         kept: dict[str, Any] = json.loads(line)
         return kept
+
+    def settle_id(self) -> str:
+        """Its id; if it has none, one that it gets now."""
+        if not self.id:
+            self.id, self._is_id_new = str(uuid4()), True
+        return self.id
 
     def pull(self) -> Self:
         """As `Entity.pull`."""
