@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from uuid import uuid4
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from scoregate.entities.base import Entity
+from scoregate.entities.endpoint import Endpoint
+from scoregate.entities.execution.terms import Terms
 from scoregate.entities.place import current_store
 from scoregate.entities.placing import drop_test, find_test, put_test
 from scoregate.entities.prompt import Prompt
@@ -18,6 +20,9 @@ from scoregate.enums import TestType
 from scoregate.errors import EntityError
 from scoregate.store.rows import line_of
 from scoregate.store.test_lines import StoredTest
+
+if TYPE_CHECKING:
+    from scoregate.models import Model
 
 __all__ = ["Test", "TestConfiguration", "json_of", "line_of_test"]
 
@@ -101,6 +106,34 @@ class Test(Entity):
             EntityError: it has no id. StoreError: it could not be written.
         """
         return drop_test(current_store(), self._own_id())
+
+    def execute(
+        self,
+        endpoint: Endpoint,
+        *,
+        metrics: Iterable[Any] | None = None,
+        execution_model: str | Model | None = None,
+        evaluation_model: str | Model | None = None,
+    ) -> dict[str, Any]:
+        """Ask an endpoint this test, here and now, and judge the answer, as a suite by the test's id.
+
+        It is measured by `metrics`, else by those of its behavior in the store, else by whether the answer shows that
+        behavior. What goes wrong with the endpoint or a metric is an Error, not raised.
+
+        Args:
+            metrics, execution_model, evaluation_model: as of `TestSet.execute`.
+
+        Returns:
+            `test_id`, `prompt_id`, `execution_time` in milliseconds, `test_output`, `test_metrics` with what each
+            metric said, `status` (Pass, Fail or Error; None where a filter leaves the test out), `error`, and
+            `test_configuration`.
+
+        Raises:
+            EntityError: the test or the endpoint has no id. Else as `TestSet.execute`.
+        """
+        from scoregate.entities.execution.one_test import executed
+
+        return executed(self, endpoint, Terms(None, metrics, execution_model, evaluation_model))
 
     @classmethod
     def read(cls, found: StoredTest) -> Self:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from scoregate.entities import membership
-from scoregate.entities.named_tests import NamedTests
+from scoregate.entities.execution.of_sets import RunnableTests
 from scoregate.entities.naming import id_of
 from scoregate.entities.place import current_store
 from scoregate.entities.properties import SHOWN, About, properties_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scoregate.models import Model
 
 
-class TestSet(NamedTests):
+class TestSet(RunnableTests):
     """Tests with a name. `tests` is None where they were not read, as in lists of sets: `pull` reads them.
 
     `metrics` are the names of those that all tests are measured with, in the place of those of their behaviors.

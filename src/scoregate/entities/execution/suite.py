@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 from scoregate.core.parts import ErrorInfo, Origin
 from scoregate.core.suite import Case, Limits, Scorer, Suite
@@ -12,9 +14,11 @@ from scoregate.entities.execution.asked import Asked
 from scoregate.entities.execution.cases import cases_of, describe
 from scoregate.entities.execution.measures import Measures
 from scoregate.entities.execution.scoring import scorers_for
-from scoregate.entities.execution.subjects import beside, recorded
+from scoregate.entities.execution.subjects import Answer, beside, recorded
 from scoregate.entities.execution.talks import Asking, Talks
 from scoregate.enums import TestType
+
+Ask: TypeAlias = Callable[[Asked], Awaitable[Answer]]
 
 
 def suite_of(
@@ -29,7 +33,7 @@ def suite_of(
     origin: Origin | None = None,
     message: str | None = None,
 ) -> Suite:
-    """The suite of the tests that are selected.
+    """The suite of the tests that are selected, asked of a target.
 
     Args:
         name: its id. target: what is asked. measures: what judges the answers.
@@ -39,21 +43,43 @@ def suite_of(
     Raises:
         MetricError: something is no metric, or two have one name. ModelError: the name of a model names nothing.
     """
-    selection, talks, limits = selection or Selection(), talks or Talks(), limits or Limits()
+    talks = talks or Talks()
+    suite = suite_by(
+        Asking(target, measures, talks).ask,
+        name,
+        tests,
+        measures=measures,
+        talks=talks,
+        limits=limits,
+        selection=selection,
+    )
+    return replace(suite, origin=origin, message=message)
+
+
+def suite_by(
+    ask: Ask,
+    name: str,
+    tests: Iterable[Asked],
+    *,
+    measures: Measures,
+    talks: Talks,
+    limits: Limits | None = None,
+    selection: Selection | None = None,
+) -> Suite:
+    """As `suite_of`, by whatever gives the answers."""
+    selection, limits = selection or Selection(), limits or Limits()
     cases = list(cases_of(tests, selection.repeats or 1))
     kept = list(chosen(cases, name, selection))
     return Suite(
         name,
         kept,
-        Asking(target, measures, talks).ask,
+        ask,
         describe,
         recorded,
         _scorers(kept, measures, talks, limits),
         trace_form=beside,
         limits=limits,
-        origin=origin,
         problems=_problems(name, cases, kept),
-        message=message,
     )
 
 
