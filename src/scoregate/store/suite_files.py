@@ -35,8 +35,8 @@ class TestSetTable(Item):
         metrics: names of metrics, for every test, besides those of the tables `[[metrics]]`.
         model: judges, and plays the user in conversations, in the place of the project's.
         user_model: plays the user in the place of that.
-        max_concurrency: tests at a time. retries: of a test, after an error that may pass.
-        timeout_seconds: that a test may take.
+        max_concurrency: tests at a time, in the place of the endpoint's. timeout_seconds: that a test may take.
+        retries: of a test, after an error that may pass.
     """
 
     __test__ = False
@@ -49,7 +49,7 @@ class TestSetTable(Item):
     metrics: tuple[Text, ...] = ()
     model: Text | None = None
     user_model: Text | None = None
-    max_concurrency: int = Field(default=10, ge=1, le=1000)
+    max_concurrency: int | None = Field(default=None, ge=1, le=1000)
     timeout_seconds: float | None = Field(default=None, gt=0)
     retries: int = Field(default=0, ge=0, le=10)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,21 +32,30 @@ class Document:
     apart: bool
 
 
-def gates_of(suite: SuiteFile, shown: str) -> Gates | None:
-    """What it sets for itself; None where that is nothing.
+def gates_of(text: str, *, shown: str) -> Gates | None:
+    """What a file sets for its suite; None where that is nothing, or where it is no TOML.
 
     Raises:
         StoreError: all that is wrong there, each with its line.
     """
 
     def place(keys: tuple[str, ...]) -> str:
-        return f"{shown}:{line_of(suite.text, (_GATES, *keys))}"
+        return f"{shown}:{line_of(text, (_GATES, *keys))}"
 
+    gates = _gates(text)
     try:
-        table = SuiteSettings.model_validate(suite.gates)
+        table = SuiteSettings.model_validate(gates)
     except ValidationError as error:
-        raise StoreError("\n".join(_wrong(error, place)), advice="These are limits as [suites] has them.") from None
-    return Gates(table, {keys: place(keys) for keys in _leaves(suite.gates)}) if suite.gates else None
+        raise StoreError("\n".join(_wrong(error, place))) from None
+    return Gates(table, {keys: place(keys) for keys in _leaves(gates)}) if gates else None
+
+
+def _gates(text: str) -> Mapping[str, Any]:
+    try:
+        gates = tomllib.loads(text).get(_GATES, {})
+    except ValueError:
+        return {}
+    return gates if isinstance(gates, Mapping) else {}
 
 
 def _wrong(error: ValidationError, place: Callable[[tuple[str, ...]], str]) -> Iterator[str]:
@@ -72,7 +82,8 @@ def checked(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Docume
         try:
             return find()
         except StoreError as error:
-            problems.append(f"{shown}:{line_of(suite.text, ('testset', key))}: {error}")
+            advice = f" ({error.advice})" if error.advice else ""
+            problems.append(f"{shown}:{line_of(suite.text, ('testset', key))}: {error.message}{advice}")
             return None
 
     named = suite.testset.set

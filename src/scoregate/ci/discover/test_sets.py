@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from scoregate.ci.discover.files import TEST_SETS, Candidate, candidates
 from scoregate.ci.plan import Found, Kind, Skipped, Source
@@ -13,9 +14,9 @@ from scoregate.ci.settings import Settings
 from scoregate.errors import StoreError, UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
-_MARK = b"testset"
+_TABLE = "testset"
 _WORKER = ("-m", "scoregate.worker", "testset")
-_NO_TABLE = "has no table [testset]"
+T = TypeVar("T")
 
 
 async def find_test_sets(root: Path, settings: Settings) -> Found:
@@ -50,47 +51,64 @@ def look(root: Path, file: Candidate) -> Source | Skipped:
             return Skipped(file.path, "no file")
         if path.stat().st_size > MAX_BYTES:
             return Skipped(file.path, "too large to be a suite", notable=True)
-        data = path.read_bytes()
+        text = path.read_bytes().decode("utf-8-sig", "replace")
     except OSError as error:
-        told = f"{file.path} cannot be read: {error.strerror}"
-        return Source(file.path, Kind.TESTSET, why=file.why, error=told)
-    return _read(root, file) if _is_one(data) else Skipped(file.path, _NO_TABLE)
+        return _broken(file, [f"{file.path} cannot be read: {error.strerror}"])
+    return _read(root, file, text) if _is_one(text) else Skipped(file.path, "has no table [testset]")
 
 
-def _is_one(data: bytes) -> bool:
+def _is_one(text: str) -> bool:
     """Whether it has the table; of what is no TOML, whether it may have been meant to."""
-    if _MARK not in data:
+    if _TABLE not in text:
         return False
     try:
-        return "testset" in tomllib.loads(data.decode("utf-8-sig"))
+        return _TABLE in tomllib.loads(text)
     except ValueError:
-        return b"[testset" in data
+        return f"[{_TABLE}" in text
 
 
-def _read(root: Path, file: Candidate) -> Source:
+def _read(root: Path, file: Candidate, text: str) -> Source:
     from scoregate.ci.discover.suite_documents import checked, gates_of
     from scoregate.store import open_store
     from scoregate.store.suite_files import read_suite_file, suite_name
+    from scoregate.store.toml_lines import line_of
 
-    path, name = root / file.path, None
-    try:
-        suite = read_suite_file(path, shown=file.path)
-        name = suite_name(suite, path)
-        gates = gates_of(suite, file.path)
-        document = checked(suite, path, open_store(root), shown=file.path)
-    except StoreError as error:
-        names = None if name is None else (name,)
-        return Source(file.path, Kind.TESTSET, suite_ids=names, why=file.why, error=f"{error}")
+    path, problems = root / file.path, Problems()
+    suite = problems.none_of(lambda: read_suite_file(path, shown=file.path))
+    gates = problems.none_of(lambda: gates_of(text, shown=file.path))
+    if suite is None:
+        return _broken(file, problems)
+    name, line = suite_name(suite, path), line_of(text, (_TABLE,))
+    document = problems.none_of(lambda: checked(suite, path, open_store(root), shown=file.path))
+    if document is None or problems:
+        return _broken(file, problems, (name,))
     return Source(
         file.path,
         Kind.TESTSET,
-        suite_ids=(name,),
+        line,
+        (name,),
         why=f"{file.why}, has a table [testset]",
-        argv=(*_WORKER, json.dumps({"file": file.path})),
+        argv=(*_WORKER, json.dumps({"file": file.path, "line": line, "path": file.path, "name": name})),
         needs=document.needs,
         gates=gates,
         apart=document.apart,
     )
+
+
+class Problems(list[str]):
+    """What is wrong with a file, each with its line."""
+
+    def none_of(self, read: Callable[[], T]) -> T | None:
+        """What was read; None where that raised, which is kept."""
+        try:
+            return read()
+        except StoreError as error:
+            self.extend(error.message.splitlines())
+        return None
+
+
+def _broken(file: Candidate, problems: Iterable[str], suite_ids: tuple[str, ...] | None = None) -> Source:
+    return Source(file.path, Kind.TESTSET, suite_ids=suite_ids, why=file.why, error="; ".join(problems))
 
 
 def _check_named(looked: Iterable[Source | Skipped], named: set[str]) -> None:
