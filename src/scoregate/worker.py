@@ -49,12 +49,13 @@ def run_config(*, name: str, origin: str, **order: Any) -> int:
     return 0
 
 
-def run_test_set(*, name: str, path: str) -> int:
-    """Run a suite that is data, by the path of its file; whatever keeps it from being run is an error in its record."""
+def run_test_set(*, name: str, path: str, document: Mapping[str, Any] | None = None) -> int:
+    """Run a suite that is data, by the path of its file, or as a document that stands for it; whatever keeps it from
+    being run is an error in its record."""
     from scoregate.entities.execution.suite_files import run_suite_file
 
     try:
-        run_suite_file(Path(path), open_store())
+        run_suite_file(Path(path), open_store(), document=document)
     except (ScoregateError, OSError, TypeError, ValueError) as error:
         tell(name, error, path)
     return 0

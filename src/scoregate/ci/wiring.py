@@ -37,7 +37,7 @@ from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene, open_scene
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
-from scoregate.errors import GitError
+from scoregate.errors import GitError, UsageError
 
 Say: TypeAlias = Callable[[str], None]
 Find: TypeAlias = Callable[[Path, Settings], Awaitable[Found]]
@@ -60,8 +60,14 @@ async def find_all(root: Path, settings: Settings) -> Found:
 
 
 async def gated(root: Path, settings: Settings) -> Settings:
-    """The settings with what the files of suites set for these, for a run that is judged where nothing is run."""
-    return with_gates(settings, (await find_test_sets(root, settings)).sources)
+    """The settings with what the files of suites set for these, for a run that is judged where nothing is run.
+
+    Where the project itself is not there, as in a job that only has its runs, the settings stand alone.
+    """
+    try:
+        return with_gates(settings, (await find_test_sets(root, settings)).sources)
+    except UsageError:
+        return settings
 
 
 @asynccontextmanager

@@ -26,6 +26,7 @@ COMMANDS = {
     "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
     "dataset": "list, show, add, compare and delete datasets and their versions",
     "agreement": "show how well judges agree with people, and fail when they do not",
+    "testset": "run one test set, by hand",
     "judge": "list, show, add, tag and diff judges with versions",
     "config": "list, show, add and remove test configs",
     "init": "write a starter suite, settings and a workflow",

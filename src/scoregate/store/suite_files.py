@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from scoregate.errors import StoreError
 from scoregate.store.documents import TOML, Document
@@ -15,6 +16,7 @@ from scoregate.store.heads import head_of, heads
 from scoregate.store.kinds import Kind
 from scoregate.store.lines import whole
 from scoregate.store.metrics import StoredMetric
+from scoregate.store.problems import said
 from scoregate.store.protocol import Store
 from scoregate.store.test_sets import TEST_SETS
 from scoregate.store.words import Item
@@ -22,6 +24,13 @@ from scoregate.store.words import Item
 Text = Annotated[str, Field(min_length=1), AfterValidator(whole)]
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _ENDING = ".testset"
+_BARE = (
+    (re.compile(r"https?://"), "REST"),
+    (re.compile(r"wss?://"), "WebSocket"),
+    (re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*$"), "SDK"),
+)
+# What is shown of an address that cannot be used: nothing that may be a secret.
+_SHOWN = re.compile(r"(?<=//)[^/@]*@|\?.*")
 
 
 class TestSetTable(Item):
@@ -31,7 +40,8 @@ class TestSetTable(Item):
         name: the suite's id; if not given, the file's name without its end.
         tests: a file of tests; if neither it nor `set` is given, the one beside the file that has its name.
         set: a test set of the store, by id or name.
-        endpoint: one of the store, by id or name, or the path of a file of TOML; or there is a table `[endpoint]`.
+        endpoint: one of the store, by id or name; the path of a file of TOML; an address, or a function as
+            "module:function", where nothing else is to be said. Or there is a table `[endpoint]`.
         metrics: names of metrics, for every test, besides those of the tables `[[metrics]]`.
         model: judges, and plays the user in conversations, in the place of the project's.
         user_model: plays the user in the place of that.
@@ -131,7 +141,8 @@ def endpoint_of(file: SuiteFile, path: Path, store: Store) -> StoredEndpoint:
 
 
 def endpoint_called(name: str, store: Store, *, beside: Path) -> StoredEndpoint:
-    """The endpoint of a file, if the name ends in .toml; else that of the store which has this id, else this name.
+    """The endpoint of a file, if the name ends in .toml; an address or a function by itself; else that of the store
+    which has this id, else this name.
 
     Args:
         beside: the folder that files are looked for in.
@@ -141,8 +152,18 @@ def endpoint_called(name: str, store: Store, *, beside: Path) -> StoredEndpoint:
     """
     if name.endswith(".toml"):
         return _in_file(beside / name, name)
+    if (kind := next((kind for pattern, kind in _BARE if pattern.match(name)), None)) is not None:
+        return _bare(name, kind)
     found: StoredEndpoint = _called(store, ENDPOINTS, name)
     return found
+
+
+def _bare(name: str, kind: str) -> StoredEndpoint:
+    """One that takes and gives what endpoints do by default."""
+    try:
+        return StoredEndpoint.model_validate({"connection_type": kind, "function" if kind == "SDK" else "url": name})
+    except ValidationError as error:
+        raise StoreError(f"the endpoint {_SHOWN.sub('', name)!r:.100}: {said(error)}") from None
 
 
 def _in_file(path: Path, shown: str) -> StoredEndpoint:

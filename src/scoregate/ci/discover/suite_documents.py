@@ -83,7 +83,8 @@ def checked(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Docume
             return find()
         except StoreError as error:
             advice = f" ({error.advice})" if error.advice else ""
-            problems.append(f"{shown}:{line_of(suite.text, ('testset', key))}: {error.message}{advice}")
+            place = f"{shown}:{line_of(suite.text, ('testset', key))}" if suite.text else shown
+            problems.append(f"{place}: {error.message}{advice}")
             return None
 
     named = suite.testset.set

@@ -21,6 +21,8 @@ _DIFF_LINES = 40
 _CONTEXT = 2
 _REASONS = 50
 _APART = ("prompt", "relevant_turns")
+# What a metric with a scale of its own says besides its value; the threshold stands beside the score.
+_OF_SCALES = ("scale", "passes_at")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
 
 
@@ -59,7 +61,9 @@ def _inline(value: Any, limit: int) -> str:
 
 def why(evaluation: Evaluation, limit: int = 200) -> str:
     """The reasons on one line, without what is told elsewhere; empty where the evaluator gave none."""
-    return one_line("; ".join(reasons(evaluation, limit, without=_APART)), limit)
+    given = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
+    apart = (*_APART, *_OF_SCALES) if given.keys() >= set(_OF_SCALES) else _APART
+    return one_line("; ".join(reasons(evaluation, limit, without=apart)), limit)
 
 
 def shown_score(score: float, threshold: Threshold | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,17 +29,17 @@ from scoregate.store.test_sets import TEST_SETS
 from scoregate.store.test_sets import tests_of as kept_tests_of
 
 
-def run_suite_file(path: Path, store: Store) -> None:
+def run_suite_file(path: Path, store: Store, *, document: Mapping[str, Any] | None = None) -> None:
     """Put its tests to its endpoint, and have the answers judged; what comes of them goes where the host listens.
 
     Args:
-        path: as messages are to show it.
+        path: as messages are to show it. document: what stands for the file, where that is not as it is there.
 
     Raises:
         StoreError: something is wrong with the file, or what it names is not there. InvalidTests: or with the tests.
         EndpointError, MetricError, ModelError: or with the endpoint, a metric, a model. OSError: or with a file.
     """
-    file = read_suite_file(path, shown=str(path))
+    file = read_suite_file(path, shown=str(path)) if document is None else SuiteFile.model_validate(document)
     name = suite_name(file, path)
     if not selection().includes(name):
         return
