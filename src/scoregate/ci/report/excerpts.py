@@ -49,7 +49,7 @@ def reasons(evaluation: Evaluation, limit: int, *, without: Container[str] = ())
 
 def _items(metadata: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(metadata, Mapping):
-        yield from metadata.items()
+        yield from sorted(metadata.items(), key=lambda item: item[0] != "reason")
     elif metadata is not None:
         yield "metadata", metadata
 
@@ -62,7 +62,7 @@ def _inline(value: Any, limit: int) -> str:
 def why(evaluation: Evaluation, limit: int = 200) -> str:
     """The reasons on one line, without what is told elsewhere; empty where the evaluator gave none."""
     given = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
-    apart = (*_APART, *_OF_SCALES) if given.keys() >= set(_OF_SCALES) else _APART
+    apart = (*_APART, *_OF_SCALES) if given.keys() >= {"value", "scale"} else _APART
     return one_line("; ".join(reasons(evaluation, limit, without=apart)), limit)
 
 
