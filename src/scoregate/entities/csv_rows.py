@@ -34,7 +34,8 @@ class RowReader:
         self._columns = header.columns
         self._width = len(header.columns)
         self._usual = _getter(header.columns, _USUAL)
-        self._rare = _getter(header.columns, sorted({name for name in header.columns if name} - {*_USUAL}))
+        rare = [name for name in header.columns if name and name not in _USUAL]
+        self._rare = _getter(header.columns, rare) if rare else None
 
     def read(self, cells: list[str], line: int) -> Test | str | None:
         """The test of a row that begins on this line; what is wrong with it; None for an empty row."""
@@ -42,11 +43,11 @@ class RowReader:
             return f"has {len(cells)} cells, the header {self._width}" if any(map(str.strip, cells)) else None
         cells.append("")
         problems: list[str] = []
-        if (fields := self._question(cells)) is None:
+        if (fields := self._question(cells, line)) is None:
             row = dict(zip(self._columns, cells, strict=False))
             row.pop(None, None)
             fields, problems = _whole(row)
-        fields["source"], fields["source_line"] = self._source, line
+            fields |= {"source": self._source, "source_line": line}
         if not problems:
             try:
                 return _validated(fields)  # type: ignore[no-any-return]
@@ -54,19 +55,23 @@ class RowReader:
                 problems = [_told(where, what) for where, what in details(error)]
         return "; ".join(problems) if any(map(str.strip, cells)) else None
 
-    def _question(self, cells: list[str]) -> dict[str, Any] | None:
+    def _question(self, cells: list[str], line: int) -> dict[str, Any] | None:
         """The fields of a row that has nothing but what nearly all have; None for any other."""
         category, topic, behavior, content, expected, kind, own = self._usual(cells)
-        if kind not in _SINGLE or not content or not category.strip() or not behavior.strip() or any(self._rare(cells)):
+        if self._rare is not None and any(self._rare(cells)):
             return None
-        return {
-            "id": own or None,
+        if kind not in _SINGLE or not content or not category.strip() or not behavior.strip():
+            return None
+        fields = {
             "category": intern(category),
             "topic": intern(topic) if topic else None,
             "behavior": intern(behavior),
             "prompt": {"content": content, "expected_response": expected} if expected else {"content": content},
             "test_type": TestType.SINGLE_TURN,
+            "source": self._source,
+            "source_line": line,
         }
+        return {"id": own, **fields} if own else fields
 
 
 def _getter(columns: Sequence[str | None], names: Sequence[str]) -> Callable[[list[str]], Sequence[str]]:
