@@ -10,7 +10,7 @@ from typing import Any
 from anyio import to_thread
 
 from scoregate.engine.call import is_async, settled
-from scoregate.engine.importing import module_of
+from scoregate.engine.targets import module_of
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.metrics.bar import ThresholdOperator, bar_of, scale_of
