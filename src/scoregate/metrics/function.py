@@ -62,6 +62,10 @@ class FunctionMetric(Metric, OfOutputs):
         """What the function returns."""
         return self.function(*args, **named)
 
+    def to_config(self) -> dict[str, Any]:
+        """Its name and where it is found again, which `read_metric` understands."""
+        return self.definition()
+
     def definition(self) -> dict[str, Any]:
         """As `Metric.definition`: where it is found again."""
         path = self.function.__qualname__

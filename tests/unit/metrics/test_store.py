@@ -215,7 +215,7 @@ def test_a_function_is_kept_by_its_place() -> None:
     assert isinstance(short, FunctionMetric)
     stored = short.push()
     assert (stored["use"], stored["id"]) == ("my_metrics:short", "short")
-    assert read_metric("short") is short
+    assert read_metric("short") is read_metric(short.to_config()) is short
     with pytest.raises(MetricError, match="is code, my_metrics:short, and no FunctionMetric"):
         FunctionMetric.pull(name="short")
 
