@@ -13,10 +13,10 @@ from pydantic_core import from_json
 from scoregate.core.parts import ErrorInfo, Origin
 from scoregate.engine.environment import events_folder, message
 from scoregate.engine.errors import error_info
-from scoregate.engine.importing import imported
 from scoregate.engine.log import EventLog
 from scoregate.engine.origin import caller, stated
 from scoregate.engine.run_suite import finish
+from scoregate.engine.targets import target
 from scoregate.errors import JudgmentTestError, ScoregateError, SettingsError
 from scoregate.store import open_store
 
@@ -68,10 +68,10 @@ def loaded(key: str, name: str) -> Any:
         SettingsError: it is not there, or its module raises when it is imported.
     """
     try:
-        found = imported(name)
-    except ImportError as error:
+        found = target(name)
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
         raise SettingsError(
-            f"{key} = {name!r:.200} cannot be loaded: {error!s:.500}",
+            f"{key} = {name!r:.200} cannot be loaded: {type(error).__name__}: {error!s:.500}",
             advice="It is imported from the project's top folder, its src/, or what is installed there.",
         ) from error
     if not callable(found):

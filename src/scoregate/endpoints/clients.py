@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import httpx
 
-_LIMITS = httpx.Limits(max_connections=2, max_keepalive_connections=1)
+# Many servers, uvicorn among them, close what was idle for five seconds: just then it must not be used.
+_LIMITS = httpx.Limits(max_connections=2, max_keepalive_connections=1, keepalive_expiry=3.0)
 
 
 class Clients:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from scoregate.core.parts import Fingerprint
@@ -15,12 +15,7 @@ _BARE = ("builtins", "abc", "typing", "typing_extensions")
 
 
 def fingerprint(
-    evaluator: object,
-    *,
-    ignore: Iterable[str] = (),
-    model: str | None = None,
-    prompt: str | None = None,
-    code: Callable[..., Any] | None = None,
+    evaluator: object, *, ignore: Iterable[str] = (), model: str | None = None, prompt: str | None = None
 ) -> Fingerprint:
     """The fingerprint of an evaluator.
 
@@ -33,22 +28,20 @@ def fingerprint(
         evaluator: any object. ignore: attributes that do not change a score.
         model: the one that it asks, where it knows that better than its attribute `model`.
         prompt: a digest of what that is asked, where the evaluator knows it.
-        code: a function of the user's that it calls.
     """
     told = model or getattr(evaluator, "model", None)
     named = isinstance(told, str)
     return Fingerprint(
-        source=_source(type(evaluator), code),
+        source=_source(type(evaluator)),
         prompt=prompt,
         parameters=digest(_parameters(evaluator, {*ignore, "model"} if named else {*ignore})),
         model=told if named else None,
     )
 
 
-def _source(cls: type, code: Callable[..., Any] | None) -> str | None:
-    called = () if code is None else of_name(code.__module__, code.__qualname__)
+def _source(cls: type) -> str | None:
     try:
-        return digest(*_sources(cls), *called)
+        return digest(*_sources(cls))
     except (LookupError, RecursionError):
         return None
 

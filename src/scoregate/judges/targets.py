@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scoregate.engine.fingerprint import fingerprint
-from scoregate.engine.importing import imported, module_of
+from scoregate.engine.targets import module_of
+from scoregate.engine.targets import target as found_at
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges.code import Judge, score_type_of
 from scoregate.judges.responses import NumericResponse
@@ -21,13 +22,12 @@ def loaded(target: str) -> Judge[Any]:
         JudgmentValidationError: there is none.
     """
     try:
-        return instance(imported(target))
+        return instance(found_at(target))
     except JudgmentValidationError:
         raise
-    except Exception as error:  # the user's class may raise anything
-        said = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error!s:.300}"
+    except Exception as error:  # the user's module may raise anything
         raise JudgmentValidationError(
-            f"the code judge {target!r:.100} cannot be loaded: {said}",
+            f"the code judge {target!r:.100} cannot be loaded: {type(error).__name__}: {error!s:.300}",
             advice="Name a module that can be imported from here, and a class in it that takes no arguments.",
         ) from error
 

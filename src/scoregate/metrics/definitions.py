@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scoregate.engine.evaluators import scorer_of
-from scoregate.engine.importing import imported
+from scoregate.engine.targets import target
 from scoregate.errors import MetricError
 from scoregate.metrics.behavior import BehaviorJudge, behavior_judge
 from scoregate.metrics.categorical import CategoricalJudge
@@ -81,14 +81,14 @@ def _judge(stored: StoredMetric) -> Metric:
 
 def _used(stored: StoredMetric) -> Any:
     """What code says of itself, its name included, stands."""
-    target, arguments = str(stored.use), stored.arguments
+    name, arguments = str(stored.use), stored.arguments
     try:
-        found = imported(target)
+        found = target(name)
         found = found(**arguments) if isinstance(found, type) else _whole(found, arguments)
-    except Exception as error:  # the user's module and class may raise anything
-        reason = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error!s:.300}"
+    except (Exception, SystemExit) as error:  # the user's module and class may raise anything
+        reason = f"{type(error).__name__}: {error!s:.300}"
         raise MetricError(
-            f"the metric {stored.title!r:.60} uses {target!r:.100}, which cannot be had: {reason}",
+            f"the metric {stored.title!r:.60} uses {name!r:.100}, which cannot be had: {reason}",
             advice="Name a module that can be imported from here, and what its class is to be called with.",
         ) from error
     if not isinstance(found, Metric):

@@ -10,7 +10,7 @@ from typing import Any
 from anyio import to_thread
 
 from scoregate.engine.call import is_async, settled
-from scoregate.engine.importing import module_of
+from scoregate.engine.targets import module_of
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.metrics.bar import ThresholdOperator, bar_of, scale_of
@@ -61,6 +61,10 @@ class FunctionMetric(Metric, OfOutputs):
     def __call__(self, *args: Any, **named: Any) -> Any:
         """What the function returns."""
         return self.function(*args, **named)
+
+    def to_config(self) -> dict[str, Any]:
+        """Its name and where it is found again, which `read_metric` understands."""
+        return self.definition()
 
     def definition(self) -> dict[str, Any]:
         """As `Metric.definition`: where it is found again."""

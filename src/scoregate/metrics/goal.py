@@ -85,6 +85,11 @@ class GoalAchievementJudge(ScaledJudge, OfConversations):
         contract = "\n".join(f"{number}. {each}" for number, each in enumerate(self.criteria, 1))
         return {**super().words(), "contract": contract}
 
+    def answers(self) -> str:
+        """As `Judge.answers`."""
+        low, high = self.bar.scale.low, self.bar.scale.high
+        return f"The score is a number from {low:g} to {high:g}: how much of the goal was reached."
+
     async def asked(self, model: Model, prompt: str, turns: int) -> Grade:
         """As `Judge.asked`."""
         scale = self.bar.scale

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.parts import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
+from scoregate.engine.callables import fingerprint_of as of_function
 from scoregate.engine.evaluators import scorer_of
-from scoregate.engine.fingerprint import fingerprint
+from scoregate.engine.fingerprint import digest, fingerprint
 from scoregate.errors import MetricError
 from scoregate.metrics.function import FunctionMetric
 from scoregate.metrics.grade import Grade
@@ -50,7 +52,8 @@ def scorers_of(metrics: Iterable[Any], subject: Read, *, max_concurrency: int = 
 def fingerprint_of(metric: Metric) -> Fingerprint:
     """What its scores depend on."""
     if isinstance(metric, FunctionMetric):
-        return fingerprint(metric, ignore=(*_WITHOUT_EFFECT, "function"), code=metric.function)
+        own, code = fingerprint(metric, ignore=(*_WITHOUT_EFFECT, "function")), of_function(metric.function)
+        return replace(code, parameters=digest(own.parameters or "", code.parameters or ""))
     if not isinstance(metric, Judge):
         return fingerprint(metric, ignore=_WITHOUT_EFFECT)
     ignored = (*_WITHOUT_EFFECT, *_ASKED)

@@ -29,6 +29,7 @@ KINDS: tuple[Kind[Any], ...] = (
     JUDGE_HISTORY,
     CONFIGS,
     TRACES,
+    METRICS,
     TEST_SETS,
     LOOSE_TESTS,
     BEHAVIORS,
@@ -36,7 +37,6 @@ KINDS: tuple[Kind[Any], ...] = (
     TOPICS,
     TEST_RUNS,
     ENDPOINTS,
-    METRICS,
 )
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -13,8 +14,17 @@ from tests.integration.metrics.suites import MULTI, SINGLE, TALK, run
 
 from scoregate.core.evaluation import Threshold
 from scoregate.enums import TestType
-from scoregate.metrics import CategoricalJudge, ConversationHistory, NumericJudge, behavior_judge
+from scoregate.metrics import (
+    CategoricalJudge,
+    ConversationHistory,
+    GoalAchievementJudge,
+    NumericJudge,
+    Subject,
+    behavior_judge,
+    scorers_of,
+)
 from scoregate.models import get_model
+from scoregate.testing.evaluators import BaseIsEquals
 
 POLITE = NumericJudge("Is it polite?", name="polite", min_score=1, max_score=5)
 TONE = CategoricalJudge(
@@ -216,3 +226,41 @@ def test_what_is_out_of_scope_has_nothing_to_say(server: OpenAIServer) -> None:
         ("single", "multi"),
         ("multi", "single"),
     ]
+
+
+def test_evaluators_are_metrics_too_and_get_the_case_and_the_output(server: OpenAIServer) -> None:  # noqa: ARG001
+    class Equal(BaseIsEquals[Subject, str]):
+        id = "equal"
+        max_concurrency = 3
+
+        def test_case_mapper(self, test_case: Subject) -> str:
+            return test_case.expected_output or ""
+
+        def output_mapper(self, output: str) -> str:
+            return output
+
+    subjects = {"a": SINGLE, "b": replace(SINGLE, expected_output="At nine.")}
+    scores = {case.hash: case.evaluations["equal"].score for case in run([POLITE, Equal()], subjects).cases}
+    assert scores == {"a": 0, "b": 1}
+    limits = [scorer.max_concurrency for scorer in scorers_of([POLITE, Equal()], lambda *_: SINGLE, max_concurrency=7)]
+    assert limits == [7, 3]
+
+
+def test_no_more_than_so_many_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.models.manners._known", {})
+    with OpenAIServer.start(latency=0.05) as slow:
+        for name, value in slow.environment.items():
+            monkeypatch.setenv(name, value)
+        started = perf_counter()
+        run([behavior_judge()], {str(number): replace(SINGLE, input=str(number)) for number in range(12)}, limit=3)
+        assert len(slow.requests) == 12
+        assert perf_counter() - started >= 4 * 0.05
+
+
+def test_what_was_asked_before_is_known(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_CACHE", "on")
+    judges = [POLITE, behavior_judge(), GoalAchievementJudge(name="goal")]
+    first, again = (only(run(judges, {"a": MULTI})).evaluations for _ in range(2))
+    assert len(server.requests) == len(judges)
+    assert {name: each.score for name, each in first.items()} == {name: each.score for name, each in again.items()}
+    assert all(each.usage is not None and each.usage.cached for each in again.values())

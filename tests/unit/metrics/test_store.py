@@ -179,7 +179,7 @@ BAD: list[tuple[Any, str]] = [
     ({"kind": "numeric", "prompt": "x", "categories": ["a"]}, "a NumericJudge has no categories"),
     ({"kind": "behavior", "prompt": "x"}, "a BehaviorJudge has no prompt"),
     ({"kind": "numeric", "prompt": "x", "threshold": 3}, "'NumericJudge': threshold must lie from 0 to 1"),
-    ({"use": "my_metrics"}, "uses 'my_metrics', which cannot be had: it is not written as module:name"),
+    ({"use": "my_metrics"}, "uses 'my_metrics', which cannot be had: ValueError: it is not written as module:name"),
     ({"use": "no_such_module:X"}, "cannot be had: ModuleNotFoundError: No module named 'no_such_module'"),
     ({"use": "json:Nothing"}, "cannot be had: AttributeError"),
     ({"use": "json:dumps"}, "'json:dumps', which is neither a metric nor an evaluator"),
@@ -215,7 +215,7 @@ def test_a_function_is_kept_by_its_place() -> None:
     assert isinstance(short, FunctionMetric)
     stored = short.push()
     assert (stored["use"], stored["id"]) == ("my_metrics:short", "short")
-    assert read_metric("short") is short
+    assert read_metric("short") is read_metric(short.to_config()) is short
     with pytest.raises(MetricError, match="is code, my_metrics:short, and no FunctionMetric"):
         FunctionMetric.pull(name="short")
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scoregate.entities.endpoint import Endpoint
-from scoregate.entities.execution.executing import course_by, course_on
-from scoregate.entities.execution.keeping import executed
-from scoregate.entities.execution.past_runs import Replay, last_run, run_to_rescore
-from scoregate.entities.execution.preflight import PreflightResult, checked
 from scoregate.entities.execution.terms import Terms
 from scoregate.entities.named_tests import NamedTests
-from scoregate.entities.place import current_store
 from scoregate.enums import ExecutionMode
-from scoregate.errors import EntityError
-from scoregate.store.test_runs import StoredTestRun
 
 if TYPE_CHECKING:
+    from scoregate.entities.execution.preflight import PreflightResult
     from scoregate.entities.test_run import TestRun
     from scoregate.models import Model
 
@@ -63,11 +56,10 @@ class RunnableTests(NamedTests):
                 the endpoint needs is not set. MetricError: a metric is none. ModelError: a model has no such name.
             StoreError: the store cannot be read or written.
         """
-        run, store = self._run(endpoint), current_store()
-        evaluation = evaluation_model or evaluation_model_id
-        terms = Terms(mode, self._metrics(metrics), execution_model or execution_model_id, evaluation, max_concurrency)
-        course = partial(course_on, endpoint.definition, self._title, list(self._tests()), terms, store=store)
-        return self._told(endpoint, executed(run, self._title, course, store=store, title=run_name))
+        from scoregate.entities.execution.runs_of_sets import executed
+
+        user, judge = execution_model or execution_model_id, evaluation_model or evaluation_model_id
+        return executed(self, endpoint, Terms(mode, metrics, user, judge, max_concurrency), title=run_name)
 
     def rescore(
         self,
@@ -87,13 +79,10 @@ class RunnableTests(NamedTests):
         Raises:
             EntityError: there is no such run. Else as `execute`.
         """
-        store = current_store()
-        past = run_to_rescore(store, *self._ids(endpoint), run)
-        terms = Terms(mode, self._metrics(metrics), evaluation_model=evaluation_model or evaluation_model_id)
-        tests, name = list(self._tests()), f"{self._title} (rescored)"
-        ask = Replay(store, past, tests).ask
-        course = partial(course_by, lambda _: ask, name, tests, terms=terms, most=10, store=store)
-        return self._told(endpoint, executed(self._run(endpoint, rescored=past.id), name, course, store=store))
+        from scoregate.entities.execution.runs_of_sets import rescored
+
+        terms = Terms(mode, metrics, evaluation_model=evaluation_model or evaluation_model_id)
+        return rescored(self, endpoint, run, terms=terms)
 
     def last_run(self, endpoint: Endpoint) -> dict[str, Any] | None:
         """The last run against an endpoint that has ended: `id`, `nano_id`, `name`, `status`, `created_at`,
@@ -102,11 +91,9 @@ class RunnableTests(NamedTests):
         Raises:
             EntityError: the set or the endpoint has no id. StoreError: a run cannot be read.
         """
-        found = last_run(current_store(), *self._ids(endpoint))
-        if found is None:
-            return None
-        names = ("id", "name", "status", "created_at", "test_count", "pass_rate")
-        return {"nano_id": found.id, **{name: getattr(found, name) for name in names}}
+        from scoregate.entities.execution.runs_of_sets import last
+
+        return last(self, endpoint)
 
     def preflight(
         self,
@@ -122,49 +109,7 @@ class RunnableTests(NamedTests):
 
         Nothing that is found is raised. Arguments are as those of `execute`.
         """
-        evaluation = evaluation_model or evaluation_model_id
-        terms = Terms(None, self._metrics(metrics), execution_model or execution_model_id, evaluation)
-        return checked(list(self._tests()), endpoint, terms, store=current_store())
+        from scoregate.entities.execution.runs_of_sets import preflight
 
-    @property
-    def _title(self) -> str:
-        return self.name or str(self.id)
-
-    def _metrics(self, given: Iterable[Any] | None) -> list[Any]:
-        return list(given or ()) or list(self.metrics)
-
-    def _ids(self, endpoint: Endpoint) -> tuple[str, str]:
-        if not self.id:
-            raise EntityError("Test set ID must be set before executing")
-        if not endpoint.id:
-            raise EntityError("Endpoint ID must be set before executing")
-        return self.id, endpoint.id
-
-    def _run(self, endpoint: Endpoint, **more: Any) -> StoredTestRun:
-        own, on = self._ids(endpoint)
-        return StoredTestRun(test_set_id=own, endpoint_id=on, metadata=more)
-
-    def _told(self, endpoint: Endpoint, run: StoredTestRun | None) -> dict[str, Any]:
-        return {
-            **_summary(run),
-            "test_set_id": self.id,
-            "test_set_name": self.name,
-            "endpoint_id": endpoint.id,
-            "endpoint_name": endpoint.name,
-            "test_configuration_id": None,
-            "task_id": None,
-        }
-
-
-def _summary(run: StoredTestRun | None) -> dict[str, Any]:
-    if run is None:
-        said = "a filter leaves this test set out"
-        return {"status": "skipped", "message": said, "test_run_id": None, "test_count": 0, "pass_rate": None}
-    rate = "nothing judged" if run.pass_rate is None else f"{run.pass_rate:.0%} passed"
-    return {
-        "status": run.status.lower(),
-        "message": f"{run.test_count} tests run, {rate}",
-        "test_run_id": run.id,
-        "test_count": run.test_count,
-        "pass_rate": run.pass_rate,
-    }
+        user, judge = execution_model or execution_model_id, evaluation_model or evaluation_model_id
+        return preflight(self, endpoint, Terms(None, metrics, user, judge))

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scoregate.core.suite import Limits
-from scoregate.entities.execution.talks import Talks
 from scoregate.enums import ExecutionMode
 from scoregate.errors import EntityError
-from scoregate.metrics import GoalAchievementJudge
 
 if TYPE_CHECKING:
+    from scoregate.entities.execution.talks import Talks
     from scoregate.models import Model
 
 
@@ -46,4 +45,7 @@ class Terms:
 
     def talks(self) -> Talks:
         """How conversations are led."""
+        from scoregate.entities.execution.talks import Talks
+        from scoregate.metrics import GoalAchievementJudge
+
         return Talks(self.execution_model, GoalAchievementJudge(model=self.evaluation_model))

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
 from tests.integration.conversations.talking import user_says
-from tests.integration.entities.questions import pushed, results, talk
+from tests.integration.execution.questions import pushed, results, talk
 
 from scoregate.core.conversation import Conversation
 from scoregate.endpoints import open_target

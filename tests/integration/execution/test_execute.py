@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.integration.entities.questions import ask, heard, never, pushed, results
+from tests.integration.execution.questions import ask, heard, never, pushed, results
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.entities import Behavior, Endpoint, Prompt, Test, TestRun, TestSet, TestSets
