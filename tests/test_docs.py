@@ -28,7 +28,7 @@ def grades(server: OpenAIServer) -> None:
 
 
 # A page, and what the models that it asks answer.
-PAGES: dict[str, Callable[[OpenAIServer], None]] = {"metrics": grades}
+PAGES: dict[str, Callable[[OpenAIServer], None]] = {"metrics": grades, "data_suites": lambda _: None}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -41,20 +41,22 @@ def test_the_blocks_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> None
             if named := _FILE.match(block):
                 path = tmp_path / named[1]
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(block, encoding="utf-8")
+                path.write_text(block[named.end() :] if path.suffix == ".csv" else block, encoding="utf-8")
             elif language == "python":
                 said = run(block, tmp_path, server)
+            elif language == "sh":
+                said = run(block, tmp_path, server, program=("bash", "-ec"))
             elif language == "text":
                 assert said == block
             else:
                 pytest.fail(f"nothing is known to do with this block:\n{block}")
 
 
-def run(script: str, folder: Path, server: OpenAIServer) -> str:
+def run(script: str, folder: Path, server: OpenAIServer, *, program: tuple[str, ...] = (sys.executable, "-c")) -> str:
     """What it printed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [*program, script],
         cwd=folder,
         env={**environment, "SCOREGATE_ROOT": str(folder), **server.environment},
         capture_output=True,
