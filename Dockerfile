@@ -17,6 +17,9 @@ RUN uv build --no-cache --wheel --no-build-isolation --out-dir /opt/scoregate-sd
     && /opt/scoregate/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/scoregate/lib
 
 FROM ${BASE_IMAGE}
+# As slim images do: manuals and translations of what is installed stay out, licences are kept.
+RUN printf 'path-exclude=/usr/share/%s/*\n' doc locale man > /etc/dpkg/dpkg.cfg.d/slim \
+    && echo 'path-include=/usr/share/doc/*/copyright' >> /etc/dpkg/dpkg.cfg.d/slim
 # Debian keeps one version of git at a time, so that a pinned one would break the build at its next fix.
 # hadolint ignore=DL3008
 RUN apt-get update \
