@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ScoregateError(Exception):
     """Base of all our errors.
@@ -9,6 +11,8 @@ class ScoregateError(Exception):
     Args:
         message: what happened and where the value came from.
         advice: what to do about it; empty where the message says it all.
+
+    `so_far` is what had come of a case before, as plain data, which is kept in the record; None where nothing had.
     """
 
     exit_code = 4
@@ -17,6 +21,7 @@ class ScoregateError(Exception):
         super().__init__(message)
         self.message = message
         self.advice = advice
+        self.so_far: Any = None
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.advice}" if self.advice else self.message
@@ -132,6 +137,24 @@ class JudgmentTestError(JudgmentError, AssertionError):
     """Raised by `run(..., assert_test=True)` when a row fails, errs, or there is none."""
 
     exit_code = 1
+
+
+class EndpointError(ScoregateError):
+    """What is under test gave no reply that can be judged; never a score.
+
+    Args:
+        message: what was sent where, and what came of it. kind: what went wrong, such as `http_error`.
+        status: of the answer over HTTP; None where none came.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self, message: str, *, advice: str = "", kind: str = "unexpected_error", status: int | None = None
+    ) -> None:
+        super().__init__(message, advice=advice)
+        self.kind = kind
+        self.status = status
 
 
 class MissingExtra(ScoregateError):
