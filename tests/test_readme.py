@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, DATASETS, ROWS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, SETTINGS, DEVELOP,
+    SHELL, NODE, DATASETS, ROWS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, TABLE, BOT, NIGHTLY, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -182,6 +182,19 @@ def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
     run_by.unlink()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pass_condition" in done.stdout
+
+
+def test_a_test_config_is_a_suite_by_itself(clone: Path, project: Path) -> None:
+    (project / "scoregate.toml").write_text(BLOCKS[TABLE][1], encoding="utf-8")
+    (project / "support_bot.py").write_text(BLOCKS[BOT][1], encoding="utf-8")
+    with OpenAIServer.start() as server:
+        done = run(NIGHTLY, project, venv=clone / ".venv", **server.environment)
+        assert server.asked()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "a config in scoregate.toml" in done.stdout
+    assert "pass_condition" in done.stdout
+    (suite,) = json.loads((project / "scoregate-out" / "result.json").read_text())["suites"]
+    assert (suite["id"], suite["passed"]) == ("nightly-regression", suite["trials"])
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="suites in JavaScript are NOT tested: there is no node")

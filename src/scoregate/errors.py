@@ -139,6 +139,22 @@ class JudgmentTestError(JudgmentError, AssertionError):
     exit_code = 1
 
 
+class EntityError(ScoregateError, ValueError):
+    """A test, a test set or what belongs to them that is missing something, is not there, or is there twice."""
+
+    exit_code = 2
+
+
+class MetricError(ScoregateError, ValueError):
+    """A metric that cannot be made of what was given, or cannot judge what it was given."""
+
+    exit_code = 2
+
+
+class InvalidTests(EntityError):
+    """A file of tests that cannot be read as such."""
+
+
 class EndpointError(ScoregateError):
     """What is under test gave no reply that can be judged; never a score.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.fakes.chat_service import ChatService
 from tests.fakes.github import GitHub
 from tests.fakes.openai import OpenAIServer
 
@@ -21,4 +22,11 @@ def github() -> Iterator[GitHub]:
 def openai_server() -> Iterator[OpenAIServer]:
     """OpenAI's protocol on loopback."""
     with OpenAIServer.start() as running:
+        yield running
+
+
+@pytest.fixture
+def chat_service() -> Iterator[ChatService]:
+    """A chat service on loopback, as an endpoint under test."""
+    with ChatService.start() as running:
         yield running

@@ -14,11 +14,12 @@ from scoregate.ci.settings import Settings
 
 
 class Kind(StrEnum):
-    """How a source is run: as a script, by pytest, or as a command in any language."""
+    """How a source is run: as a script, by pytest, as a command in any language, or, a test config, by our worker."""
 
     PYTHON = "python"
     PYTEST = "pytest"
     COMMAND = "command"
+    CONFIG = "config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,11 @@ class Import:
 class Source:
     """Something that holds suites.
 
-    `path` is relative to the root, with slashes; of a command it is the name. `line` is that of the first suite, from
-    1. `suite_ids` are those in it, None where they are not known before it runs. `error` says why it cannot run.
-    `argv` and `cwd` (relative to the root) are a command's own. `foreign`: its suites may be another SDK's, which
-    reports over HTTP. `imports` are read once it has ended.
+    `path` is relative to the root, with slashes; of a command it is the name, of a test config the file that it is
+    kept in. `line` is that of the first suite, from 1. `suite_ids` are those in it, None where they are not known
+    before it runs. `error` says why it cannot run. `argv` and `cwd` (relative to the root) are a command's own; of a
+    test config `argv` is what Python is given.
+    `foreign`: its suites may be another SDK's, which reports over HTTP. `imports` are read once it has ended.
     """
 
     path: str
@@ -169,7 +171,9 @@ def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:
     path = f"./{source.path}" if source.path.startswith("-") else source.path
     if source.kind is Kind.PYTHON:
         return (*interpreter.argv, path)
-    return (*interpreter.argv, "-m", "pytest", "-q", path) if source.kind is Kind.PYTEST else source.argv
+    if source.kind is Kind.PYTEST:
+        return (*interpreter.argv, "-m", "pytest", "-q", path)
+    return (*interpreter.argv, *source.argv) if source.kind is Kind.CONFIG else source.argv
 
 
 def _names(sources: Iterable[Source]) -> Iterator[str]:

@@ -94,7 +94,7 @@ class Recorder:
             branch=self.branch or await git.branch(root),
             dirty=await git.is_dirty(root),
             attempt=self.attempt,
-            filters=settings.suite,
+            filters=settings.filters,
             skipped=plan.skipped,
             left_out=plan.left_out,
             policy=asdict(settings.policy()),

@@ -18,7 +18,9 @@ from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, lend_packages, rerooted
 from scoregate.ci.champions import with_champions
 from scoregate.ci.discover.commands import find_commands
+from scoregate.ci.discover.offline_configs import find_configs
 from scoregate.ci.discover.python_scripts import find_scripts
+from scoregate.ci.discover.selected import selected
 from scoregate.ci.github.base import Base
 from scoregate.ci.identity import Identity, at_home, find_identity, in_container
 from scoregate.ci.install import Site, prepare
@@ -38,6 +40,7 @@ from scoregate.errors import GitError
 
 Say: TypeAlias = Callable[[str], None]
 Find: TypeAlias = Callable[[Path, Settings], Awaitable[Found]]
+SOURCES: tuple[Find, ...] = (find_scripts, find_commands, find_configs)
 
 
 class Told(TypedDict, total=False):
@@ -48,13 +51,11 @@ class Told(TypedDict, total=False):
 
 
 async def find_all(root: Path, settings: Settings) -> Found:
-    """Whatever a project has: scripts, and the commands of its settings."""
-    return await find_scripts(root, settings) + find_commands(root, settings)
-
-
-async def find_named(root: Path, settings: Settings) -> Found:
-    """The commands alone; no file is looked at."""
-    return find_commands(root, settings)
+    """Whatever of a project is asked for, from every source."""
+    found = Found()
+    for find in SOURCES:
+        found += await find(root, settings)
+    return selected(found, settings.suite)
 
 
 @asynccontextmanager

@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
+from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.report.text import name
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings.commands import imported
-from scoregate.ci.wiring import find_named
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
@@ -60,7 +60,7 @@ def command(words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, 
     _check(words, imports)
     root = project_root(flags)
     ran = {**_command(words, root, environ=os.environ), "junit": junit, "imports": imports}
-    return tell_story(settings_of(root, {**flags, "commands": [ran]}), root, find=find_named)
+    return tell_story(settings_of(root, {**flags, "commands": [ran]}), root, find=find_commands)
 
 
 def _check(words: Sequence[str], imports: tuple[str, ...]) -> None:

@@ -36,7 +36,10 @@ suite_option = click.option(
     "--suite", multiple=True, metavar="GLOB", help="Run only suites whose id matches; repeatable."
 )
 selection_options: Callable[[Any], Any] = options(
-    click.argument("paths", nargs=-1, type=click.Path()), working_directory_option, suite_option
+    click.argument("paths", nargs=-1, type=click.Path()),
+    working_directory_option,
+    suite_option,
+    click.option("--config", multiple=True, metavar="NAME", help="Run only this test config; repeatable."),
 )
 baseline_options: Callable[[Any], Any] = options(
     click.option(

@@ -13,8 +13,8 @@ from scoregate.datasets.changes import Placed
 from scoregate.datasets.schema import Schema
 from scoregate.errors import InvalidDataset
 from scoregate.store.rows import unique
+from scoregate.store.separators import separator_of
 
-_DELIMITERS = ",;\t|"
 _SAMPLE = 64 * 1024
 
 
@@ -26,7 +26,7 @@ def csv_rows(path: Path, schema: Schema | None = None) -> Iterator[Placed]:
     """
     csv.field_size_limit(sys.maxsize)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        delimiter = _delimiter(file.read(_SAMPLE))
+        delimiter = separator_of(file.read(_SAMPLE))
         file.seek(0)
         rows = csv.reader(file, delimiter=delimiter, strict=True)
         try:
@@ -36,18 +36,6 @@ def csv_rows(path: Path, schema: Schema | None = None) -> Iterator[Placed]:
                     yield f"{path}, row {number}", _row(cells, header, schema)
         except csv.Error as error:
             raise InvalidDataset(f"{path}, line {rows.line_num}: is no CSV: {error}") from None
-
-
-def _delimiter(text: str) -> str:
-    """What comes most often in the header, outside of quotes."""
-    header, inside = [], False
-    for char in text:
-        if char in "\r\n" and not inside:
-            break
-        inside ^= char == '"'
-        if not inside:
-            header.append(char)
-    return max(_DELIMITERS, key=header.count)
 
 
 def _header(cells: Sequence[str], path: Path) -> list[str]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.wire import dump, plain
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges.responses import BinaryResponse, Response
 from scoregate.judges.result import NO, YES
 from scoregate.judges.version import JudgeVersion
-from scoregate.judging import filled, judge, rate
+from scoregate.judging import filled, judge, rate, text_of
+from scoregate.judging.answers import either, on_scale, one_of
 from scoregate.judging.templates import digest, system_version
 
 OUTPUT, TRACE = "output", "trace"
@@ -97,12 +97,10 @@ def _unasked(version: JudgeVersion, subject: Subject) -> Iterator[tuple[str, Any
 def answers(version: JudgeVersion) -> str:
     """What may be answered, in words."""
     if version.score_type == "numeric":
-        low, high = version.scale
-        return f"The answer is a number from {low:g} to {high:g}."
+        return on_scale(*version.scale)
     if version.score_type == "binary":
-        return f"The answer is {YES} or {NO}."
-    lines = (f"- {c.value}: {c.description}" if c.description else f"- {c.value}" for c in version.categories)
-    return "\n".join(("The answer is one of these:", *lines))
+        return either(YES, NO)
+    return one_of({category.value: category.description for category in version.categories})
 
 
 def prompt_version(version: JudgeVersion) -> str:
@@ -113,11 +111,6 @@ def prompt_version(version: JudgeVersion) -> str:
 def incompatible(version: JudgeVersion, fields: frozenset[str] | set[str]) -> list[str]:
     """The placeholders of a judge that no field of a dataset fills, and no agent."""
     return [name for name in version.placeholders if name not in fields | RESERVED]
-
-
-def text_of(value: Any) -> str:
-    """A value as a prompt shows it: text as it is, all else as JSON."""
-    return value if isinstance(value, str) else dump(plain(value)).decode()
 
 
 def _choices(version: JudgeVersion) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.events import ErrorInfo
+from scoregate.core.scale import Scale
 from scoregate.judges.responses import Citation, Response
 from scoregate.judges.version import JudgeVersion
 from scoregate.store.judges import ScoreType
@@ -80,5 +81,4 @@ def score_of(judge: JudgeVersion, value: str | float) -> float | None:
     if isinstance(value, str):
         scores = {YES: 1.0, NO: 0.0} if judge.score_type == "binary" else {c.value: c.score for c in judge.categories}
         return scores.get(value)
-    low, high = judge.scale
-    return min(1.0, max(0.0, (value - low) / (high - low)))
+    return min(1.0, max(0.0, Scale(*judge.scale).part(value)))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
 from typing import Any
 
 from scoregate.engine.fingerprint import fingerprint
+from scoregate.engine.targets import module_of
+from scoregate.engine.targets import target as found_at
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges.code import Judge, score_type_of
 from scoregate.judges.responses import NumericResponse
@@ -22,14 +21,8 @@ def loaded(target: str) -> Judge[Any]:
     Raises:
         JudgmentValidationError: there is none.
     """
-    module, _, path = target.partition(":")
-    if not module or not path:
-        raise JudgmentValidationError(f"a code judge is named as module:Class, not {target!r:.100}")
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return instance(found)
+        return instance(found_at(target))
     except JudgmentValidationError:
         raise
     except Exception as error:  # the user's module may raise anything
@@ -54,10 +47,7 @@ def instance(given: Any) -> Judge[Any]:
 
 def target_of(judge: Judge[Any]) -> str:
     """How it is found again, a script by its file's name; a class inside of a function is not."""
-    module = type(judge).__module__
-    if module == "__main__" and (file := getattr(sys.modules[module], "__file__", None)):
-        module = Path(file).stem
-    return f"{module}:{type(judge).__qualname__}"
+    return f"{module_of(type(judge))}:{type(judge).__qualname__}"
 
 
 def name_of(judge: Judge[Any]) -> str:

@@ -51,7 +51,7 @@ async def battle(
     told = []
     for first, second in ((baseline, challenger), (challenger, baseline)):
         blocks = {"input": input_text, "first output": first, "second output": second}
-        prompt = rendered(Template.BATTLE, blocks, examples=examples, criteria=criteria)
+        prompt = rendered(Template.BATTLE, blocks, examples=examples, words={"criteria": criteria})
         told.append(await judge(model, prompt, CHOICES))
     straight, mirrored = told[0].choice, _MIRRORED[told[1].choice]
     score = _SCORES[straight if straight == mirrored else EQUAL]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
+
+from scoregate.core.wire import dump, plain
 
 _BAR = "="
 _RUNS = re.compile(f"{_BAR}+")
@@ -27,6 +30,11 @@ def fence_of(texts: Iterable[str]) -> str:
 def printable(text: str) -> str:
     """Text as it can be sent: half a surrogate pair, which has no form in UTF-8, becomes `?`."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def text_of(value: Any) -> str:
+    """A value as a prompt shows it: text as it is, all else as JSON."""
+    return value if isinstance(value, str) else dump(plain(value)).decode()
 
 
 def fenced(text: str, name: str = "output") -> str:

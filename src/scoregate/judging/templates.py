@@ -24,7 +24,10 @@ class Template(StrEnum):
 
     ACCURACY = "accuracy"
     BATTLE = "battle"
+    BEHAVIOR = "behavior"
     CRITERIA = "criteria"
+    GOAL = "goal"
+    METRIC = "metric"
     NSFW = "nsfw"
     TOXICITY = "toxicity"
 
@@ -49,13 +52,14 @@ def rendered(
     blocks: Mapping[str, str | None],
     *,
     examples: Sequence[Mapping[str, str]] = (),
-    criteria: str | None = None,
+    words: Mapping[str, str | None] | None = None,
 ) -> str:
     """The question.
 
     Args:
         blocks: what is judged, by name, each put between fences; None is left out.
-        examples: blocks as well, each with the `answer` that a person gave. criteria: yours, so it is not fenced.
+        examples: blocks as well, each with the `answer` that a person gave.
+        words: all else that the template asks for, such as `criteria`: yours, so they are not fenced.
 
     Raises:
         MissingExtra: jinja2 is not installed. TypeError: a block is no string.
@@ -64,7 +68,7 @@ def rendered(
     cases = [dict(_checked(example)) for example in examples]
     fence = fence_of([*shown.values(), *(text for case in cases for text in case.values())])
     asked = environment(FOLDER).get_template(f"{template}.j2")
-    return asked.render(blocks=shown, examples=cases, criteria=criteria, fence=fence).strip()
+    return asked.render(blocks=shown, examples=cases, fence=fence, **(words or {})).strip()
 
 
 def system() -> str:

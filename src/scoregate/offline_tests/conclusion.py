@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.parts import EvaluatorInfo, Fingerprint
+from scoregate.core.parts import EvaluatorInfo
 from scoregate.core.suite import Scorer
 from scoregate.datasets import Example
+from scoregate.engine.callables import fingerprint_of
 from scoregate.engine.errors import ENDINGS
 from scoregate.judging.templates import digest
 from scoregate.offline_tests.calls import said
@@ -30,9 +31,11 @@ class Conclusion:
     scorers: Sequence[Scorer]
 
     def scorer(self, *, max_concurrency: int) -> Scorer:
-        """As the engine takes it. What it says depends on what the judges' scores depend on."""
-        marks = digest(*(f"{scorer.info.id} {scorer.info.fingerprint}" for scorer in self.scorers))
-        return Scorer(EvaluatorInfo(PASS_CONDITION, Fingerprint(parameters=marks)), self._concluded, max_concurrency)
+        """As the engine takes it. What it says depends on its own code, and on what the judges' scores depend on."""
+        own = fingerprint_of(self.passes)
+        marks = digest(own.parameters or "", *(f"{each.info.id} {each.info.fingerprint}" for each in self.scorers))
+        info = EvaluatorInfo(PASS_CONDITION, replace(own, parameters=marks))
+        return Scorer(info, self._concluded, max_concurrency)
 
     def _concluded(self, example: Example, attempt: Attempt) -> Any:
         """Of a row that a judge has no result for this is not asked; such a row never passes."""

@@ -11,6 +11,7 @@ from scoregate.datasets import Dataset, Example
 from scoregate.engine.environment import selection
 from scoregate.errors import InvalidDataset, JudgmentValidationError
 from scoregate.judges import DatasetShape, JudgeVersion, JudgeVersionPin, TestConfig, check_version
+from scoregate.judges.asking import TRACE
 from scoregate.offline_tests.agents import Filling, filling_of
 from scoregate.offline_tests.definition import OfflineTest
 from scoregate.offline_tests.result import OfflineTestResult, skipped
@@ -116,6 +117,8 @@ class OfflineTestsFactory:
         examples = list(dataset)
         filling = None if agent_function is None else _filling(agent_function, examples, field_mapping)
         _check_compatible(versions, dataset)
+        if agent_function is None:
+            _check_there(versions, dataset, traced=any(example.offline_trace_id for example in examples))
         return run_test(
             OfflineTest(
                 config.name,
@@ -156,6 +159,17 @@ def _check_compatible(versions: Sequence[JudgeVersion], dataset: Dataset) -> Non
     shape = DatasetShape(dataset.dataset_id, dataset.name, frozenset(dataset.version.columns))
     for version in versions:
         check_version(version, shape)
+
+
+def _check_there(versions: Sequence[JudgeVersion], dataset: Dataset, *, traced: bool) -> None:
+    """Without an agent there is what the examples hold, and the traces that they point to."""
+    there = {*dataset.version.columns, *([TRACE] if traced else [])}
+    for version in versions:
+        if missing := [name for name in version.placeholders if name not in there]:
+            raise JudgmentValidationError(
+                f"Judge {version.label!r:.60} asks for {{{{{missing[0]}}}}}, which an agent gives, and none is run",
+                advice="Give agent_function; in the settings it is `agent`, in the config's table under [[configs]].",
+            )
 
 
 def _filling(agent: AgentFunction, examples: Iterable[Example], mapping: Mapping[str, str] | None) -> Filling:

@@ -6,25 +6,55 @@ from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
 from scoregate.store.configs import CONFIGS, StoredConfig, stored_configs
 from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
+from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
+from scoregate.store.labels import BEHAVIORS, CATEGORIES, TOPICS
 from scoregate.store.location import open_store
+from scoregate.store.metrics import METRICS, StoredMetric
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store, Writer
+from scoregate.store.test_runs import TEST_RUNS
+from scoregate.store.test_sets import LOOSE_TESTS, TEST_SETS
 from scoregate.store.throne import Throne
 from scoregate.store.traces import TRACES, keep_trace, stored_trace
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
-KINDS: tuple[Kind[Any], ...] = (OVERRIDES, VERDICTS, CHAMPIONS, DATASETS, JUDGES, JUDGE_HISTORY, CONFIGS, TRACES)
+KINDS: tuple[Kind[Any], ...] = (
+    OVERRIDES,
+    VERDICTS,
+    CHAMPIONS,
+    DATASETS,
+    JUDGES,
+    JUDGE_HISTORY,
+    CONFIGS,
+    TRACES,
+    METRICS,
+    TEST_SETS,
+    LOOSE_TESTS,
+    BEHAVIORS,
+    CATEGORIES,
+    TOPICS,
+    TEST_RUNS,
+    ENDPOINTS,
+)
 
 __all__ = [
+    "BEHAVIORS",
+    "CATEGORIES",
     "CHAMPIONS",
     "CONFIGS",
     "DATASETS",
+    "ENDPOINTS",
     "JUDGES",
     "JUDGE_HISTORY",
     "KINDS",
+    "LOOSE_TESTS",
+    "METRICS",
     "OVERRIDES",
+    "TEST_RUNS",
+    "TEST_SETS",
+    "TOPICS",
     "TRACES",
     "VERDICTS",
     "Champion",
@@ -35,7 +65,9 @@ __all__ = [
     "Shelf",
     "Store",
     "StoredConfig",
+    "StoredEndpoint",
     "StoredJudge",
+    "StoredMetric",
     "StoredVersion",
     "Throne",
     "Verdict",

@@ -91,9 +91,10 @@ class DirectoryWriter:
 
     def _put(self, path: Path, kind: Kind[Any], pieces: Iterable[bytes]) -> None:
         replace(inside(path, self.store.folder), pieces)
-        attributes = self.store.folder / kind.name / ".gitattributes"
-        if kind.attributes and not attributes.exists():
-            replace(attributes, [kind.attributes.encode()])
+        for name, text in ((".gitattributes", kind.attributes), (".gitignore", "*\n" if kind.ignored else "")):
+            path = self.store.folder / kind.name / name
+            if text and not path.exists():
+                replace(path, [text.encode()])
 
 
 def _opened(path: Path, folder: Path) -> BinaryIO | None:

@@ -31,7 +31,8 @@ class Document(Item):
 class Toml:
     """The layout of shelves that hold one document."""
 
-    suffix = ".toml"
+    def __init__(self, suffix: str = ".toml") -> None:
+        self.suffix = suffix
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:
         """The document.

@@ -41,6 +41,7 @@ class Kind(Generic[T]):
         same: whether two items with one key say the same, so that either may stay.
         beside: names of further files in the folder of a shelf; its layout's suffix then begins with a slash.
         attributes: what git has to know of the files of this kind, as lines of a `.gitattributes`.
+        ignored: whether git is told to leave the folder of this kind out.
     """
 
     name: str
@@ -51,3 +52,4 @@ class Kind(Generic[T]):
     same: Callable[[T, T], bool] = operator.eq
     beside: tuple[str, ...] = ()
     attributes: str = ""
+    ignored: bool = False

@@ -15,6 +15,7 @@ _MOST = 10
 _CONFLICT = "git left a merge conflict here"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 _TWICE = "says otherwise than"
+SECRET = "secret_in_clear"
 
 
 def marker(line: bytes) -> str | None:
@@ -35,6 +36,8 @@ def details(error: ValidationError) -> Iterable[tuple[str, str]]:
             yield where, "there is no such field"
         elif found["type"] in ("missing", "json_invalid"):
             yield where, "is missing" if found["type"] == "missing" else found["msg"]
+        elif found["type"] == SECRET:
+            yield where, found["msg"]
         else:
             what = (
                 found["msg"]
@@ -76,6 +79,11 @@ def sound(found: Iterable[tuple[N, Any | str | None]], *, place: Callable[[N], s
         raise StoreError("\n".join(problems), advice=_advice(problems))
 
 
+def contradiction(first: str, key: object) -> str:
+    """What to say of an item that says otherwise than the one at the place `first`, which has the same key."""
+    return f"{_TWICE} {first}, and both are {str(key)!r:.60}"
+
+
 def _distinct(
     found: Iterable[tuple[int, T | str | None]], kind: Kind[T], place: Callable[[int], str]
 ) -> Iterator[tuple[int, T | str | None]]:
@@ -89,7 +97,7 @@ def _distinct(
         if other is item:
             yield number, item
         elif not kind.same(item, other):
-            yield number, f"{_TWICE} {place(first)}, and both are {str(key)!r:.60}"
+            yield number, contradiction(place(first), key)
 
 
 def _advice(problems: Iterable[str]) -> str:

@@ -50,7 +50,7 @@ def _depth(value: object) -> int:
     """Tables stand below the values, lists of tables below the tables."""
     if isinstance(value, Mapping):
         return 1
-    return 2 if isinstance(value, list) and any(isinstance(each, Mapping) for each in value) else 0
+    return 2 if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value) else 0
 
 
 def _item(value: Any) -> Any:
@@ -63,9 +63,23 @@ def _item(value: Any) -> Any:
         return made
     if isinstance(value, list):
         made = tomlkit.aot() if _depth(value) else tomlkit.array()
-        made.extend(map(_item, value))
+        made.extend(map(_item if _depth(value) else _inline, value))
         return made
     return tomlkit.item(value)
+
+
+def _inline(value: Any) -> Any:
+    """As it stands within an array, on one line."""
+    tomlkit = _tomlkit()
+    if isinstance(value, Mapping):
+        made = tomlkit.inline_table()
+        made.update({name: _inline(each) for name, each in value.items()})
+        return made
+    if isinstance(value, list):
+        made = tomlkit.array()
+        made.extend(map(_inline, value))
+        return made
+    return _item(value)
 
 
 def _quoted(text: str) -> str:

@@ -10,10 +10,10 @@ from scoregate.core.figures import is_positive, is_whole
 from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Limits, Suite
 from scoregate.engine.environment import Selection, chosen, message
+from scoregate.engine.evaluators import read_scorers
 from scoregate.engine.origin import caller
 from scoregate.engine.outputs import output_form
 from scoregate.testing.cases import Hasher, describe, hasher, read_cases
-from scoregate.testing.scorers import read_scorers
 
 
 def define(

@@ -25,12 +25,15 @@ class Workflow(World):
 
     action: Action | None = None
 
-    def step(self, event: events.Event, inputs: Mapping[str, Any], run: Run) -> Any:
+    def step(
+        self, event: events.Event, inputs: Mapping[str, Any], run: Run, *, env: Mapping[str, str] | None = None
+    ) -> Any:
         """One step with the action; the workspace belongs to the runner's user, as it does on GitHub's machines."""
         assert self.action is not None
         given_to(self.project.root, OWNER)
         given = {name: str(value) for name, value in inputs.items()}
-        result = self.action.run(self.project.root, given, github=self._context(event, run), event=event.payload)
+        context = self._context(event, run)
+        result = self.action.run(self.project.root, given, env or {}, github=context, event=event.payload)
         given_to(self.project.root, 0)  # git refuses to work in what belongs to somebody else
         return result
 
@@ -41,9 +44,10 @@ class Workflow(World):
         run, result = run or self.workflow_run(event), None
         known = {f"matrix.{name}": value for name, value in matrix.items()}
         for step in steps:
-            inputs = {name: _filled(value, known) for name, value in step.get("with", {}).items()}
+            inputs, env = ({name: _filled(value, known) for name, value in step.get(table, {}).items()}
+                           for table in ("with", "env"))  # fmt: skip
             if step["uses"].startswith(OURS):
-                result = self.step(event, inputs, run)
+                result = self.step(event, inputs, run, env=env)
                 known |= {f"steps.{step.get('id')}.outputs.{name}": value for name, value in result.outputs.items()}
             elif step["uses"].startswith(UPLOAD):
                 self._upload(run, inputs)
@@ -70,4 +74,7 @@ class Workflow(World):
 
 
 def _filled(value: object, known: Mapping[str, str]) -> Any:
-    return _EXPRESSION.sub(lambda found: known[found[1]], value) if isinstance(value, str) else value
+    """Of a repository without secrets, as this one is, all are empty."""
+    if not isinstance(value, str):
+        return value
+    return _EXPRESSION.sub(lambda found: "" if found[1].startswith("secrets.") else known[found[1]], value)

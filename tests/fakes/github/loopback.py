@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
 class Loopback:
     """Listens from the moment it is made; `ports` names the ports, one for each application."""
 
-    def __init__(self, apps: Mapping[str, App], *, listen: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, apps: Mapping[str, App], *, listen: str = "127.0.0.1", port: int = 0, ws: str = "none") -> None:
         self._sockets = {name: listening(listen, port) for name in apps}
         self.ports = {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
         by_port = {self.ports[name]: app for name, app in apps.items()}
@@ -53,7 +53,7 @@ class Loopback:
                 await by_port[scope["server"][1]](scope, receive, send)
 
         config = uvicorn.Config(
-            switch, lifespan="off", ws="none", http="h11", log_config=None, access_log=False, date_header=False
+            switch, lifespan="off", ws=ws, http="h11", log_config=None, access_log=False, date_header=False
         )
         self._server = Server(config)
         self._thread = Thread(target=self._run, name="fake", daemon=True)

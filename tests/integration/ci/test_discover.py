@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci.discover.commands import find_commands
-from scoregate.ci.discover.python_scripts import MAX_BYTES, find_scripts
+from scoregate.ci.discover.python_scripts import MAX_BYTES
 from scoregate.ci.plan import Found, Kind
 from scoregate.ci.settings import load_settings
+from scoregate.ci.wiring import find_all
 from scoregate.errors import UsageError
 
 pytestmark = pytest.mark.anyio
@@ -23,8 +23,7 @@ def suite(name: str = "demo") -> str:
 
 
 async def find(root: Path, **flags: Any) -> Found:
-    settings = load_settings(root, {}, flags=flags)
-    return await find_scripts(root, settings) + find_commands(root, settings)
+    return await find_all(root, load_settings(root, {}, flags=flags))
 
 
 def paths(found: Found) -> list[str]:
@@ -221,6 +220,37 @@ async def test_commands_stand_beside_scripts_unless_paths_were_named(repository:
     named = await find(repository.root, paths=["evals"])
     assert paths(named) == ["evals/a.py"]
     assert set(why(named)) == {"js", "x"}
+
+
+NIGHTLY = ".scoregate/configs/nightly.toml"
+
+
+async def test_test_configs_stand_beside_scripts_unless_others_were_named(repository: Repository) -> None:
+    repository.write(
+        "scoregate.toml", '[[configs]]\nname = "nightly"\nagent = "bot:answer"\n[[configs]]\nname = "gone"'
+    )
+    repository.write("evals/a.py", suite("a"))
+    for name in ("nightly", "other"):
+        repository.write(f".scoregate/configs/{name}.toml", "")
+    script, nightly, gone = (await find(repository.root)).sources
+    assert (script.kind, nightly.kind) == (Kind.PYTHON, Kind.CONFIG)
+    assert (nightly.path, nightly.suite_ids, nightly.why) == (NIGHTLY, ("nightly",), "a config in scoregate.toml")
+    assert nightly.argv[:3] == ("-m", "scoregate.worker", "config")
+    assert gone.error == "there is no test config 'gone' (a config in scoregate.toml); there are nightly, other"
+    assert paths(await find(repository.root, suite=["night*"])) == [NIGHTLY, gone.path]
+    assert paths(await find(repository.root, paths=["evals"])) == ["evals/a.py"]
+    assert paths(await find(repository.root, paths=["evals"], config=["nightly"])) == ["evals/a.py", NIGHTLY]
+
+
+async def test_a_named_test_config_needs_no_table(repository: Repository) -> None:
+    repository.write("scoregate.toml", 'commands = [{ name = "x", run = ["y"] }]')
+    repository.write("evals/a.py", suite("a"))
+    repository.write(NIGHTLY, "")
+    found = await find(repository.root, config=["nightly", "nightly"])
+    (source,) = found.sources
+    assert (source.path, source.why, source.error) == (NIGHTLY, "named by --config", None)
+    assert why(found) == {"x": "the configs to run were named"}
+    assert [notice.split(" in ")[0] for notice in found.notices] == ["nightly has no table [[configs]]"]
 
 
 async def test_an_empty_project_has_nothing(tmp_path: Path) -> None:

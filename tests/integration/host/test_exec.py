@@ -110,7 +110,7 @@ def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
     ran = run(project, "--suite", "other*")
     assert ran.exit_code == 3
     assert "0 suites" in ran.output
-    assert "--suite other* matched none of theirs" in ran.output
+    assert "the filter other* matched none of theirs" in ran.output
 
 
 def test_one_filter_of_several_that_matches_nothing_is_never_green(project: Project) -> None:
@@ -118,7 +118,7 @@ def test_one_filter_of_several_that_matches_nothing_is_never_green(project: Proj
     ran = run(project, "--suite", "our*", "--suite", "typo*")
     assert ran.exit_code == 3, ran.output
     found = [finding["value"] for finding in ran.result["findings"] if finding["rule"] == "filters match"]
-    assert found == ["--suite typo* matched none of ours, theirs"]
+    assert found == ["the filter typo* matched none of ours, theirs"]
 
 
 def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) -> None:

@@ -84,7 +84,7 @@ def test_only_suites_that_are_wanted_are_recorded(project: Project) -> None:
     assert all("provider=echo" not in suite for suite in ran.run["left_out"])
     assert ran.run["left_out"]
     assert f"suite {ran.run['left_out'][0]!r} is not recorded" in json.dumps(ran.result["notices"])
-    assert "--suite typo* matched none of capitals [provider=echo" in json.dumps(ran.result["findings"])
+    assert "the filter typo* matched none of capitals [provider=echo" in json.dumps(ran.result["findings"])
 
 
 def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:

@@ -127,3 +127,13 @@ def test_an_unknown_config_is_never_green(nightly: Project, server: OpenAIServer
     done = run(nightly, server, "--baseline", "none")
     assert done.exit_code == 3, done.output
     assert "there is no test config 'nightly'" in done.output
+
+
+def test_a_loosened_pass_condition_is_not_comparable(nightly: Project, server: OpenAIServer) -> None:
+    assert run(nightly, server, "--baseline", "none").exit_code == 0
+    (nightly.root / "scoregate-out" / "run").rename(nightly.root / "base")
+    nightly.write("evals/eval_nightly.py", SCRIPT.replace('s.value != "No" for s', "True for s"))
+    done = run(nightly, server, "--baseline", "base")
+    rows = {row["evaluator"]: (row["label"], row["reason"]) for row in done.result["rows"]}
+    assert rows["pass_condition"] == ("not comparable", "its code changed")
+    assert rows["helpfulness"][0] == "unchanged"

@@ -120,9 +120,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
             f"    def score(self, data):\n        {body}\n"
         )
         sys.modules.pop("my_judges", None)
-        from scoregate.engine.fingerprint import _definitions
+        from scoregate.engine.definitions import forget
 
-        _definitions.cache_clear()
+        forget()
 
     return write
 
@@ -163,7 +163,7 @@ def test_an_instance_is_what_this_process_uses(judges: JudgesFactory) -> None:
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("nothing", "named as module:Class"),
+        ("nothing", "not written as module:name"),
         ("no.such.module:X", "cannot be loaded: ModuleNotFoundError"),
         ("json:loads", "a subclass of Judge or an instance"),
         ("json:nope", "cannot be loaded: AttributeError"),

@@ -8,10 +8,10 @@ from scoregate.ci.plan import Found, Import, Kind, Skipped, Source
 from scoregate.ci.settings import Command, Settings
 
 
-def find_commands(root: Path, settings: Settings) -> Found:
-    """Every command of the settings; none where the command line names the paths to run."""
-    if settings.paths_named:
-        return Found(skipped=tuple(Skipped(each.name, "the paths to run were named") for each in settings.commands))
+async def find_commands(root: Path, settings: Settings) -> Found:
+    """Every command of the settings; none where others were named to be run."""
+    if why := settings.passed_over("commands"):
+        return Found(skipped=tuple(Skipped(each.name, why) for each in settings.commands))
     origin = settings.origin("commands")
     return Found(tuple(_source(each, root, origin=origin) for each in settings.commands))
 

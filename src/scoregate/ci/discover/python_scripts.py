@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from scoregate.ci.discover.files import Candidate, candidates
 from scoregate.ci.discover.syntax import read_source
 from scoregate.ci.plan import Found, Kind, Skipped, Source
 from scoregate.ci.settings import Settings
-from scoregate.core.filters import is_wanted
 from scoregate.errors import UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -18,19 +17,22 @@ _ROOT_PACKAGES = (b"scoregate", b"autoblocks")
 
 
 async def find_scripts(root: Path, settings: Settings) -> Found:
-    """The files that start suites, under the paths of the settings or in the usual places.
+    """The files that start suites, under the paths of the settings or in the usual places; none where others were
+    named to be run.
 
     Raises:
         UsageError: a path does not exist, or a file that was named holds no suite.
     """
+    if settings.passed_over("paths"):
+        return Found()
     files = await candidates(root, settings.paths, settings.origin("paths"))
     originals, links = _distinct(root, files)
     looked = [_looked(root, file) for file in originals]
     _check_named(looked, {file.path for file in files if file.named})
-    looked = [_filtered(each, settings.suite) if isinstance(each, Source) else each for each in looked]
     sources = tuple(each for each in looked if isinstance(each, Source))
-    skipped = [*links, *(each for each in looked if isinstance(each, Skipped))]
-    return Found(sources, tuple(sorted(skipped, key=lambda each: each.path)), tuple(_notices(sources, skipped)))
+    skipped = sorted((*links, *(each for each in looked if isinstance(each, Skipped))), key=lambda each: each.path)
+    notices = (f"{each.path} was left out: {each.why}" for each in skipped if each.notable)
+    return Found(sources, tuple(skipped), tuple(notices))
 
 
 def _distinct(root: Path, files: Iterable[Candidate]) -> tuple[list[Candidate], list[Skipped]]:
@@ -81,24 +83,3 @@ def _check_named(looked: Iterable[Source | Skipped], named: set[str]) -> None:
             "\n".join(["these files hold no suite:", *(f"  {line}" for line in bad)]),
             advice="A suite is a call of run_test_suite; what starts one in another way is named under [[commands]].",
         )
-
-
-def _filtered(source: Source, globs: Iterable[str]) -> Source | Skipped:
-    globs = tuple(globs)
-    if not globs or source.suite_ids is None or source.error:
-        return source
-    if any(is_wanted(suite, globs) for suite in source.suite_ids):
-        return source
-    why = f"its suites ({', '.join(source.suite_ids)}) are not among {', '.join(globs)}"
-    return Skipped(source.path, why, left_out=source.suite_ids)
-
-
-def _notices(sources: Iterable[Source], skipped: Iterable[Skipped]) -> Iterator[str]:
-    yield from (f"{each.path} was left out: {each.why}" for each in skipped if each.notable)
-    files: dict[str, list[str]] = {}
-    for source in sources:
-        for suite in source.suite_ids or ():
-            files.setdefault(suite, []).append(source.path)
-    for suite, paths in files.items():
-        if len(paths) > 1:
-            yield f"the suite id {suite} is used in {', '.join(paths)}; all run, their names qualified by file"

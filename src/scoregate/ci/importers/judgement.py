@@ -10,6 +10,7 @@ from scoregate.ci.importers.fields import table
 from scoregate.ci.importers.trials import MET, Grade
 from scoregate.core.evaluation import Threshold
 from scoregate.core.figures import number
+from scoregate.core.scale import Scale
 
 Scales = Mapping[str, tuple[float, float]]
 
@@ -19,7 +20,7 @@ def scales_of(metadata: object) -> Scales:
     found = {}
     for name, bounds in table(table(metadata).get("scales")).items():
         low, high = map(number, bounds) if isinstance(bounds, list) and len(bounds) == 2 else (None, None)
-        if low is not None and high is not None and isfinite(low) and isfinite(high) and low < high:
+        if low is not None and high is not None and low < high and isfinite(high - low):
             found[name] = (low, high)
     return found
 
@@ -29,15 +30,10 @@ def scaled(grade: Grade, scales: Scales) -> Grade:
     bounds = scales.get(grade.evaluator)
     if bounds is None or grade.score is None:
         return grade
-    low, high = bounds
-    metadata: dict[str, Any] = {"value": grade.score, "scale": [low, high], **(grade.metadata or {})}
-    threshold = grade.threshold and _on(grade.threshold, low, high)
-    return Grade(grade.evaluator, (grade.score - low) / (high - low), threshold, metadata, grade.usage, grade.error)
-
-
-def _on(threshold: Threshold, low: float, high: float) -> Threshold:
-    bounds = {name: getattr(threshold, name) for name in Threshold.__slots__}
-    return Threshold(**{name: (bound - low) / (high - low) for name, bound in bounds.items() if bound is not None})
+    metadata: dict[str, Any] = {"value": grade.score, "scale": [*bounds], **(grade.metadata or {})}
+    scale = Scale(*bounds)
+    threshold = grade.threshold and scale.threshold(grade.threshold)
+    return Grade(grade.evaluator, scale.part(grade.score), threshold, metadata, grade.usage, grade.error)
 
 
 def kept(score: float, passed: bool | None, limit: float | None) -> Threshold | None:

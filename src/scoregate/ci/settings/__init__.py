@@ -1,6 +1,7 @@
 """What the user wants: defaults < the project's file < the environment < the command line."""
 
 from scoregate.ci.settings.commands import Command
+from scoregate.ci.settings.configs import OfflineConfig
 from scoregate.ci.settings.environment import environment_value, read_table
 from scoregate.ci.settings.fields import (
     BaselineKind,
@@ -18,6 +19,7 @@ __all__ = [
     "Command",
     "CommentMode",
     "Confirm",
+    "OfflineConfig",
     "PolicySource",
     "Settings",
     "ShowOutputs",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
-from scoregate.ci.settings.fields import Table, Text, Texts
+from scoregate.ci.settings.fields import Table, Text, Texts, distinct
 
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
 IMPORTED = ("promptfoo", "inspect", "deepeval", "pydantic-evals")
@@ -59,18 +59,6 @@ class Command(Table):
     cwd: Text = "."
     junit: Texts = ()
     imports: Annotated[Texts, AfterValidator(imported)] = ()
-
-
-def distinct(commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """The commands as they are.
-
-    Raises:
-        ValueError: two have one name.
-    """
-    names = [command.name for command in commands]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"must have a name each; {', '.join(twice)} comes twice")
-    return commands
 
 
 Commands = Annotated[tuple[Command, ...], AfterValidator(distinct)]

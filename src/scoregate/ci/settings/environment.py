@@ -81,7 +81,9 @@ def read_table(text: str) -> Any:
 _READERS: dict[str, Callable[[str], Any]] = {
     "paths": _list,
     "suite": _list,
+    "config": _list,
     "commands": _json,
+    "configs": _json,
     "suites": _json,
     "evaluators": _json,
     "prices": _json,

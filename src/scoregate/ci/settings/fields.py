@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -138,6 +138,29 @@ class Table(BaseModel):
     """A table of the settings: it knows its keys and takes no others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Named(Protocol):
+    """A table with a name."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+
+_Named = TypeVar("_Named", bound=Named)
+
+
+def distinct(tables: tuple[_Named, ...]) -> tuple[_Named, ...]:
+    """The tables as they are.
+
+    Raises:
+        ValueError: two have one name.
+    """
+    names = [table.name for table in tables]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"must have a name each; {', '.join(twice)} comes twice")
+    return tables
 
 
 class LimitFields(BaseModel):

@@ -6,13 +6,15 @@ import json
 import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from scoregate.ci.settings.commands import Commands
+from scoregate.ci.settings.configs import OfflineConfigs
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Comment,
@@ -40,12 +42,14 @@ from scoregate.core.criteria import Criteria, EvaluatorCriteria
 from scoregate.core.policy import DEFAULTS, Limits, Policy
 
 _PROVENANCE = ("origins", "notices")
+Kind: TypeAlias = Literal["paths", "commands", "configs"]
 
 
 class Settings(LimitFields, BaseSettings):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
     `working_directory` names the root itself, so that no file in it can.
+    `config` names test configs that are run by themselves, `configs` tells how.
     `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
     command. `origins` tells by path of keys where a value was set, and
     `notices` what was found beside the way, such as a misspelt environment variable.
@@ -56,6 +60,7 @@ class Settings(LimitFields, BaseSettings):
     working_directory: Text | None = None
     paths: Texts = ()
     suite: Texts = ()
+    config: Texts = ()
     baseline: Text = "auto"
     base_branch: Text | None = None
     out: Text = "scoregate-out"
@@ -69,6 +74,7 @@ class Settings(LimitFields, BaseSettings):
     python_version: Text | None = None
     install: Text = "auto"
     commands: Commands = ()
+    configs: OfflineConfigs = ()
     min_pass_rate: Rate = 1.0
     max_error_rate: Rate = 0.05
     require_baseline: bool = False
@@ -112,9 +118,20 @@ class Settings(LimitFields, BaseSettings):
         return self.origins.get(path, "default")
 
     @property
-    def paths_named(self) -> bool:
-        """Whether the paths were given for this one run, so that nothing else is wanted."""
-        return self.origin("paths") == COMMAND_LINE
+    def filters(self) -> tuple[str, ...]:
+        """Globs of which a suite's id must match one to be of this run; none where all are."""
+        return (*self.suite, *map(escape, self.config))
+
+    def passed_over(self, kind: Kind) -> str:
+        """Why suites of this kind are left out, where others were named for this one run; else empty."""
+        named: Mapping[Kind, bool] = {
+            "paths": self.origin("paths") == COMMAND_LINE,
+            "commands": self.origin("commands") == COMMAND_LINE,
+            "configs": bool(self.config),
+        }
+        if named[kind] or not any(named.values()):
+            return ""
+        return f"the {next(each for each in named if named[each])} to run were named"
 
     @property
     def baseline_kind(self) -> BaselineKind:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from scoregate.ci.settings.commands import Command
+from scoregate.ci.settings.configs import OfflineConfig
 from scoregate.ci.settings.fields import EvaluatorSettings, PriceSettings, SuiteSettings
 from scoregate.ci.settings.layers import TABLES, Keys, Layer
 
@@ -36,6 +37,7 @@ _RULES = {
 
 _KNOWN: Mapping[str, type[BaseModel]] = {
     "commands": Command,
+    "configs": OfflineConfig,
     "evaluators": EvaluatorSettings,
     "prices": PriceSettings,
     "suites": SuiteSettings,

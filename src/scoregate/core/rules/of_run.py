@@ -71,7 +71,7 @@ def filters_match(judged: JudgedRun) -> Iterator[Finding]:
     known = ", ".join((*ran, *run.left_out)[:_MOST_NAMES])
     for glob in run.filters:
         if not any(is_wanted(suite, [glob]) for suite in (*ran, *run.skipped)):
-            value = f"--suite {glob} matched none of {known}" if known else f"--suite {glob} matched nothing"
+            value = f"the filter {glob} matched {f'none of {known}' if known else 'nothing'}"
             yield Finding("filters match", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 

@@ -117,14 +117,14 @@ def question(
     """
     if any(isawaitable(text) for table in (blocks, *examples) for text in table.values()):
         return _later(template, blocks, examples, criteria)
-    return rendered(template, blocks, examples=_whole(examples), criteria=criteria)  # type: ignore[arg-type]
+    return rendered(template, blocks, examples=_whole(examples), words={"criteria": criteria})  # type: ignore[arg-type]
 
 
 async def _later(
     template: Template, blocks: Mapping[str, Text], examples: Sequence[Mapping[str, Text]], criteria: str | None
 ) -> str:
     known = [{name: await resolved(text) for name, text in table.items()} for table in (blocks, *examples)]
-    return rendered(template, known[0], examples=_whole(known[1:]), criteria=criteria)
+    return rendered(template, known[0], examples=_whole(known[1:]), words={"criteria": criteria})
 
 
 def _whole(examples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Evaluators as the engine takes them: checked, fingerprinted."""
+"""Evaluators, objects with a method `evaluate_test_case`, as the engine takes them: checked, fingerprinted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
     problems: list[str] = []
     for number, evaluator in enumerate(evaluators, start=1):
         try:
-            scorer = _scorer(evaluator)
+            scorer = scorer_of(evaluator)
         except Exception as error:  # an `id` may be a property that raises
             problems.append(f"evaluator {number} ({type(evaluator).__name__}): {error}")
             continue
@@ -30,7 +30,12 @@ def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
     return list(scorers.values()), problems
 
 
-def _scorer(evaluator: Any) -> Scorer:
+def scorer_of(evaluator: Any) -> Scorer:
+    """The scorer that an evaluator is.
+
+    Raises:
+        TypeError: it is none. Exception: whatever its `id` raises, where that is a property.
+    """
     if isinstance(evaluator, type):
         raise TypeError(f"it is a class; pass an instance, {evaluator.__name__}()")
     score = getattr(evaluator, "evaluate_test_case", None)

@@ -1,0 +1,121 @@
+"""Endpoints over HTTP: a client for all messages of a run, and one request for each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import httpx
+
+from scoregate.core.target import Reply
+from scoregate.endpoints.access import access_of, bearer
+from scoregate.endpoints.addresses import address_of, without_parameters
+from scoregate.endpoints.answers import Answer
+from scoregate.endpoints.fields import fields_of
+from scoregate.endpoints.names import Context
+from scoregate.endpoints.opening import Opening
+from scoregate.endpoints.outgoing import outgoing_of
+from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.surroundings import Surroundings
+from scoregate.endpoints.tokens import Tokens
+from scoregate.endpoints.transport import sent
+from scoregate.endpoints.trying import Patience
+from scoregate.endpoints.turns import Pace, Slots
+from scoregate.endpoints.wires import Ask
+from scoregate.errors import EndpointError
+from scoregate.store.endpoints import StoredEndpoint
+from scoregate.version import __version__
+
+_IN_ADDRESS = frozenset({"GET", "DELETE"})
+_OWN = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": f"scoregate/{__version__}"}
+
+
+class Rest:
+    """As `wires.Wire` has it.
+
+    Raises:
+        EndpointError: the endpoint cannot be called as it is defined.
+    """
+
+    def __init__(self, definition: StoredEndpoint, place: Surroundings) -> None:
+        self._definition, self.place = definition, place
+        self._out = outgoing_of(definition, place)
+        self.system_prompt = self._out.system_prompt
+        self._fields = fields_of(definition.response_mapping, place)
+        self._access = access_of(definition, self._out)
+        self._url = httpx.URL(address_of(definition, place))
+        self._pace = Pace(definition.requests_per_minute)
+        self._patience = Patience(definition.retries, self._pace)
+        self._opening = Opening(self._open)
+        self._is_in_address = definition.method in _IN_ADDRESS and not self._out.is_raw
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Ask]:
+        """As `Wire.connected`."""
+        async with self._opening.held() as opened:
+            yield partial(self._ask, opened)
+
+    async def _ask(self, opened: _Opened, context: Context) -> tuple[Reply, Any]:
+        text = await self._patience.through(partial(self._attempt, opened, context))
+        return reply_of(Answer(text), self._fields, self.place)
+
+    async def _attempt(self, opened: _Opened, context: Context) -> bytes:
+        async with opened.slots.turn():
+            if opened.tokens is None:
+                return await self._sent(opened, context, self._access.token)
+            token = await opened.tokens.get()
+            try:
+                return await self._sent(opened, context, token)
+            except EndpointError as error:
+                if error.status != 401:
+                    raise
+            opened.tokens.spoil(token)
+            return await self._sent(opened, context, await opened.tokens.get())
+
+    async def _sent(self, opened: _Opened, context: Context, token: str) -> bytes:
+        request = self._request({**context, "auth_token": token}, token)
+        return await sent(opened.client, request, self.place, timeout_s=self._definition.timeout_seconds)
+
+    def _request(self, context: Context, token: str) -> httpx.Request:
+        headers = {**_OWN, **self._access.headers, **(bearer(token) if self._access.adds_bearer else {})}
+        query = [*self._out.pairs(self._out.query, context), *self._access.query.items()]
+        content = None
+        if self._is_in_address:
+            query += self._out.pairs(self._out.body, context)
+        else:
+            headers["content-type"] = "application/json"
+            content = self._out.content(context).encode("utf-8", "replace")
+        lines = _lines(headers, self._out.pairs(self._out.headers, context))
+        return httpx.Request(self._definition.method, self._to(query), headers=lines, content=content)
+
+    def _to(self, query: list[tuple[str, str]]) -> httpx.URL:
+        return self._url.copy_with(params=[*self._url.params.multi_items(), *query]) if query else self._url
+
+    def _open(self) -> _Opened:
+        return _Opened(self._definition, self.place, self._pace)
+
+
+class _Opened:
+    """What an event loop has of it: the client, the turns, the tokens."""
+
+    def __init__(self, definition: StoredEndpoint, place: Surroundings, pace: Pace) -> None:
+        most = definition.max_concurrency
+        self.slots = Slots(most, pace)
+        self.client = httpx.AsyncClient(limits=httpx.Limits(max_connections=most, max_keepalive_connections=most))
+        self.tokens: Tokens | None = None
+        if definition.auth is not None and definition.auth.type == "client_credentials":
+            there = place.at(f"POST {without_parameters(definition.auth.token_url)}")
+            self.tokens = Tokens(self.client, definition.auth, there, timeout_s=definition.timeout_seconds)
+
+    async def aclose(self) -> None:
+        """Close the client."""
+        await self.client.aclose()
+
+
+def _lines(own: dict[str, str], given: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Headers as they are sent; what the endpoint says itself takes the place of ours."""
+    names = {name.lower() for name, _ in given}
+    kept = [(name, value) for name, value in own.items() if name.lower() not in names]
+    return [(name.encode(), value.encode()) for name, value in (*kept, *given)]

@@ -1,0 +1,44 @@
+"""Tests as data: test sets, and what belongs to them, kept in the project's store."""
+
+from scoregate.entities.collections import (
+    Behaviors,
+    Categories,
+    Endpoints,
+    TestResults,
+    TestRuns,
+    Tests,
+    TestSets,
+    Topics,
+)
+from scoregate.entities.endpoint import Endpoint
+from scoregate.entities.files import read_tests
+from scoregate.entities.labels import Behavior, Category, Topic
+from scoregate.entities.place import current_store, use_store
+from scoregate.entities.prompt import Prompt
+from scoregate.entities.test import Test, TestConfiguration
+from scoregate.entities.test_run import TestResult, TestRun
+from scoregate.entities.test_set import TestSet
+
+__all__ = [
+    "Behavior",
+    "Behaviors",
+    "Categories",
+    "Category",
+    "Endpoint",
+    "Endpoints",
+    "Prompt",
+    "Test",
+    "TestConfiguration",
+    "TestResult",
+    "TestResults",
+    "TestRun",
+    "TestRuns",
+    "TestSet",
+    "TestSets",
+    "Tests",
+    "Topic",
+    "Topics",
+    "current_store",
+    "read_tests",
+    "use_store",
+]

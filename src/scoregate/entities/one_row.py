@@ -1,0 +1,56 @@
+"""One thing as CSV: a header, and a row with what it is made of."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from scoregate.errors import EntityError
+
+
+def write_row(fields: Mapping[str, Any], path: Path) -> None:
+    """Write fields; those that are no text as JSON, those that are None as empty cells.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([list(fields), [_cell(value) for value in fields.values()]])
+
+
+def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
+    """The fields that `write_row` wrote of something of this class.
+
+    Raises:
+        EntityError: it is no file with a header and one row. OSError: it cannot be read.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.reader(file) if row]
+    if len(rows) != 2 or len(rows[0]) != len(rows[1]):
+        raise EntityError(f"{path}: must be a header and one row with as many cells")
+    return {name: _meant(cell, model.model_fields.get(name)) for name, cell in zip(*rows, strict=True) if cell}
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _meant(cell: str, field: FieldInfo | None) -> object:
+    if field is None or any(isinstance(kind, type) and issubclass(kind, str) for kind in _kinds(field)):
+        return cell
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
+
+
+def _kinds(field: FieldInfo) -> tuple[Any, ...]:
+    return (field.annotation, *get_args(field.annotation))

@@ -1,0 +1,121 @@
+"""What came of running a test set: the run, and a result for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import chain
+from typing import Any, ClassVar, Self
+from uuid import uuid4
+
+from pydantic import Field
+
+from scoregate.entities.base import Entity
+from scoregate.entities.heads import head_of, heads, made
+from scoregate.entities.kept import KeptEntity
+from scoregate.entities.place import current_store
+from scoregate.enums import RunStatus
+from scoregate.errors import EntityError
+from scoregate.store import TEST_RUNS, Store
+from scoregate.store.test_runs import RESULT_LINES, StoredTestResult, put_results, results_of
+
+
+class TestResult(Entity):
+    """What came of one test: `status` is Pass, Fail or Error; `execution_time` is in milliseconds."""
+
+    __test__: ClassVar[bool] = False
+    push_required = ("test_run_id", "status")
+
+    test_run_id: str | None = None
+    test_id: str | None = None
+    prompt_id: str | None = None
+    status: str | None = None
+    test_output: Any = None
+    test_metrics: dict[str, Any] | None = None
+    execution_time: float | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    def push(self) -> dict[str, Any]:
+        """As `Entity.push`, among the results of its run."""
+        self._check_required()
+        keep_results(current_store(), str(self.test_run_id), [self])
+        return self.to_dict()
+
+    def pull(self) -> Self:
+        """As `Entity.pull`."""
+        own = self._own_id()
+        found = next((each for each in every_result(current_store()) if each.id == own), None)
+        if found is None:
+            raise EntityError(f"there is no test result {own!r:.200}")
+        for name in StoredTestResult.model_fields:
+            setattr(self, name, getattr(found, name))
+        return self
+
+    def delete(self) -> bool:
+        """As `Entity.delete`."""
+        own, store = self._own_id(), current_store()
+        found = next((each for each in every_result(store) if each.id == own), None)
+        if found is None:
+            return False
+        with store.writing() as writer:
+            run = str(found.test_run_id)
+            put_results(writer, run, (each for each in results_of(store, run) if each.id != own))
+        return True
+
+
+class TestRun(KeptEntity):
+    """A run of a test set against an endpoint. `pass_rate` is in [0, 1], None where nothing was judged."""
+
+    __test__ = False
+    kind = TEST_RUNS
+
+    status: RunStatus = RunStatus.PROGRESS
+    test_set_id: str | None = None
+    endpoint_id: str | None = None
+    created_at: datetime | None = None
+    completed_at: datetime | None = None
+    test_count: int = Field(default=0, ge=0)
+    pass_rate: float | None = Field(default=None, ge=0, le=1)
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    def get_test_results(self) -> list[TestResult]:
+        """Its results, in the order in which they came.
+
+        Raises:
+            EntityError: it has no id. StoreError: they cannot be read.
+        """
+        return list(_results(current_store(), self._own_id()))
+
+    def add_test_results(self, results: Iterable[TestResult]) -> None:
+        """Keep results of it, all as one step; one that has the id of another takes its place.
+
+        Raises:
+            EntityError: it has no id or is not in the store, or a result has no status. StoreError: they could not be
+                written.
+        """
+        keep_results(current_store(), self._own_id(), results)
+
+
+def keep_results(store: Store, run: str, results: Iterable[TestResult]) -> None:
+    """As `TestRun.add_test_results`."""
+    new = {item.id: item for item in (_stored(result, run) for result in results)}
+    with store.writing() as writer:
+        if head_of(store, TEST_RUNS, run) is None:
+            raise EntityError(f"there is no test run {run!r:.200}", advice="Push it first.")
+        kept = (each for each in results_of(store, run) if each.id not in new)
+        put_results(writer, run, chain(kept, new.values()))
+
+
+def every_result(store: Store) -> Iterator[TestResult]:
+    """The results of all runs."""
+    return chain.from_iterable(_results(store, head.id) for head in heads(store, TEST_RUNS))
+
+
+def _results(store: Store, run: str) -> Iterator[TestResult]:
+    return (TestResult.model_validate(each.model_dump()) for each in results_of(store, run))
+
+
+def _stored(result: TestResult, run: str) -> StoredTestResult:
+    result.id = result.id or str(uuid4())
+    result.test_run_id = run
+    return made(RESULT_LINES, result.model_dump(exclude_none=True), None)  # type: ignore[no-any-return]

@@ -1,0 +1,32 @@
+"""Behaviors, categories and topics as they are kept: what their names mean, and how a behavior is measured."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from scoregate.store.documents import TOML, Document
+from scoregate.store.kinds import Kind
+from scoregate.store.lines import whole
+
+_Text = Annotated[str, AfterValidator(whole)]
+
+
+class StoredLabel(Document):
+    """A name that tests are sorted by."""
+
+    id: str = Field(default="", max_length=200)
+    name: _Text = ""
+    description: _Text = ""
+
+
+class StoredBehavior(StoredLabel):
+    """What is expected of the system under test; `metrics` are the names of those that tell."""
+
+    metrics: tuple[_Text, ...] = ()
+
+
+BEHAVIORS = Kind("behaviors", StoredBehavior, TOML, ("behavior",))
+CATEGORIES = Kind("categories", StoredLabel, TOML, ("category",))
+TOPICS = Kind("topics", StoredLabel, TOML, ("topic",))

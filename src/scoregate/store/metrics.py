@@ -1,0 +1,73 @@
+"""Metrics as they are kept: a judge in words and numbers, or the name of a class or a function."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, AliasChoices, AwareDatetime, Field, FiniteFloat, model_serializer, model_validator
+from pydantic_core.core_schema import SerializerFunctionWrapHandler
+
+from scoregate.store.documents import TOML, Document
+from scoregate.store.kinds import Kind
+from scoregate.store.lines import whole
+
+Text = Annotated[str, AfterValidator(whole)]
+MetricKind = Literal["numeric", "categorical", "conversational", "goal", "behavior"]
+_ARGUMENTS = "with"
+
+
+def _also(name: str, *others: str) -> AliasChoices:
+    return AliasChoices(name, *others)
+
+
+class StoredMetric(Document):
+    """A metric: of a `kind`, or code that `use` names as "module:name", a class made with the arguments `with`.
+
+    What the other fields mean, and which a kind has, is told where metrics are made of them.
+    """
+
+    shown: ClassVar[frozenset[str]] = frozenset({"kind"})
+
+    name: Text = ""
+    id: str = Field(default="", max_length=200)
+    description: Text = ""
+    kind: MetricKind | None = None
+    use: Text | None = None
+    arguments: dict[str, Any] = Field(default_factory=dict, validation_alias=_also(_ARGUMENTS, "arguments"))
+    model: Text | None = None
+    metric_type: Text = ""
+    metric_scope: tuple[str, ...] = ()
+    min_score: FiniteFloat | None = None
+    max_score: FiniteFloat | None = None
+    threshold: FiniteFloat | None = None
+    threshold_operator: str | None = None
+    categories: tuple[Text, ...] = ()
+    passing_categories: tuple[Text, ...] = ()
+    requires_ground_truth: bool | None = None
+    required_criteria: tuple[Text, ...] = ()
+    prohibited_criteria: tuple[Text, ...] = ()
+    created_at: AwareDatetime | None = None
+    prompt: Text = Field(default="", validation_alias=_also("prompt", "evaluation_prompt"))
+    steps: Text | None = Field(default=None, validation_alias=_also("steps", "evaluation_steps"))
+    reasoning: Text | None = None
+    examples: Text | None = Field(default=None, validation_alias=_also("examples", "evaluation_examples"))
+
+    @property
+    def title(self) -> str:
+        """What it is called in messages."""
+        return self.name or self.id or self.use or str(self.kind)
+
+    @model_validator(mode="after")
+    def _of_one_sort(self) -> StoredMetric:
+        if (self.kind is None) == (self.use is None):
+            raise ValueError('a metric has either a kind or the code that it uses, as in use = "module:Class"')
+        if self.arguments and self.use is None:
+            raise ValueError("arguments, `with`, are for code that is used")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _named(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {_ARGUMENTS if name == "arguments" else name: value for name, value in write(self).items()}
+
+
+METRICS = Kind("metrics", StoredMetric, TOML, ("metric",))

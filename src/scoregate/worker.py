@@ -1,0 +1,81 @@
+"""Runs what the store holds as if it were a script of the user's: `python -m scoregate.worker config '{"name": …}'`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from pydantic_core import from_json
+
+from scoregate.client import Client
+from scoregate.core.parts import ErrorInfo, Origin
+from scoregate.engine.environment import events_folder, message
+from scoregate.engine.errors import error_info
+from scoregate.engine.log import EventLog
+from scoregate.engine.origin import caller, stated
+from scoregate.engine.run_suite import finish
+from scoregate.engine.targets import target
+from scoregate.errors import JudgmentTestError, ScoregateError, SettingsError
+
+# What an order calls the functions that `run` takes.
+_FUNCTIONS = {"agent": "agent_function", "pass_condition": "pass_condition_fn"}
+
+
+def main(words: Sequence[str]) -> int:
+    """Carry out an order, which the host wrote as JSON: a kind of `KINDS`, and what it says of it."""
+    kind, order = words
+    told: dict[str, Any] = from_json(order)
+    with stated(Origin(told.pop("file"))):
+        return KINDS[kind](**told)
+
+
+def run_config(*, name: str, origin: str, **order: Any) -> int:
+    """Run a test config; whatever keeps it from being run is an error in its record, which is told by `origin`."""
+    try:
+        found = {_FUNCTIONS[key]: loaded(key, order.pop(key)) for key in _FUNCTIONS if key in order}
+        Client().offline_tests.run(name, **found, **order)
+    except JudgmentTestError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except TimeoutError as error:  # that is in its record
+        print(error, file=sys.stderr)
+    except (ScoregateError, TypeError, ValueError) as error:
+        tell(name, error, origin)
+    return 0
+
+
+def loaded(key: str, name: str) -> Any:
+    """What a setting names as "module:function".
+
+    Raises:
+        SettingsError: it is not there, or its module raises when it is imported.
+    """
+    try:
+        found = target(name)
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
+        raise SettingsError(
+            f"{key} = {name!r:.200} cannot be loaded: {type(error).__name__}: {error!s:.500}",
+            advice="It is imported from the project's top folder, its src/, or what is installed there.",
+        ) from error
+    if not callable(found):
+        raise SettingsError(f"{key} = {name!r:.200} is no function, but {found!r:.200}")
+    return found
+
+
+def tell(suite: str, error: Exception, origin: str) -> None:
+    """Record that a suite could not be run, and why, as the host and the log read it."""
+    info = error_info(error)
+    told = ErrorInfo(info.type, f"{info.message} ({origin})", info.traceback if error.__cause__ else "", info.advice)
+    print(f"{told.message}\n{told.advice}".rstrip(), file=sys.stderr)
+    log = EventLog(suite, events_folder())
+    log.emit("suite_started", origin=caller(), cases=0, message=message())
+    log.emit("errored", stage="suite", error=told)
+    finish(log, perf_counter())
+
+
+KINDS: Mapping[str, Callable[..., int]] = {"config": run_config}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,266 @@
+"""Judges as metrics: what they ask, what their answers are worth alone and in a suite, and what is never a score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+from tests.integration.judging.suites import only, prompts
+from tests.integration.judging.test_injections import parts
+from tests.integration.metrics.suites import MULTI, SINGLE, TALK, run
+
+from scoregate.core.evaluation import Threshold
+from scoregate.enums import TestType
+from scoregate.metrics import (
+    CategoricalJudge,
+    ConversationHistory,
+    GoalAchievementJudge,
+    NumericJudge,
+    Subject,
+    behavior_judge,
+    scorers_of,
+)
+from scoregate.models import get_model
+from scoregate.testing.evaluators import BaseIsEquals
+
+POLITE = NumericJudge("Is it polite?", name="polite", min_score=1, max_score=5)
+TONE = CategoricalJudge(
+    "Which tone?", name="tone", categories=["kind", "plain", "odd"], passing_categories=["kind", "plain"]
+)
+HISTORY = ConversationHistory.from_conversation(TALK)
+
+
+def test_a_number_is_kept_in_its_scale_and_compared_as_a_part_of_it(server: OpenAIServer) -> None:
+    server.answers("from 1 to 5", {"reason": "so it is", "answer": 4})
+    evaluation = only(run([POLITE])).evaluations["polite"]
+    assert (evaluation.score, evaluation.threshold, evaluation.passed) == (0.75, Threshold(gte=0.5), True)
+    assert evaluation.metadata is not None
+    told = {"value": 4, "reason": "so it is", "scale": [1, 5], "passes_at": ">= 3", "prompt": prompts(server)[0]}
+    assert evaluation.metadata == told
+    assert evaluation.usage is not None
+    assert evaluation.usage.input_tokens > 10
+
+
+OPERATORS = [(">=", 3, True), (">", 3, False), ("<", 3, False), ("<=", 3, True), ("=", 3, True), ("!=", 3, False)]
+
+
+@pytest.mark.parametrize(("sign", "answer", "passed"), OPERATORS)
+def test_every_operator_decides_in_the_scale_of_the_judge(
+    server: OpenAIServer, sign: str, answer: float, passed: bool
+) -> None:
+    server.answers("", {"answer": answer})
+    judge = replace(POLITE, threshold_operator=sign)
+    suite = run([judge])
+    assert only(suite).evaluations["polite"].passed is passed
+    assert suite.evaluators["polite"].higher_is_better is not sign.startswith("<")
+    assert judge.evaluate("a", "b").details["is_successful"] is passed
+
+
+@pytest.mark.parametrize(("answer", "score"), [("kind", 1), ("plain", 1), ("odd", 0)])
+def test_a_category_passes_or_not(server: OpenAIServer, answer: str, score: float) -> None:
+    server.answers("- kind\n- plain\n- odd", {"reason": "hm", "answer": answer})
+    evaluation = only(run([TONE])).evaluations["tone"]
+    assert (evaluation.score, evaluation.passed) == (score, bool(score))
+    assert evaluation.metadata is not None
+    assert (evaluation.metadata["value"], evaluation.metadata["reason"]) == (answer, "hm")
+
+
+@pytest.mark.parametrize(("answer", "passed"), [("Yes", True), ("No", False)])
+@pytest.mark.parametrize("subject", [SINGLE, MULTI], ids=["output", "conversation"])
+def test_the_default_looks_for_the_behavior(server: OpenAIServer, subject: Any, answer: str, passed: bool) -> None:
+    server.answers("show the behavior", {"reason": "it tells", "answer": answer, "relevant_turns": [1]})
+    evaluation = only(run([behavior_judge()], {"a": subject})).evaluations["behavior"]
+    assert (evaluation.score, evaluation.passed) == (float(passed), passed)
+    blocks, _ = parts(prompts(server)[0])
+    assert blocks["behavior"] == "Tells the hours"
+
+
+def test_an_output_is_shown_with_what_is_known_of_it(server: OpenAIServer) -> None:
+    beside = {"context": ["Open 9 to 17."], "tool_calls": [{"name": "hours"}], "metadata": {"topic": "hours"}}
+    run([POLITE], {"a": replace(SINGLE, **beside)})
+    run([POLITE], {"a": replace(SINGLE, input="", output="", expected_output=None)})
+    full, bare = (parts(prompt)[0] for prompt in prompts(server))
+    assert full == {
+        "input": "When do you open?",
+        "expected output": "At nine o'clock.",
+        "context": '["Open 9 to 17."]',
+        "tool calls": '[{"name":"hours"}]',
+        "metadata": '{"topic":"hours"}',
+        "output": "At nine.",
+    }
+    assert bare == {"output": ""}
+
+
+def test_a_conversation_is_shown_turn_by_turn_and_relevant_turns_are_told(server: OpenAIServer) -> None:
+    server.answers("", {"answer": 2, "relevant_turns": [2, 1, 2]})
+    evaluation = only(run([POLITE], {"a": MULTI})).evaluations["polite"]
+    blocks, rest = parts(prompts(server)[0])
+    assert "Turn 2, assistant:\n  On Sundays too." in blocks["conversation"]
+    assert (blocks["goal"], blocks["restrictions of the assistant"]) == ("Learn the hours", "No small talk")
+    assert "the assistant's part of the conversation" in rest
+    assert evaluation.metadata is not None
+    assert evaluation.metadata["relevant_turns"] == [1, 2]
+    assert list(server.asked()[0]["response_format"]["json_schema"]["schema"]["properties"]) == [
+        "reason",
+        "relevant_turns",
+        "answer",
+    ]
+
+
+@pytest.mark.parametrize("turns", [[0], [3], [1, 99], ["one"], None])
+def test_turns_that_are_not_there_are_no_answer(server: OpenAIServer, turns: Any) -> None:
+    server.answers("", {"reason": "x", "answer": 2, "relevant_turns": turns})
+    case = only(run([POLITE], {"a": MULTI}))
+    assert (case.evaluations, case.errors[0].error.type) == ({}, "MalformedAnswer")
+
+
+def test_the_words_of_the_author_are_asked_and_are_the_prompt_of_the_fingerprint(server: OpenAIServer) -> None:
+    words = {"evaluation_steps": "Look for thanks.", "reasoning": "Be mild.", "evaluation_examples": "'Hey' is a 2."}
+    more = replace(POLITE, **words)
+    before, after = (run([judge]).evaluators["polite"].fingerprint for judge in (POLITE, more))
+    assert all(text in prompts(server)[1] for text in ("Is it polite?", *words.values()))
+    assert before is not None
+    assert after is not None
+    assert before.prompt != after.prompt
+    assert replace(before, prompt=None) == replace(after, prompt=None)
+    assert before.model == "gpt-4o"
+
+
+@pytest.mark.parametrize(
+    "change", [{"threshold": 4}, {"threshold_operator": ">"}, {"max_score": 10}, {"requires_ground_truth": True}]
+)
+def test_what_decides_is_a_parameter_of_the_fingerprint(change: dict[str, Any], root: Any) -> None:  # noqa: ARG001
+    from scoregate.metrics.scorers import fingerprint_of
+
+    assert fingerprint_of(POLITE).parameters != fingerprint_of(replace(POLITE, **change)).parameters
+    told = replace(POLITE, name="kind", description="of tone", id="polite-2", metric_type="style")
+    assert fingerprint_of(told) == fingerprint_of(POLITE)
+
+
+def test_the_model_is_the_projects_or_its_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = get_model("openai/gpt-4.1-mini")
+    monkeypatch.setenv("SCOREGATE_MODEL", "gpt-6-luna")
+    for model in (None, "openai/gpt-4.1", own):
+        replace(POLITE, model=model).evaluate("a", "b")
+    assert [body["model"] for body in server.asked()] == ["gpt-6-luna", "gpt-4.1", "gpt-4.1-mini"]
+    assert {body["temperature"] for body in server.asked()} == {0}
+    assert run([replace(POLITE, model=own)]).evaluators["polite"].fingerprint.model == "gpt-4.1-mini"  # type: ignore[union-attr]
+
+
+def test_alone_the_result_says_how_it_came_about(server: OpenAIServer) -> None:
+    server.answers("", {"reason": "so it is", "answer": 4})
+    result = POLITE.evaluate("a", "b")
+    assert result.score == 4
+    expected = {
+        "score": 4,
+        "score_type": "numeric",
+        "name": "polite",
+        "reason": "so it is",
+        "is_successful": True,
+        "prompt": prompts(server)[0],
+        "threshold_operator": ">=",
+        "min_score": 1,
+        "max_score": 5,
+        "threshold": 3,
+    }
+    assert result.details.items() >= expected.items()
+    server.answers("", {"answer": "odd"})
+    details = TONE.evaluate("a", "b", "c").details
+    assert (details["score"], details["is_successful"], details["score_type"]) == ("odd", False, "categorical")
+    assert details["categories"] == ["kind", "plain", "odd"]
+    assert details["passing_categories"] == ["kind", "plain"]
+
+
+@pytest.mark.anyio
+async def test_alone_in_a_loop_and_on_a_conversation(server: OpenAIServer) -> None:
+    server.answers("", {"answer": 5, "relevant_turns": [2]})
+    assert (await POLITE.a_evaluate(conversation_history=HISTORY)).details["relevant_turns"] == [2]
+    assert POLITE.evaluate(conversation_history=HISTORY).score == 5, "sync within a running loop"
+    server.answers("", {"answer": "Yes", "relevant_turns": []})
+    found = await behavior_judge().a_evaluate(conversation_history=HISTORY, behavior="Tells the hours")
+    assert (found.score, found.details["score_type"]) == ("Yes", "binary")
+
+
+@pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "four", {"answer": "NaN"}, {"answer": None}])
+def test_an_answer_off_the_scale_is_an_error_and_no_score(server: OpenAIServer, answer: Any) -> None:
+    server.answers("polite|Answer again", answer)
+    case = only(run([POLITE]))
+    assert (case.evaluations, case.errors[0].error.type) == ({}, "MalformedAnswer")
+    result = POLITE.evaluate("a", "b")
+    assert result.score is None
+    assert result.details["is_successful"] is False
+    assert result.details["exception_type"] == "MalformedAnswer"
+    assert result.details["exception_details"] in result.details["error"]
+
+
+def test_a_category_that_is_none_is_an_error(server: OpenAIServer) -> None:
+    server.answers("", {"answer": "Kind"})
+    assert only(run([TONE])).errors[0].error.type == "MalformedAnswer"
+
+
+def test_a_test_without_what_a_metric_needs_is_an_error_of_that_metric(server: OpenAIServer) -> None:
+    server.answers("", {"answer": 5})
+    case = only(run([POLITE, TONE, behavior_judge()], {"a": replace(SINGLE, expected_output=None, behavior="")}))
+    assert set(case.evaluations) == {"polite"}
+    said = {error.evaluator: error.error for error in case.errors}
+    assert "needs an expected_output" in said["tone"].message
+    assert "requires_ground_truth=False" in said["tone"].advice
+    assert "this test names none" in said["behavior"].message
+    assert len(server.requests) == 1
+
+
+def test_a_conversation_needs_no_expected_output(server: OpenAIServer) -> None:
+    server.answers("", {"answer": "kind", "relevant_turns": [1]})
+    assert only(run([TONE], {"a": MULTI})).evaluations["tone"].passed
+
+
+def test_what_is_out_of_scope_has_nothing_to_say(server: OpenAIServer) -> None:
+    server.answers("", {"answer": 5, "relevant_turns": [1]})
+    single = replace(POLITE, name="single", metric_scope=[TestType.SINGLE_TURN])
+    multi = replace(POLITE, name="multi", metric_scope="Multi-Turn")
+    cases = {case.hash: case for case in run([single, multi], {"one": SINGLE, "many": MULTI}).cases}
+    assert [(*cases[name].evaluations, *cases[name].unscored) for name in ("one", "many")] == [
+        ("single", "multi"),
+        ("multi", "single"),
+    ]
+
+
+def test_evaluators_are_metrics_too_and_get_the_case_and_the_output(server: OpenAIServer) -> None:  # noqa: ARG001
+    class Equal(BaseIsEquals[Subject, str]):
+        id = "equal"
+        max_concurrency = 3
+
+        def test_case_mapper(self, test_case: Subject) -> str:
+            return test_case.expected_output or ""
+
+        def output_mapper(self, output: str) -> str:
+            return output
+
+    subjects = {"a": SINGLE, "b": replace(SINGLE, expected_output="At nine.")}
+    scores = {case.hash: case.evaluations["equal"].score for case in run([POLITE, Equal()], subjects).cases}
+    assert scores == {"a": 0, "b": 1}
+    limits = [scorer.max_concurrency for scorer in scorers_of([POLITE, Equal()], lambda *_: SINGLE, max_concurrency=7)]
+    assert limits == [7, 3]
+
+
+def test_no_more_than_so_many_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.models.manners._known", {})
+    with OpenAIServer.start(latency=0.05) as slow:
+        for name, value in slow.environment.items():
+            monkeypatch.setenv(name, value)
+        started = perf_counter()
+        run([behavior_judge()], {str(number): replace(SINGLE, input=str(number)) for number in range(12)}, limit=3)
+        assert len(slow.requests) == 12
+        assert perf_counter() - started >= 4 * 0.05
+
+
+def test_what_was_asked_before_is_known(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_CACHE", "on")
+    judges = [POLITE, behavior_judge(), GoalAchievementJudge(name="goal")]
+    first, again = (only(run(judges, {"a": MULTI})).evaluations for _ in range(2))
+    assert len(server.requests) == len(judges)
+    assert {name: each.score for name, each in first.items()} == {name: each.score for name, each in again.items()}
+    assert all(each.usage is not None and each.usage.cached for each in again.values())

@@ -1,0 +1,149 @@
+"""The fingerprint of a function changes when what it says may change, and then only."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoregate.core.parts import Fingerprint
+from scoregate.engine.callables import fingerprint_of
+
+BASE = '''
+import functools
+
+LIMIT = 0.5
+
+
+def enough(score):
+    return score >= LIMIT
+
+
+def passes(fields, scorers):
+    """All of them."""
+    return all(enough(each) for each in scorers)  # none below
+
+
+def at_least(limit):
+    return lambda fields, scorers: min(scorers) >= limit
+
+
+def through(function):
+    def inner(fields, scorers):
+        return function(scorers)
+
+    return inner
+
+
+class Judge:
+    def __init__(self, limit=1):
+        self.limit = limit
+
+    def passes(self, fields, scorers):
+        return len(scorers) > self.limit
+
+    __call__ = passes
+
+
+def kept(call, name=None):
+    @functools.wraps(call)
+    def inner(*args):
+        return call(*args)
+
+    return inner
+
+
+@kept
+def wrapped(fields, scorers):
+    return True
+
+
+def call(agent, check):
+    return check
+
+
+FOUND = call(lambda text: text, check=lambda fields, scorers: scorers[0] > 0.5)
+'''
+KINDS = ["passes", "at_least(0.5)", "through(enough)", "Judge().passes", "Judge()", "wrapped", "FOUND",
+         "functools.partial(passes, {})"]  # fmt: skip
+SAME = {
+    "a comment": ("  # none below", ""),
+    "a docstring": ('"""All of them."""', '"""Every one."""'),
+    "its place in the file": ("LIMIT = 0.5\n", "LIMIT = 0.5\n\n\n\n"),
+    "another function of the same line": ("lambda text: text", "lambda text: text.lower()"),
+}
+SOURCE = {
+    "its code": ("passes", "return all(", "return any("),
+    "a function that it calls": ("passes", ">= LIMIT", "> LIMIT"),
+    "a constant": ("passes", "LIMIT = 0.5", "LIMIT = 0.4"),
+    "a lambda": ("FOUND", "scorers[0] > 0.5", "scorers[0] > 0.4"),
+    "what a function inside of one calls": ("through(enough)", "score >= LIMIT", "score > LIMIT"),
+    "a function inside of one": ("at_least(0.5)", "min(scorers)", "max(scorers)"),
+    "a method": ("Judge().passes", "len(scorers)", "sum(scorers)"),
+    "an object": ("Judge()", "len(scorers)", "sum(scorers)"),
+    "what a decorator wraps": ("wrapped", "return True", "return False"),
+    "a decorator": ("wrapped", "return call(*args)", "return not call(*args)"),
+    "the function of a partial": ("functools.partial(passes, {})", "return all(", "return any("),
+}
+PARAMETERS = [
+    ("at_least(0.5)", "at_least(0.4)"),
+    ("through(enough)", "through(passes)"),
+    ("Judge().passes", "Judge(2).passes"),
+    ("Judge()", "Judge(2)"),
+    ("functools.partial(passes, {})", "functools.partial(passes, {'a': 1})"),
+    ("functools.partial(passes)", "functools.partial(passes, scorers=[])"),
+]
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Fingerprint]]:
+    """Fingerprints what an expression gives in a module with this source."""
+    monkeypatch.syspath_prepend(tmp_path)
+    made: list[str] = []
+
+    def load(what: str, source: str = BASE) -> Fingerprint:
+        made.append(name := f"conditions_{next(_numbers)}")
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+        linecache.clearcache()
+        return fingerprint_of(eval(what, vars(importlib.import_module(name))))
+
+    yield load
+    for name in made:
+        del sys.modules[name]
+
+
+def changed(old: str, new: str) -> str:
+    assert old in BASE
+    return BASE.replace(old, new)
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_every_kind_has_one_and_what_changes_nothing_does_not_change_it(of: Any, what: str) -> None:
+    assert None not in (of(what).source, of(what).parameters)
+    for old, new in SAME.values():
+        assert of(what, changed(old, new)) == of(what)
+
+
+@pytest.mark.parametrize(("what", "old", "new"), SOURCE.values(), ids=SOURCE)
+def test_what_it_says_depends_on_changes_its_source(of: Any, what: str, old: str, new: str) -> None:
+    assert of(what, changed(old, new)).source != of(what).source
+
+
+@pytest.mark.parametrize(("one", "other"), PARAMETERS)
+def test_what_it_was_made_with_changes_its_parameters(of: Any, one: str, other: str) -> None:
+    assert of(one).parameters != of(other).parameters
+
+
+def test_what_has_no_source_is_unknown() -> None:
+    scope: dict[str, Any] = {"__name__": "nowhere"}
+    exec("def passes(fields, scorers): return True", scope)
+    assert fingerprint_of(scope["passes"]).source is None
+    assert fingerprint_of(functools.partial(scope["passes"], 1)).source is None

@@ -1,0 +1,153 @@
+"""What judges are made of, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoregate.enums import TestType
+from scoregate.errors import MetricError
+from scoregate.metrics import CategoricalJudge, ConversationHistory, NumericJudge, behavior_judge, scorers_of
+from scoregate.testing.evaluators import BaseIsEquals
+
+
+def test_a_scale_is_from_0_to_1_and_its_middle_passes() -> None:
+    judge = NumericJudge("Is it polite?")
+    assert (judge.min_score, judge.max_score, judge.threshold, judge.threshold_operator) == (0, 1, 0.5, ">=")
+    assert (judge.name, judge.metric_scope) == ("NumericJudge", (TestType.SINGLE_TURN, TestType.MULTI_TURN))
+    assert NumericJudge("x", min_score=1, max_score=5).threshold == 3
+
+
+SCALES: list[tuple[dict[str, Any], str]] = [
+    ({"min_score": 1}, "both or not at all"),
+    ({"max_score": 1}, "both or not at all"),
+    ({"min_score": 1, "max_score": 1}, "up to a greater one"),
+    ({"min_score": 5, "max_score": 1}, "up to a greater one"),
+    ({"min_score": "1", "max_score": 5}, "must be a number, not '1'"),
+    ({"min_score": float("nan"), "max_score": 5}, "must be finite"),
+    ({"threshold": 1.5}, "must lie from 0 to 1, not at 1.5"),
+    ({"threshold": True}, "must be a number, not True"),
+    ({"threshold_operator": "=="}, "'==' is not a valid ThresholdOperator"),
+    ({"evaluation_prompt": " "}, "needs an evaluation_prompt"),
+    ({"evaluation_prompt": 3}, "evaluation_prompt of 'polite' must be a string, not 3"),
+    ({"evaluation_steps": ["a"]}, "evaluation_steps of 'polite' must be a string"),
+    ({"metric_scope": "Both"}, "is made of 'Single-Turn' and 'Multi-Turn', not 'Both'"),
+    ({"metric_scope": []}, "is made of"),
+    ({"model": 3}, "must be a name or a Model, not 3"),
+    ({"name": "a\nb"}, "must be a string on one line"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), SCALES)
+def test_what_is_no_numeric_judge(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(MetricError, match=said) as caught:
+        NumericJudge(**{"evaluation_prompt": "Is it polite?", "name": "polite", **given})
+    assert isinstance(caught.value, ValueError)
+
+
+CATEGORIES: list[tuple[Any, Any, str]] = [
+    (["a"], "a", "categories must be at least 2 different names"),
+    ((), "a", "categories must be at least 2"),
+    ("ab", "a", "categories must be at least 2"),
+    (["a", "a"], "a", "categories must be at least 2 different names"),
+    (["a", ""], "a", "different names"),
+    (["a", 3], "a", "different names"),
+    (["a", "b"], [], "passing_categories must be one or several names"),
+    (["a", "b"], "A", r"passing_categories \['A'\] are none of its categories, \['a', 'b'\]"),
+    (["a", "b"], ["a", "c"], r"passing_categories \['c'\] are none"),
+]
+
+
+@pytest.mark.parametrize(("categories", "passing", "said"), CATEGORIES)
+def test_what_is_no_categorical_judge(categories: Any, passing: Any, said: str) -> None:
+    with pytest.raises(MetricError, match=said):
+        CategoricalJudge("Which tone?", categories=categories, passing_categories=passing)
+
+
+def test_one_passing_category_may_be_a_word() -> None:
+    judge = CategoricalJudge("Which tone?", categories=["kind", "odd"], passing_categories="kind")
+    assert judge.passing_categories == ("kind",)
+    assert judge.requires_ground_truth
+
+
+def test_scopes_are_words_or_types() -> None:
+    assert NumericJudge("x", metric_scope="single-turn").metric_scope == (TestType.SINGLE_TURN,)
+    both = NumericJudge("x", metric_scope=["MULTI_TURN", TestType.SINGLE_TURN]).metric_scope
+    assert both == (TestType.SINGLE_TURN, TestType.MULTI_TURN)
+
+
+def test_a_judge_may_be_a_class_of_ones_own() -> None:
+    class Polite(NumericJudge):
+        def __init__(self) -> None:
+            super().__init__("Is it polite?", min_score=1, max_score=3)
+            self.note = "mine"
+
+    assert (Polite().name, Polite().threshold, Polite().note) == ("Polite", 2, "mine")
+
+
+BAD_INPUT: list[tuple[dict[str, Any], str]] = [
+    ({"output": {"a": 1}}, "output must be a string"),
+    ({"input": None}, "input must be a string"),
+    ({"expected_output": 3}, "expected_output must be a string"),
+    ({"context": "a"}, "context must be a list of strings, not 'a'"),
+    ({"context": [1]}, "context must be a list of strings"),
+    ({"conversation_history": []}, "must be a ConversationHistory"),
+    ({"conversation_history": ConversationHistory(())}, "is empty"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), BAD_INPUT)
+def test_what_cannot_be_graded(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        NumericJudge("x").evaluate(**{"input": "a", "output": "b", **given})
+
+
+def test_some_need_to_know_what_is_right() -> None:
+    tone = CategoricalJudge("Which tone?", categories=["kind", "odd"], passing_categories="kind")
+    with pytest.raises(ValueError, match="needs an expected_output to compare with, and this test has none"):
+        tone.evaluate("a", "b")
+    with pytest.raises(ValueError, match="this test names none"):
+        behavior_judge().evaluate("a", "b")
+
+
+def test_metrics_have_names_of_their_own() -> None:
+    class Equal(BaseIsEquals[Any, Any]):
+        id = "x"
+
+        def test_case_mapper(self, test_case: Any) -> str:
+            return str(test_case)
+
+        def output_mapper(self, output: Any) -> str:
+            return str(output)
+
+    with pytest.raises(MetricError, match="several metrics are called 'x'"):
+        scorers_of([NumericJudge("a", name="x"), Equal()], lambda _case, output: output)
+    with pytest.raises(MetricError, match=r"metric 2 \(str\) is neither a metric nor an evaluator"):
+        scorers_of([NumericJudge("a"), "polite"], lambda _case, output: output)
+
+
+def test_messages_become_turns() -> None:
+    history = ConversationHistory.from_messages(
+        [
+            {"role": "system", "content": "Be kind."},
+            {"role": "assistant", "content": "Hello!"},
+            {"role": "user", "content": "Hi"},
+            {"role": "user", "content": "When?"},
+            {"role": "assistant", "content": None, "tool_calls": [{"name": "hours"}]},
+            {"role": "tool", "content": "9"},
+            {"role": "assistant", "content": "At nine.", "context": ["9"]},
+            {"role": "user", "content": "Thanks"},
+        ]
+    )
+    said = [(turn.user, turn.assistant) for turn in history.turns]
+    assert said == [("", "Hello!"), ("Hi\n\nWhen?", ""), ("", "At nine."), ("Thanks", "")]
+    assert history.turns[1].tool_calls == ({"name": "hours"},)
+    assert [message["content"] for message in history.messages] == ["Hello!", "Hi\n\nWhen?", "At nine.", "Thanks"]
+    assert len(history) == 4
+
+
+@pytest.mark.parametrize("message", [{"role": "judge", "content": "x"}, {"role": "user"}, {"content": "x"}])
+def test_what_is_no_message(message: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="message 1: its"):
+        ConversationHistory.from_messages([message])
