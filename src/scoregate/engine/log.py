@@ -24,6 +24,7 @@ _FREE = {
     "case_started": ("the test case", "input"),
     "case_output": ("the output", "output"),
     "scored": ("the metadata", "metadata"),
+    "labelled": ("the metadata", "metadata"),
 }
 _ALSO: dict[str, dict[str, object]] = {"case_output": {"truncated": True}, "scored": {"assertions": None}}
 _counter = itertools.count()

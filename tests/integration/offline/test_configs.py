@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -62,6 +63,7 @@ def nightly(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     project.write("my_judges.py", JUDGES)
     project.write("bot.py", BOT)
     configure(project)
+    sys.modules.pop("my_judges", None)
     monkeypatch.syspath_prepend(project.root)
     client = Client(store=project.root)
     rows = [{"input": f"question {number}", "expected": f"answer {number}"} for number in range(1, 13)]
@@ -72,7 +74,7 @@ def nightly(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     client.offline_tests.create_config("nightly-regression", "golden-set", ["matches"])
     client.offline_tests.create_config("as they are", "golden-set", ["short"])
     client.offline_tests.create_config("unanswered", "golden-set", ["helpful"])
-    monkeypatch.delitem(__import__("sys").modules, "my_judges")
+    sys.modules.pop("my_judges")
     project.commit()
     return project
 
