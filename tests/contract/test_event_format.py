@@ -14,6 +14,7 @@ from scoregate.core.events import (
     EvaluatorInfo,
     Event,
     Fingerprint,
+    Labelled,
     Origin,
     ReviewRequested,
     Scored,
@@ -78,7 +79,8 @@ EVENTS: list[Event] = [
     ),
     CaseFinished(suite="bot", seq=6, time=4.5, case="a", unscored=("third",)),
     CaseStarted(suite="bot", seq=7, time=5.0, case="a", repeat=1),
-    SuiteFinished(suite="bot", seq=8, time=5.5, duration_s=9.0, assertion_failed=True),
+    Labelled(suite="bot", seq=8, time=5.25, case="a", repeat=1, evaluator="tone", label="odd", metadata={"why": "x"}),
+    SuiteFinished(suite="bot", seq=9, time=5.5, duration_s=9.0, assertion_failed=True),
 ]
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "EvaluatorInfo",
     "Event",
     "Fingerprint",
+    "Labelled",
     "Origin",
     "ReviewRequested",
     "Scored",
@@ -103,8 +104,21 @@ class Scored(_Event):
 
 
 @_event
+class Labelled(_Event):
+    """What an evaluator said of one case without a score: a category that stands for no number."""
+
+    type: Literal["labelled"] = "labelled"
+    case: str
+    repeat: int = 0
+    evaluator: str
+    label: str
+    metadata: Any = None
+    usage: Usage | None = None
+
+
+@_event
 class Errored(_Event):
-    """Something raised, after it had used this much. Without a case it concerns the whole suite."""
+    """Something raised, after it had used and done (`trace`) this much. Without a case it concerns the whole suite."""
 
     type: Literal["errored"] = "errored"
     stage: Literal["task", "evaluator", "suite"]
@@ -113,6 +127,7 @@ class Errored(_Event):
     repeat: int = 0
     evaluator: str | None = None
     usage: Usage | None = None
+    trace: Any = None
 
 
 @_event
@@ -148,5 +163,13 @@ class SuiteFinished(_Event):
 
 
 Event: TypeAlias = (
-    SuiteStarted | CaseStarted | CaseOutput | Scored | Errored | ReviewRequested | CaseFinished | SuiteFinished
+    SuiteStarted
+    | CaseStarted
+    | CaseOutput
+    | Scored
+    | Labelled
+    | Errored
+    | ReviewRequested
+    | CaseFinished
+    | SuiteFinished
 )

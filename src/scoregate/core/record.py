@@ -58,9 +58,10 @@ class SuiteResult:
 
     @property
     def evaluations(self) -> int:
-        """Evaluations made, those that wait for a person and those that returned None included."""
+        """Evaluations made: scores, labels, those that wait for a person, those that returned None."""
         made = sum(sum(1 for score in column if not isnan(score)) for column in self.columns.scores.values())
-        return made + self.columns.unscored + self.columns.pending + len(self.reviews)
+        labels = sum(sum(counts.values()) for counts in self.columns.labels.values())
+        return made + labels + self.columns.unscored + self.columns.pending + len(self.reviews)
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over the trials that have one; None where none has."""

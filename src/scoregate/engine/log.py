@@ -24,6 +24,7 @@ _FREE = {
     "case_started": ("the test case", "input"),
     "case_output": ("the output", "output"),
     "scored": ("the metadata", "metadata"),
+    "labelled": ("the metadata", "metadata"),
 }
 _ALSO: dict[str, dict[str, object]] = {"case_output": {"truncated": True}, "scored": {"assertions": None}}
 _counter = itertools.count()
@@ -98,14 +99,14 @@ def _line(said: dict[str, Any]) -> bytes:
 def _shortened(said: Mapping[str, Any], size: int) -> dict[str, Any]:
     kind = said["type"]
     note = f"… left out: {size:,} bytes are over the limit of {MAX_EVENT_BYTES:,}"
-    if kind == "errored":
-        return {**said, "error": ErrorInfo(said["error"].type, note)}
-    if kind not in _FREE:
-        raise InvalidEvent(f"a {kind} event {note}")
     if said.get("trace") is not None:
         size -= len(dump(said["trace"]))
         said = {**said, "trace": note}
         if size < MAX_EVENT_BYTES // 2:
             return said
+    if kind == "errored":
+        return {**said, "error": ErrorInfo(said["error"].type, note)}
+    if kind not in _FREE:
+        raise InvalidEvent(f"a {kind} event {note}")
     _, field = _FREE[kind]
     return {**said, field: dump(said.get(field))[:_KEPT_BYTES].decode("utf-8", "ignore") + note, **_ALSO.get(kind, {})}

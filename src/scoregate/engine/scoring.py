@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.metering import Meter, charged
 from scoregate.core.pending import Pending
 from scoregate.core.suite import Scorer
@@ -187,6 +187,9 @@ def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
         if meter.used:
             parts |= spent(charged(result.usage, meter))
         trial.log.emit("scored", evaluator=evaluator, score=result.score, **parts, **trial.key)
+    elif isinstance(result, Naming):
+        said = {"label": result.label, "metadata": result.metadata, **spent(charged(result.usage, meter))}
+        trial.log.emit("labelled", evaluator=evaluator, **said, **trial.key)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"

@@ -51,7 +51,8 @@ class TaskStage:
             raise
         except BaseException as error:  # the user's code may raise anything
             _keep_so_far(trial, error)
-            trial.log.emit("errored", stage="task", error=error_info(error), **spent(trial.meter.usage), **trial.key)
+            told = {**self._traced(trial), **spent(trial.meter.usage), **trial.key}
+            trial.log.emit("errored", stage="task", error=error_info(error), **told)
             return False
         return bool(self._pools)
 
@@ -80,7 +81,7 @@ class TaskStage:
 
     def _traced(self, trial: Trial) -> dict[str, Any]:
         form = self._suite.trace_form
-        trace = None if form is None else form(trial.output)
+        trace = None if form is None or trial.output is None else form(trial.output)
         return {} if trace is None else {"trace": trace}
 
     async def _attempt(self, trial: Trial, attempt: int) -> None:

@@ -48,6 +48,12 @@ def enter(trial: Trial, meter: Meter) -> None:
     METER.set(meter)
 
 
+def promise(output: Any) -> None:
+    """Say in the function under test what its output will be, so that its trace is kept should it raise."""
+    if (trial := CURRENT.get()) is not None:
+        trial.output = output
+
+
 def tell_stop(trial: Trial, meter: Meter) -> None:
     """Say once for a suite that its results are not whole, because the run may spend no more."""
     if meter.stopped and not trial.log.stopped:

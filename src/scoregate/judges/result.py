@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.events import ErrorInfo
 from scoregate.core.scale import Scale
 from scoregate.judges.responses import Citation, Response
@@ -39,10 +39,10 @@ class JudgeResult:
     usage: Usage | None = None
     error: ErrorInfo | None = None
 
-    def evaluation(self) -> Evaluation | None:
-        """As the engine has it, with its own value and scale in the metadata; None for a label without a score."""
+    def evaluation(self) -> Evaluation | Naming:
+        """As the engine has it, with its own value and scale in the metadata; a name where that stands for no score."""
         if self.score is None:
-            return None
+            return Naming(str(self.value), metadata=self.metadata())
         return Evaluation(self.score, metadata=self.metadata())
 
     def metadata(self) -> Mapping[str, Any]:

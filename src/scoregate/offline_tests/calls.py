@@ -11,6 +11,7 @@ from typing import Any
 from scoregate.datasets import Example
 from scoregate.engine.call import is_async
 from scoregate.engine.errors import ENDINGS, error_info
+from scoregate.engine.trial import promise
 from scoregate.offline_tests.agents import Filling
 from scoregate.offline_tests.rows import Attempt
 from scoregate.offline_tests.tracer import OfflineTracer
@@ -53,7 +54,7 @@ class Calls:
         return _answered(attempt, result)
 
     def _begun(self, example: Example) -> Attempt:
-        attempt = self.begin(example)
+        promise(attempt := self.begin(example))
         if self.tracer is not None:
             attempt.recording = self.tracer.begin(self.filling.agent, example.properties)
         return attempt

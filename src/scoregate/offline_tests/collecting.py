@@ -25,6 +25,7 @@ class Collector(SpanProcessor):
     def __init__(self) -> None:
         self._open: dict[int, list[ReadableSpan]] = {}
         self._attached: WeakSet[TracerProvider] = WeakSet()
+        self._known: object = None
         self._lock = threading.Lock()
 
     def begin(self) -> api.SpanContext:
@@ -46,17 +47,22 @@ class Collector(SpanProcessor):
             kept.append(span)
 
     def _attach(self) -> None:
-        """To the process's own provider, so that every instrumented library is seen; if there is none, it gets one."""
-        if api.get_tracer_provider() in self._attached:
+        """To the process's own provider, so that every instrumented library is seen; if there is none, it gets one.
+
+        Libraries ask for the provider of the process and for no other, and OpenTelemetry lets it be set only once. One
+        that is not the SDK's keeps its spans to itself.
+        """
+        if api.get_tracer_provider() is self._known:
             return
         with self._lock:
             provider = api.get_tracer_provider()
-            if not isinstance(provider, TracerProvider):
+            if isinstance(provider, api.ProxyTracerProvider):
                 provider = TracerProvider(shutdown_on_exit=False)
                 api.set_tracer_provider(provider)
-            if provider not in self._attached:
+            if isinstance(provider, TracerProvider) and provider not in self._attached:
                 provider.add_span_processor(self)
                 self._attached.add(provider)
+            self._known = provider
 
 
 COLLECTOR = Collector()

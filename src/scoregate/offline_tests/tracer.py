@@ -88,6 +88,10 @@ class Recording:
 class OfflineTracer:
     """Records calls as traces, each apart from all others that run at the same time.
 
+    It listens to the tracer provider of the process, beside whatever else does. A process that has none when the first
+    call is recorded gets one, since that is where libraries look; OpenTelemetry takes no other after that, so a program
+    that sets one of its own does so before.
+
     Raises:
         MissingExtra: opentelemetry-sdk is not installed.
     """

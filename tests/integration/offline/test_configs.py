@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -61,6 +63,7 @@ def nightly(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     project.write("my_judges.py", JUDGES)
     project.write("bot.py", BOT)
     configure(project)
+    sys.modules.pop("my_judges", None)
     monkeypatch.syspath_prepend(project.root)
     client = Client(store=project.root)
     rows = [{"input": f"question {number}", "expected": f"answer {number}"} for number in range(1, 13)]
@@ -71,7 +74,7 @@ def nightly(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     client.offline_tests.create_config("nightly-regression", "golden-set", ["matches"])
     client.offline_tests.create_config("as they are", "golden-set", ["short"])
     client.offline_tests.create_config("unanswered", "golden-set", ["helpful"])
-    monkeypatch.delitem(__import__("sys").modules, "my_judges")
+    sys.modules.pop("my_judges")
     project.commit()
     return project
 
@@ -243,6 +246,16 @@ def test_it_sees_no_token(nightly: Project) -> None:
     nightly.write("bot.py", f"{BOT}\n\nimport os\n\nassert not [v for v in os.environ.values() if 'ghs_' in v]\n")
     done = nightly.scoregate("run", "--baseline", "none", **{"INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghij"})
     assert (done.exit_code, done.statuses) == (0, {"passed": 12}), done.output
+
+
+@pytest.mark.parametrize(("mode", "kept"), [("full", True), ("none", False)])
+def test_a_trace_is_kept_where_outputs_may_be(nightly: Project, mode: str, kept: bool) -> None:
+    nightly.write("bot.py", f"{BOT}\n\ndef loud(question):\n    return question.upper()\n")
+    configure(nightly, agent="bot:loud", assert_test=False)
+    done = nightly.scoregate("run", "--baseline", "none", "--show-outputs", mode)
+    assert done.statuses == {"failed": 12}, done.output
+    cases = gzip.decompress((done.out / "run" / "cases.jsonl.gz").read_bytes())
+    assert (b"QUESTION" in cases, b"invoke_agent loud" in cases) == (kept, kept)
 
 
 def test_a_project_in_a_folder_has_a_store_of_its_own(nightly: Project) -> None:

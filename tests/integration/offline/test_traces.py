@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,10 @@ def test_a_call_that_raises_leaves_its_trace(client: Client) -> None:
     def agent(input: str) -> str:  # noqa: A002
         raise ValueError(search(input)[0])
 
-    row = run(client, agent).results[0]
+    result = run(client, agent)
+    row = result.results[0]
     assert row.error is not None
+    assert {case.trace["trace_id"] for case in result.suite.cases} == {row.trace_id for row in result.results}
     assert row.trace is not None
     assert row.trace.spans[0].error == f"ValueError: found for {row.data_object['input']}"
 
@@ -116,6 +119,39 @@ def test_without_opentelemetry_the_agent_runs_untraced_and_that_is_said(
     assert result is not None
     assert result.agent_offline_trace_ids == {}
     assert "The agent was not traced" in capsys.readouterr().out
+
+
+PROVIDED = """
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from scoregate.offline_tests import OfflineTracer, observe
+
+class Foreign(trace.TracerProvider):
+    def get_tracer(self, *args, **kwargs):
+        return trace.NoOpTracer()
+
+exporter, own = InMemorySpanExporter(), TracerProvider()
+own.add_span_processor(SimpleSpanProcessor(exporter))
+provider = {provider}
+if provider:
+    trace.set_tracer_provider(provider)
+tracer = OfflineTracer()
+for _ in range(2):
+    with tracer.recording("bot") as recording:
+        observe(str, name="step")(1)
+    print(len(recording.trace.spans), len(exporter.get_finished_spans()))
+print(provider is None or trace.get_tracer_provider() is provider)
+"""
+
+
+@pytest.mark.parametrize(("provider", "told"), [("None", "2 0\n2 0"), ("own", "2 1\n2 2"), ("Foreign()", "1 0\n1 0")])
+def test_a_provider_of_the_users_stays_and_hears_what_it_would(provider: str, told: str) -> None:
+    script = PROVIDED.replace("{provider}", provider)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{told}\nTrue\n", "")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from scoregate.ci.archive import RunWriter, read_run, run_folder
 from scoregate.ci.archive.head import RUN_FIELDS, SUITE_FIELDS
 from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.columns import Columns
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage
+from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.core.record import Run, Script, SuiteResult
 from scoregate.errors import RecordError
@@ -52,6 +52,7 @@ FULL = CaseResult(
     ("waits",),
     Usage(7, 8),
     {"trace_id": "t", "spans": [{"name": "ask"}]},
+    {"plain": Naming("odd"), "full": Naming("kind", {"why": ["x"]}, Usage(1, 2, 3, 0.25, "m-1"))},
 )
 
 

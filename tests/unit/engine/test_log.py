@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.events import CaseOutput, ErrorInfo, Event
+from scoregate.core.events import CaseOutput, Errored, ErrorInfo, Event
 from scoregate.core.parts import EventType
 from scoregate.core.wire import MAX_EVENT_BYTES, parse_event
 from scoregate.engine import log as log_module
@@ -117,6 +117,14 @@ def test_a_trace_goes_before_the_output_is_cut(tmp_path: Path) -> None:
     assert isinstance(event, CaseOutput)
     assert (event.output, event.truncated) == ("short", False)
     assert "over the limit" in event.trace
+
+
+def test_a_trace_goes_before_an_error_is_cut(tmp_path: Path) -> None:
+    log = EventLog("demo", tmp_path)
+    log.emit("errored", stage="task", case="a", error=ErrorInfo("E", "short"), trace={"spans": [HUGE]})
+    (event,) = lines(tmp_path)
+    assert isinstance(event, Errored)
+    assert (event.error.message, "over the limit" in event.trace) == ("short", True)
 
 
 def test_half_a_line_at_the_end_is_not_read(tmp_path: Path) -> None:

@@ -1,0 +1,93 @@
+"""The bar that somebody at a terminal sees, on a real one."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from scoregate.offline_tests.progress import bar
+
+SCRIPT = """
+import time
+from scoregate.offline_tests.progress import bar
+
+with bar("nightly [red]\\x1b[2J", 4, shown={shown}) as advance:
+    for _ in range(4):
+        time.sleep(0.15)
+        advance()
+print("done")
+"""
+
+
+def seen(shown: bool) -> tuple[str, str]:
+    """What a script prints, and what it shows on the terminal that is its standard error."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(shown=shown)], stdout=subprocess.PIPE, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    text = b""
+    while chunk := _read(ours):
+        text += chunk
+    output, _ = process.communicate(timeout=60)
+    os.close(ours)
+    return output.decode(), text.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # so a terminal ends on Linux
+        return b""
+
+
+def test_it_grows_and_goes_and_nothing_in_a_name_steers_the_terminal() -> None:
+    output, shown = seen(True)
+    assert output == "done\n"
+    assert "nightly (red](2J" in shown
+    assert "\x1b[2J" not in shown
+    assert "50%" in shown
+    assert "100%" in shown
+    assert shown.endswith("\x1b[2K"), "the line is empty afterwards"
+
+
+def test_where_somebody_else_shows_it_there_is_none() -> None:
+    assert seen(False) == ("done\n", "")
+
+
+def test_without_a_terminal_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    with bar("nightly", 1, shown=True) as advance:
+        advance()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPatch, client: object) -> None:
+    told: list[tuple[str, int]] = []
+    monkeypatch.setattr("scoregate.offline_tests.running.bar", lambda name, total, shown: _Counting(told, name, total))  # noqa: ARG005
+
+    def agent(input: str) -> str:  # noqa: A002
+        if "2" in input:
+            raise ValueError("no")
+        return input
+
+    client.offline_tests.run("nightly-regression", agent)  # type: ignore[attr-defined]
+    assert told == [("nightly-regression", 8)] * 9
+
+
+class _Counting:
+    """Stands in for the bar: notes its making and every advance."""
+
+    def __init__(self, told: list[tuple[str, int]], name: str, total: int) -> None:
+        self._tell = lambda: told.append((name, total))
+        self._tell()
+
+    def __enter__(self) -> object:
+        return self._tell
+
+    def __exit__(self, *_: object) -> None:
+        pass
