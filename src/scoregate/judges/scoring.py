@@ -32,7 +32,7 @@ async def scored(version: JudgeVersion, subject: Subject) -> JudgeResult:
     except ENDINGS:
         raise
     except BaseException as error:  # the user's code may raise anything
-        result = JudgeResult(version.name, version.id, version.version, version.score_type, error=error_info(error))
+        result = JudgeResult(version, error=error_info(error))
     finally:
         METER.reset(token)
         if outer is not None:
