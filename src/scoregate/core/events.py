@@ -155,11 +155,15 @@ class CaseFinished(_Event):
 
 @_event
 class SuiteFinished(_Event):
-    """The last word of a suite. `assertion_failed`: its `assert_test` is about to raise."""
+    """The last word of a suite. `assertion_failed`: its `assert_test` is about to raise.
+
+    `usage` is what belongs to no case of it.
+    """
 
     type: Literal["suite_finished"] = "suite_finished"
     duration_s: float | None = None
     assertion_failed: bool = False
+    usage: Usage | None = None
 
 
 Event: TypeAlias = (

@@ -73,6 +73,7 @@ class SuiteFold:
             complete=finished is not None,
             assertion_failed=finished is not None and finished.assertion_failed,
             duration_s=finished.duration_s if finished else None,
+            usage=finished.usage if finished else None,
             sdk=started.sdk if started else None,
             columns=self.columns,
             read=read,

@@ -98,7 +98,7 @@ def _scorer(version: JudgeVersion, read: Read, keep: Callable[[Any, JudgeResult]
 
     def failed(output: Any, error: BaseException) -> None:
         info = error_info(error)
-        keep(output, _metered(JudgeResult(version.name, version.id, version.version, version.score_type, error=info)))
+        keep(output, _metered(JudgeResult(version, error=info)))
 
     async def in_loop(case: Any, output: Any) -> Evaluation | Naming:
         try:

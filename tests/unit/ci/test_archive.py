@@ -101,6 +101,7 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
         complete=True,
         assertion_failed=True,
         duration_s=1.5,
+        usage=Usage(3, 4, cost=0.5),
         skipped=True,
     )
     script = Script("a.py", ("python", "a.py"), -9, timed_out=True, duration_s=2.0, error=ErrorInfo("K", "killed"))
