@@ -134,6 +134,24 @@ class JudgmentTestError(JudgmentError, AssertionError):
     exit_code = 1
 
 
+class EndpointError(ScoregateError):
+    """What is under test gave no reply that can be judged; never a score.
+
+    Args:
+        message: what was sent where, and what came of it. kind: what went wrong, such as `http_error`.
+        status: of the answer over HTTP; None where none came.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self, message: str, *, advice: str = "", kind: str = "unexpected_error", status: int | None = None
+    ) -> None:
+        super().__init__(message, advice=advice)
+        self.kind = kind
+        self.status = status
+
+
 class MissingExtra(ScoregateError):
     """A package that this needs is not installed."""
 
