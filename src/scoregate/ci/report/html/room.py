@@ -31,7 +31,9 @@ class Room:
             return None
         whole = value if isinstance(value, str) else _as_json(value)
         bound = max(200, self.left // 2)
-        shown = visible(self.redact(whole[: bound + 200]))[:bound] if len(whole) > bound else visible(self.redact(whole))
+        shown = (
+            visible(self.redact(whole[: bound + 200]))[:bound] if len(whole) > bound else visible(self.redact(whole))
+        )
         self.left -= len(shown)
         return (shown, len(whole)) if len(whole) > bound else shown
 

@@ -9,7 +9,7 @@ from typing import Any
 from scoregate.ci.report.excerpts import shown_score
 from scoregate.ci.report.html.room import Room, Shown
 from scoregate.ci.report.html.spans import steps
-from scoregate.ci.report.html.talk import turns
+from scoregate.ci.report.html.talk import talk
 from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Usage
 
@@ -18,11 +18,12 @@ _MOST = 50
 
 def trial(case: CaseResult, room: Room, *, show_outputs: bool) -> dict[str, Any]:
     """As plain data, without what is not known. Without `show_outputs` nothing that a model said is in it."""
+    had = talk(case.output, room) if show_outputs else None
     told = {
         "repeat": case.repeat,
         "status": str(case.status),
-        "output": room.text(case.output) if show_outputs else None,
-        "turns": turns(case.output, room) if show_outputs else None,
+        "output": room.text(case.output) if show_outputs and had is None else None,
+        "talk": had,
         "cut": case.truncated or None,
         "errors": [_error(error, room) for error in case.errors[:_MOST]],
         "scores": {room.line(name): _evaluation(found, room, show_outputs) for name, found in case.evaluations.items()},

@@ -1,0 +1,41 @@
+// Texts side by side: what was said in the base, what is said now, and in which words they differ.
+
+function textOf(shown) {
+  return Array.isArray(shown) ? shown[0] : shown ?? "";
+}
+
+function cutNote(shown) {
+  if (!Array.isArray(shown)) return null;
+  return h("p", { class: "cut" }, sign("warn", "note"), `shortened: the first ${commas(shown[0].length)} of ${commas(shown[1])} characters; the whole is in run/cases.jsonl.gz`);
+}
+
+function plainText(shown) {
+  return [h("pre", { class: "text", tabindex: 0 }, textOf(shown)), cutNote(shown)];
+}
+
+function marked(parts, side) {
+  const shown = parts.filter(([kind]) => kind === 0 || kind === side);
+  const tag = side < 0 ? "del" : "ins";
+  return h("pre", { class: "text", tabindex: 0 }, shown.map(([kind, text]) => (kind ? h(tag, null, text) : text)));
+}
+
+function pane(title, ...children) {
+  return h("div", { class: "pane" }, h("h4", null, title), ...children);
+}
+
+function sideBySide(before, now, { old = "Base", fresh = "PR" } = {}) {
+  const [had, has] = [before !== undefined && before !== null, now !== undefined && now !== null];
+  if (!had && !has) return null;
+  if (!had || !has) return h("div", { class: "panes" }, pane(had ? old : fresh, plainText(had ? before : now)));
+  const [a, b] = [textOf(before), textOf(now)];
+  if (a === b) return h("div", { class: "panes" }, pane(`${old} and ${fresh}, the same`, plainText(now)));
+  const parts = wordDiff(a, b);
+  return h("div", { class: "panes two" },
+    pane(old, marked(parts, -1), cutNote(before)),
+    pane(fresh, marked(parts, 1), cutNote(now)));
+}
+
+function saidList(said) {
+  if (!said?.length) return null;
+  return h("dl", { class: "said" }, said.map(([key, value]) => h("div", null, h("dt", null, key), h("dd", null, textOf(value), cutNote(value)))));
+}
