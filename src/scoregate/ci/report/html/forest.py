@@ -25,7 +25,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row: places of the estimate and its interval, None where nothing was compared."""
+    """One row: places of the estimate and its interval, None where nothing was compared.
+
+    `cut` holds the places of ends that lie farther out, with the direction in which they do.
+    """
 
     view: RowView
     sign: str
@@ -33,6 +36,7 @@ class Line:
     low: float | None = None
     high: float | None = None
     marks: tuple[Mark, ...] = ()
+    cut: tuple[tuple[float, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +51,29 @@ class Forest:
 
 def forest(rows: Sequence[RowView]) -> Forest:
     """The plot of these rows. Changes are run − base, whatever the evaluator's direction."""
-    drawn = [value for view in rows for value in _values(view)]
-    far = reach(drawn)
+    drawn = [view for view in rows if view.row.delta is not None and view.low]
+    far = reach(_values(drawn))
     scale = Scale(-far, far, _MARGIN, WIDTH - _MARGIN)
     ticks = tuple((scale(at), numbers.signed(at, 2) if at else "0") for at in (-far, 0.0, far))
     return Forest(tuple(_line(view, scale) for view in rows), scale(0.0), ticks, bool(drawn))
 
 
-def _values(view: RowView) -> Iterator[float]:
-    if view.row.delta is not None and view.low:
-        yield from (value for value in (view.row.delta, view.row.low, view.row.high) if value is not None)
-        yield from (at for gate in view.gates if (at := _limit(gate, view)) is not None and abs(at) <= 1)
+def _values(drawn: Sequence[RowView]) -> Iterator[float]:
+    """What has to be seen: changes and limits, and intervals as far as they do not dwarf these."""
+    deltas = [view.row.delta or 0.0 for view in drawn]
+    limits = [at for view in drawn for gate in view.gates if (at := _limit(gate, view)) is not None and abs(at) <= 1]
+    most = 2 * max(map(abs, [*deltas, *limits]), default=0.0)
+    ends = [abs(end) for view in drawn for end in (view.row.low, view.row.high) if end is not None]
+    yield from (*deltas, *limits, *(min(end, most) if most else end for end in ends))
 
 
 def _line(view: RowView, scale: Scale) -> Line:
     row, sign = view.row, _sign(view)
     if row.delta is None or not view.low or row.low is None or row.high is None:
         return Line(view, sign)
-    return Line(view, sign, scale(row.delta), scale(row.low), scale(row.high), tuple(_marks(view, scale)))
+    ends = ((row.low, -1), (row.high, 1))
+    cut = tuple((scale(end), way) for end, way in ends if not scale.holds(end))
+    return Line(view, sign, scale(row.delta), scale(row.low), scale(row.high), tuple(_marks(view, scale)), cut)
 
 
 def _sign(view: RowView) -> str:

@@ -12,7 +12,7 @@ from scoregate.ci.report.html.book import Book
 from scoregate.ci.report.html.entries import Entry, mean
 from scoregate.ci.report.html.packing import block
 from scoregate.ci.report.sides import Sides
-from scoregate.ci.report.text import name
+from scoregate.ci.report.text import name, one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.case import STATUSES, Status
 from scoregate.core.columns import Columns
@@ -29,7 +29,7 @@ def index(view: ReportView, listed: Sequence[Entry], book: Book) -> Iterator[str
     while part := list(islice(rows, _REST if blocks else _FIRST)):
         yield block("index", blocks, part, redact=redact)
         blocks += 1
-    suites = [_suite(sides, names, view) for sides, names in zip(view.sides, columns, strict=True)]
+    suites = [_suite(at, names, view) for at, names in enumerate(columns)]
     yield block("head", 0, {"suites": suites, "blocks": blocks, "cases": len(listed)}, redact=redact)
 
 
@@ -37,9 +37,10 @@ def _evaluators(sides: Sides) -> list[str]:
     return list(dict.fromkeys([*sides.now.scores, *(sides.before.scores if sides.before is not None else ())]))
 
 
-def _suite(sides: Sides, evaluators: Sequence[str], view: ReportView) -> dict[str, Any]:
-    redact = view.context.redact
+def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, Any]:
+    sides, told, redact = view.sides[at], view.suites[at], view.context.redact
     return {
+        "place": None if told.file is None else one_line(redact(f"{told.file}:{told.line}"), 200),
         "label": name(redact(sides.label)),
         "url": sides.url,
         "evaluators": [name(redact(each)) for each in evaluators],

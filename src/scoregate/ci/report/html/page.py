@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
@@ -57,7 +58,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters = {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
-    environment.filters |= {"count": numbers.count, "commas": "{:,}".format, "length": len, "short": numbers.short}
+    environment.filters |= {
+        "address": urlencode,
+        "count": numbers.count,
+        "commas": "{:,}".format,
+        "length": len,
+        "short": numbers.short,
+    }
     environment.filters |= {"shown": _shown, "listed": ", ".join}
     environment.globals = {"number": numbers, "forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency}
     return environment

@@ -41,6 +41,7 @@ def _top(view: ReportView, found: Sequence[Entry]) -> dict[str, Any]:
     return {
         "view": view,
         "totals": view.totals,
+        "total": len(found),
         "style": assets.style(),
         "policy": assets.policy(),
         "forest": forest(rows),

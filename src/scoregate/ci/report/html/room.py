@@ -12,6 +12,8 @@ from scoregate.ci.report.text import one_line, visible
 Shown: TypeAlias = str | tuple[str, int]
 
 LISTED = 100_000
+_SHORTEST = 200
+_ONE_LINE = 100
 _GENEROUS_CASES = 500
 _GENEROUS = 64 * 1024
 _LEAST, _MOST = 1024, 16 * 1024
@@ -30,12 +32,12 @@ class Room:
         if value is None:
             return None
         whole = value if isinstance(value, str) else _as_json(value)
-        bound = max(200, self.left // 2)
-        shown = (
-            visible(self.redact(whole[: bound + 200]))[:bound] if len(whole) > bound else visible(self.redact(whole))
-        )
-        self.left -= len(shown)
-        return (shown, len(whole)) if len(whole) > bound else shown
+        bound = max(_SHORTEST, self.left // 2)
+        if len(whole) <= bound:
+            self.left -= len(whole)
+            return visible(self.redact(whole))
+        self.left -= bound
+        return visible(self.redact(whole[: 2 * bound])[:bound]), len(whole)
 
     def line(self, value: str, limit: int = 200) -> str:
         """A name or a sentence on one line."""
@@ -43,7 +45,8 @@ class Room:
 
 
 def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str, indent=2)
+    compact = json.dumps(value, ensure_ascii=False, default=str)
+    return compact if len(compact) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, default=str, indent=2)
 
 
 def bound_of(trials: int, rank: int) -> int:

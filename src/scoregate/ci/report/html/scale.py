@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import floor, log10
 
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A straight line from [`low`, `high`] to [`start`, `end`], in units of a drawing; what lies outside is moved in."""
+    """A straight line from [`low`, `high`] to [`start`, `end`], in units of a drawing; what is outside is moved in."""
 
     low: float
     high: float
@@ -35,5 +35,7 @@ def reach(values: Iterable[float]) -> float:
 
 
 def decades(low: float, high: float) -> tuple[float, ...]:
-    """1, 10, 100, … as far as they lie between two positive numbers."""
-    return tuple(10.0**power for power in range(ceil(log10(low)), floor(log10(high)) + 1))
+    """1, 10, 100, … as far as they lie between two positive numbers; where these are near, 1, 2, 5, 10, … too."""
+    parts = (1, 2, 5) if high < 50 * low else (1,)
+    powers = range(floor(log10(low)), floor(log10(high)) + 1)
+    return tuple(at for power in powers for part in parts if low <= (at := part * 10.0**power) <= high)

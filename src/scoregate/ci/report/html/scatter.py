@@ -12,7 +12,7 @@ from scoregate.ci.report.html.scale import Scale
 from scoregate.ci.report.row_views import RowView
 from scoregate.ci.report.sides import Sides
 
-SIZE = 132
+SIZE, DEEP = 132, 140
 PANELS = 12
 _GRID = 20
 _FROM, _TO = 16, SIZE - 12

@@ -54,7 +54,7 @@ class Detail {
 
   #lead(found, suite) {
     const tags = found.tags.map((tag) => h("i", { class: "tag" }, tag));
-    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${KINDS[found.kind][0]} `, tags, suite.url && h("span", null, " · ", link("where it is defined", suite.url)));
+    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${KINDS[found.kind][0]} `, tags, suite.place && h("span", null, " · ", link(suite.place, suite.url)));
   }
 
   #output(trial, old) {
@@ -76,7 +76,7 @@ class Detail {
     const tokens = (usage) => (usage ? `${commas(usage.input)} in, ${commas(usage.output)} out${usage.cached_tokens ? `, ${commas(usage.cached_tokens)} of them cached` : ""}` : NONE);
     const rows = [
       ["Time", (one) => duration(one.ms)], ["Tokens", (one) => tokens(one.usage)], ["Cost", (one) => cost(one.usage?.cost)],
-      ["Model", (one) => one.usage?.model ?? NONE], ["Attempts", (one) => String(one.attempts ?? 1)],
+      ["Model", (one) => one.usage?.model ?? NONE], ["Attempts", (one) => String(one.attempts ?? NONE)],
       ["Without a score", (one) => one.unscored?.join(", ") ?? NONE], ["Waits for people", (one) => one.pending?.join(", ") ?? NONE],
     ];
     const sides = [old, trial].filter(Boolean);

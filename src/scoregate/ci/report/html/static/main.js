@@ -15,6 +15,7 @@ class App {
   async start(host) {
     host.append(this.form, this.table.element, this.detail.element);
     addEventListener("hashchange", () => this.apply());
+    document.querySelectorAll("a[data-cases]").forEach((each) => each.addEventListener("click", () => document.getElementById("cases").scrollIntoView()));
     listen({ step: (by) => this.#step(by), search: () => this.form.elements.q.focus(), escape: () => {} });
     this.cases = await casesOf(0);
     host.hidden = false;

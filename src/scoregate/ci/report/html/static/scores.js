@@ -46,7 +46,7 @@ function criteria(found) {
 function opinion(found) {
   if (!found) return h("p", { class: "quiet" }, "no score");
   const told = found.usage ? [found.usage.model, found.usage.cost === undefined ? null : cost(found.usage.cost)].filter(Boolean).join(" · ") : "";
-  return [h("p", null, found.passed === undefined ? null : sign(found.passed ? "pass" : "fail", found.passed ? "passed" : "failed"), h("b", null, found.shown), told && h("small", null, ` ${told}`)), saidList(found.said), criteria(found)];
+  return [h("p", null, found.passed === undefined ? null : sign(found.passed ? "pass" : "fail", found.passed ? "passed" : "failed"), h("b", null, found.shown), told && h("small", null, ` ${told}`)), criteria(found), saidList(found.said)];
 }
 
 function opinions(now, before) {

@@ -1,5 +1,7 @@
 // Texts side by side: what was said in the base, what is said now, and in which words they differ.
 
+const LONG = 600;
+
 function textOf(shown) {
   return Array.isArray(shown) ? shown[0] : shown ?? "";
 }
@@ -35,7 +37,15 @@ function sideBySide(before, now, { old = "Base", fresh = "PR" } = {}) {
     pane(fresh, marked(parts, 1), cutNote(now)));
 }
 
+// A long value stays folded until it is asked for.
+function folded(value) {
+  const text = textOf(value);
+  const lines = text.split("\n").length;
+  if (text.length <= LONG && lines <= 8) return text;
+  return h("details", null, h("summary", null, `${text.slice(0, 80).split("\n")[0]} … `, h("small", null, count(text.length, "character"))), h("div", { class: "long", tabindex: 0 }, text));
+}
+
 function saidList(said) {
   if (!said?.length) return null;
-  return h("dl", { class: "said" }, said.map(([key, value]) => h("div", null, h("dt", null, key), h("dd", null, textOf(value), cutNote(value)))));
+  return h("dl", { class: "said" }, said.map(([key, value]) => h("div", null, h("dt", null, key), h("dd", null, folded(value), cutNote(value)))));
 }
