@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from scoregate.ci.report.text import one_line, visible
+from scoregate.ci.report.text import name, one_line, visible
 
 Shown: TypeAlias = str | tuple[str, int]
 
@@ -39,8 +39,16 @@ class Room:
         self.left -= bound
         return visible(self.redact(whole[: 2 * bound])[:bound]), len(whole)
 
+    def name(self, value: str) -> str:
+        """A name as the index has it, never empty."""
+        return name(self.redact(value))
+
+    def name(self, value: str) -> str:
+        """A name as the index has it, never empty."""
+        return name(self.redact(value))
+
     def line(self, value: str, limit: int = 200) -> str:
-        """A name or a sentence on one line."""
+        """A sentence on one line."""
         return one_line(self.redact(value), limit)
 
 

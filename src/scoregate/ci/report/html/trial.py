@@ -26,10 +26,10 @@ def trial(case: CaseResult, room: Room, *, show_outputs: bool) -> dict[str, Any]
         "talk": had,
         "cut": case.truncated or None,
         "errors": [_error(error, room) for error in case.errors[:_MOST]],
-        "scores": {room.line(name): _evaluation(found, room, show_outputs) for name, found in case.evaluations.items()},
+        "scores": {room.name(name): _evaluation(found, room, show_outputs) for name, found in case.evaluations.items()},
         "input": room.text(case.input),
-        "unscored": [room.line(name) for name in case.unscored],
-        "pending": [room.line(name) for name in case.pending],
+        "unscored": [room.name(name) for name in case.unscored],
+        "pending": [room.name(name) for name in case.pending],
         "ms": case.duration_ms,
         "attempts": case.attempts if case.attempts > 1 else None,
         "usage": _usage(case.usage, room),
@@ -53,7 +53,7 @@ def _evaluation(found: Evaluation, room: Room, show_outputs: bool) -> dict[str, 
 
 def _criterion(assertion: Assertion, room: Room, show_outputs: bool) -> dict[str, Any]:
     told = {
-        "text": room.line(assertion.criterion, 1000),
+        "text": room.line(assertion.criterion, 1000) or "(no criterion)",
         "passed": assertion.passed,
         "optional": not assertion.required or None,
         "said": list(_pairs(assertion.metadata, room)) if show_outputs else None,

@@ -9,7 +9,7 @@ function readAddress() {
 
 function addressOf(state) {
   const told = Object.entries(state).filter(([name, value]) => name in STATE && value !== "");
-  return `#${new URLSearchParams(told.length ? told : [["change", ""]])}`;
+  return told.length ? `#${new URLSearchParams(told)}` : "#cases=all";
 }
 
 // A new place to come back to, or, for what changes with every key, the same one.

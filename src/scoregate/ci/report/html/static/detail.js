@@ -68,7 +68,7 @@ class Detail {
     const most = Math.max(now.length, before.length);
     if (most < 2) return null;
     const buttons = Array.from({ length: most }, (_, at) => h("button", { type: "button", "aria-pressed": String(at === chosen), onclick: () => this.repeat(at) },
-      String(at + 1), now[at] && sign({ passed: "pass", failed: "fail", errored: "warn" }[now[at].status] ?? "same", now[at].status)));
+      `${at + 1} `, now[at] && sign({ passed: "pass", failed: "fail", errored: "warn" }[now[at].status] ?? "same", now[at].status)));
     return h("p", { class: "repeats", role: "group", "aria-label": "Repeats" }, h("span", { class: "quiet" }, "Repeat"), buttons);
   }
 

@@ -35,17 +35,18 @@ class App {
       if (control.value !== state[name] && document.activeElement !== control) control.value = state[name];
     }
     this.form.elements.deep.checked = state.deep === "1";
-    const filters = JSON.stringify([state.q, state.change, state.suite, state.evaluator, state.tag, state.deep, this.cases.length]);
-    if (filters !== this.filters) await this.#filter(state, filters);
+    const filters = JSON.stringify([state.q, state.change, state.suite, state.evaluator, state.tag, state.deep]);
+    const grown = filters === this.filters;
+    if (!grown || this.of !== this.cases.length) await this.#filter(state, filters, { grown });
     await this.#opened(state);
   }
 
-  async #filter(state, filters) {
-    this.filters = filters;
+  async #filter(state, filters, { grown }) {
+    [this.filters, this.of] = [filters, this.cases.length];
     const hits = state.deep && state.q ? await searchAll(this.cases, state.q, (share) => { this.told.textContent = `searching, ${Math.round(100 * share)}%`; return this.filters === filters; }) : null;
     if (this.filters !== filters) return;
     this.shown = selected(this.cases, this.head.suites, state, hits);
-    this.table.show(this.shown, state);
+    this.table.show(this.shown, state, { grown });
     this.told.textContent = this.shown.length === this.head.cases ? count(this.head.cases, "case") : `${commas(this.shown.length)} of ${count(this.head.cases, "case")}`;
   }
 

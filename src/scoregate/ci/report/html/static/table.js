@@ -19,13 +19,16 @@ class Table {
     addEventListener("resize", () => { this.height = 0; this.#soon(); });
   }
 
-  show(cases, state) {
+  // `grown`: the same list, longer; else another, which begins at its top, or at the case that was chosen.
+  show(cases, state, { grown }) {
     const kept = this.cases[this.at];
     [this.cases, this.state] = [cases, state];
     this.at = Math.max(0, cases.indexOf(kept));
     this.table.setAttribute("aria-rowcount", cases.length + 1);
     this.from = -1;
+    if (!grown) this.element.scrollTop = 0;
     this.draw();
+    if (!grown) this.select(this.at, false);
   }
 
   move(step) {
@@ -67,7 +70,7 @@ class Table {
   }
 
   #space(rows) {
-    const space = h("tr", { class: "space", "aria-hidden": "true" }, h("td", { colspan: 8 }));
+    const space = h("tr", { class: "space", "aria-hidden": "true" }, h("td"));
     space.firstChild.style.height = `${rows * this.height}px`;
     return rows ? space : "";
   }

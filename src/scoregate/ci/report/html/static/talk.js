@@ -19,7 +19,7 @@ function extras(turn) {
 }
 
 function bubbles(who, before, now) {
-  return h("div", { class: `turn ${who}` }, h("h4", null, who), sideBySide(before?.[who], now?.[who]));
+  return h("div", { class: `turn ${who}` }, h("h4", null, who), sideBySide(before?.[who], now?.[who], { bare: true }));
 }
 
 function conversation(before, now) {

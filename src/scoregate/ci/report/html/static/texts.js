@@ -22,19 +22,20 @@ function marked(parts, side) {
 }
 
 function pane(title, ...children) {
-  return h("div", { class: "pane" }, h("h4", null, title), ...children);
+  return h("div", { class: "pane" }, title && h("h4", null, title), ...children);
 }
 
-function sideBySide(before, now, { old = "Base", fresh = "PR" } = {}) {
+// `bare`: what stands on one side, or is the same on both, needs no title.
+function sideBySide(before, now, { bare = false } = {}) {
   const [had, has] = [before !== undefined && before !== null, now !== undefined && now !== null];
   if (!had && !has) return null;
-  if (!had || !has) return h("div", { class: "panes" }, pane(had ? old : fresh, plainText(had ? before : now)));
+  if (!had || !has) return h("div", { class: "panes" }, pane(bare ? null : had ? "Base" : "PR", plainText(had ? before : now)));
   const [a, b] = [textOf(before), textOf(now)];
-  if (a === b) return h("div", { class: "panes" }, pane(`${old} and ${fresh}, the same`, plainText(now)));
+  if (a === b) return h("div", { class: "panes" }, pane(bare ? null : "Base and PR, the same", plainText(now)));
   const parts = wordDiff(a, b);
   return h("div", { class: "panes two" },
-    pane(old, marked(parts, -1), cutNote(before)),
-    pane(fresh, marked(parts, 1), cutNote(now)));
+    pane("Base", marked(parts, -1), cutNote(before)),
+    pane("PR", marked(parts, 1), cutNote(now)));
 }
 
 // A long value stays folded until it is asked for.
