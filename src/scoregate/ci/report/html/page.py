@@ -10,11 +10,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from scoregate.ci.report import numbers
+from scoregate.ci.report.compiled import Compiled
 from scoregate.ci.report.html import forest, latency, scatter
 from scoregate.ci.report.html.entries import Kind
 from scoregate.ci.report.text import excerpt
 from scoregate.ci.report.text import name as one_name
 
+_TEMPLATES = Path(__file__).with_name("templates")
 _LONGEST = 20_000
 _SIGNS = {
     "passed": "pass",
@@ -50,7 +52,8 @@ def template(name: str) -> Template:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        loader=FileSystemLoader(_TEMPLATES),
+        bytecode_cache=Compiled(_TEMPLATES.parent),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,

@@ -43,10 +43,6 @@ class Room:
         """A name as the index has it, never empty."""
         return name(self.redact(value))
 
-    def name(self, value: str) -> str:
-        """A name as the index has it, never empty."""
-        return name(self.redact(value))
-
     def line(self, value: str, limit: int = 200) -> str:
         """A sentence on one line."""
         return one_line(self.redact(value), limit)
