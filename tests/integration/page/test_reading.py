@@ -6,6 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 from tests.integration.page.conftest import Opener
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+
+from scoregate.ci.report.html import render
 
 
 def rows(page: Page) -> list[str]:
@@ -190,3 +193,18 @@ def test_a_printed_report_has_the_worst_cases_in_full(report: Path, visit: Opene
     page.emulate_media(media="print")
     expect(page.locator("#app")).to_be_hidden()
     expect(page.locator("details.sample pre").first).to_be_visible()
+
+
+def test_a_text_that_was_rewritten_is_not_marked_word_by_word(tmp_path: Path, visit: Opener) -> None:
+    said = {True: "Items marked final cannot be returned unless they are faulty. Others can be returned.",
+            False: "Sorry, I do not know. A colleague will help you, please write to us."}  # fmt: skip
+    trials = {first: Told("demo", [Trial("h", [Score("e", float(first))], output=said[first])]) for first in said}
+    path = tmp_path / "report.html"
+    path.write_text("".join(render(view_of(make_run(trials[False]), make_base(trials[True])))), encoding="utf-8")
+    page = visit(path)
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    expect(page.get_by_role("heading", name="PR, rewritten")).to_be_visible()
+    assert page.locator("dialog del, dialog ins").count() == 0
+    expect(page.get_by_role("link", name="evals/support_bot.py:41")).to_have_attribute(
+        "href", f"https://github.com/o/r/blob/{CONTEXT.commit}/evals/support_bot.py#L41"
+    )

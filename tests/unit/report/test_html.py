@@ -21,13 +21,14 @@ from scoregate.ci.report.html.packing import block
 from scoregate.ci.report.html.room import Room
 from scoregate.ci.report.html.spans import steps
 from scoregate.ci.report.view import ReportView
+from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Assertion
 from scoregate.core.policy import Limits
 from scoregate.core.record import Run
 
 BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
 (KEY, SUITE, NAME, KIND, GAIN, NOW, BEFORE) = range(7)
-(PLACES, OLD_PLACES) = (15, 16)
+(PLACES, OLD_PLACES, TRIES) = (15, 16, 17)
 
 
 def blocks(text: str) -> dict[str, Any]:
@@ -214,3 +215,28 @@ def test_both_runs_are_read_once() -> None:
     passes.clear()
     text_of(view)
     assert passes == ["run", "base"]
+
+
+def test_repeats_stand_in_their_order_however_they_finished() -> None:
+    trials = [Trial("h", [Score("e", at / 4, None)], repeat=at, output=f"try {at}") for at in (2, 0, 1)]
+    page = text_of(view_of(make_run(Told("demo", trials))))
+    ((row,), found) = index(page), blocks(page)
+    places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
+    assert [found[f"page-{number}"][at]["repeat"] for number, at in places] == [0, 1, 2]
+
+
+def test_what_running_a_case_again_has_shown_stands_beside_it() -> None:
+    run = make_run(
+        Told("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
+    )
+    page = text_of(view_of(run, make_base(Told("demo", [Trial("h", [Score("e")])]))))
+    assert index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
+
+
+def test_a_table_of_very_many_gates_is_bounded_and_says_so() -> None:
+    told = [Told(f"s{at}", [Trial("h", [Score("e", 0.0)])]) for at in range(600)]
+    page = text_of(view_of(make_run(*told)))
+    head = page.partition('<script type="text/plain"')[0]
+    assert head.count('<tr class="failed">') == 500
+    assert "100 gates more in result.json" in head
+    assert "100 evaluators more in result.json" in head

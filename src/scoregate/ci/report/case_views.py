@@ -46,7 +46,7 @@ def case_views(
 ) -> Iterator[FailingCase]:
     """The chosen cases that were found on disk. The base's cases are read once, and only to show their outputs."""
     before = _base_shots(comparison, chosen) if context.show_outputs else {}
-    tries = {(each.suite, each.case): _told(each) for each in comparison.run.confirmations}
+    tries = {(each.suite, each.case): tries_told(each) for each in comparison.run.confirmations}
     for pick in chosen:
         shot = shots.get((pick.suite, pick.key))
         if shot is not None:
@@ -65,7 +65,8 @@ def case_views(
             yield _with_output(view, shot, old) if context.show_outputs else view
 
 
-def _told(tried: Confirmation) -> str:
+def tries_told(tried: Confirmation) -> str:
+    """What running a case again has shown."""
     return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
 
 

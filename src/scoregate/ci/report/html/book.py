@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeAlias
 
+from scoregate.ci.report.case_views import tries_told
 from scoregate.ci.report.html.entries import Entry
 from scoregate.ci.report.html.packing import block
 from scoregate.ci.report.html.room import Room, bound_of
@@ -54,11 +55,15 @@ class Side:
 
 @dataclass(slots=True)
 class Book:
-    """What is known once the pages are written: titles and previews of cases, and the first trials of the worst."""
+    """What is known once the pages are written: titles and previews of cases, and the first trials of the worst.
+
+    `tries` says of cases that were run again what that has shown.
+    """
 
     now: Side
     before: Side
     trials: int
+    tries: Mapping[tuple[str, str], str]
     pages: int = 0
     titles: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     samples: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
@@ -74,7 +79,8 @@ def open_book(view: ReportView, listed: Sequence[Entry]) -> Book:
             now.ranks[entry.suite][row] = rank
         for row in entry.before:
             before.ranks[entry.suite][row] = rank
-    return Book(now, before, sum(len(entry.now) + len(entry.before) for entry in listed))
+    tries = {(each.suite, each.case): tries_told(each) for each in view.confirmations}
+    return Book(now, before, sum(len(entry.now) + len(entry.before) for entry in listed), tries)
 
 
 def pages(view: ReportView, book: Book) -> Iterator[str]:

@@ -66,7 +66,12 @@ def _rows(columns: Columns) -> dict[str, tuple[int, ...]]:
     found: dict[str, tuple[int, ...]] = {}
     for row, case in enumerate(columns.hashes):
         found[case] = (*found[case], row) if case in found else (row,)
-    return found
+    return {case: _in_order(columns, rows) if len(rows) > 1 else rows for case, rows in found.items()}
+
+
+def _in_order(columns: Columns, rows: tuple[int, ...]) -> tuple[int, ...]:
+    """Repeats as they are numbered, however they finished."""
+    return tuple(sorted(rows, key=columns.repeats.__getitem__))
 
 
 def _kind(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], gain: float) -> Kind:

@@ -52,12 +52,12 @@ def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, An
 def _row(entry: Entry, sides: Sides, evaluators: Sequence[str], *, book: Book, view: ReportView) -> list[Any]:
     """The fields in the order in which `data.js` names them."""
     now, before, old = entry.now, entry.before, sides.before
-    shown, preview = book.titles.get((entry.suite, entry.hash), (name(entry.hash), ""))
+    shown, preview = book.titles.get((entry.suite, entry.hash), ("", ""))
     redact = view.context.redact
     return [
         address(sides.label, entry.hash),
         entry.suite,
-        shown,
+        shown or name(redact(entry.hash)),
         int(entry.kind),
         round(entry.gain, 4),
         _scores(sides.now, evaluators, now),
@@ -72,6 +72,7 @@ def _row(entry: Entry, sides: Sides, evaluators: Sequence[str], *, book: Book, v
         preview,
         book.now.of(entry.suite, now),
         book.before.of(entry.suite, before) if before else [],
+        book.tries.get((sides.label, entry.hash), ""),
     ]
 
 

@@ -68,7 +68,7 @@ def _environment() -> Environment:
         "length": len,
         "short": numbers.short,
     }
-    environment.filters |= {"shown": _shown, "listed": ", ".join}
+    environment.filters |= {"shown": _shown, "listed": ", ".join, "max": max}
     environment.globals = {"number": numbers, "forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency}
     return environment
 

@@ -2,7 +2,7 @@
 
 const FIELDS = [
   "key", "suite", "name", "kind", "gain", "now", "before", "state", "oldState", "ms", "oldMs", "cost", "oldCost",
-  "tags", "preview", "places", "oldPlaces",
+  "tags", "preview", "places", "oldPlaces", "tries",
 ];
 const KEPT = 12;
 const pages = new Map();

@@ -54,7 +54,7 @@ class Detail {
 
   #lead(found, suite) {
     const tags = found.tags.map((tag) => h("i", { class: "tag" }, tag));
-    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${KINDS[found.kind][0]} `, tags, suite.place && h("span", null, " · ", link(suite.place, suite.url)));
+    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${KINDS[found.kind][0]} `, found.tries && `(${found.tries}) `, tags, suite.place && h("span", null, " · ", link(suite.place, suite.url)));
   }
 
   #output(trial, old) {

@@ -1,6 +1,7 @@
 // Texts side by side: what was said in the base, what is said now, and in which words they differ.
 
 const LONG = 600;
+const SHORT = 60;
 
 function textOf(shown) {
   return Array.isArray(shown) ? shown[0] : shown ?? "";
@@ -25,6 +26,12 @@ function pane(title, ...children) {
   return h("div", { class: "pane" }, title && h("h4", null, title), ...children);
 }
 
+// Where next to nothing stayed, marks on everything else would say nothing.
+function rewritten(parts, longest) {
+  const kept = parts.reduce((sum, [kind, text]) => sum + (kind ? 0 : text.trim().length), 0);
+  return longest > SHORT && kept < longest / 5;
+}
+
 // `bare`: what stands on one side, or is the same on both, needs no title.
 function sideBySide(before, now, { bare = false } = {}) {
   const [had, has] = [before !== undefined && before !== null, now !== undefined && now !== null];
@@ -33,6 +40,9 @@ function sideBySide(before, now, { bare = false } = {}) {
   const [a, b] = [textOf(before), textOf(now)];
   if (a === b) return h("div", { class: "panes" }, pane(bare ? null : "Base and PR, the same", plainText(now)));
   const parts = wordDiff(a, b);
+  if (rewritten(parts, Math.max(a.length, b.length))) {
+    return h("div", { class: "panes two" }, pane("Base", plainText(before)), pane("PR, rewritten", plainText(now)));
+  }
   return h("div", { class: "panes two" },
     pane("Base", marked(parts, -1), cutNote(before)),
     pane("PR", marked(parts, 1), cutNote(now)));
