@@ -208,3 +208,18 @@ def test_a_text_that_was_rewritten_is_not_marked_word_by_word(tmp_path: Path, vi
     expect(page.get_by_role("link", name="evals/support_bot.py:41")).to_have_attribute(
         "href", f"https://github.com/o/r/blob/{CONTEXT.commit}/evals/support_bot.py#L41"
     )
+
+
+def test_a_first_run_shows_scores_alone(tmp_path: Path, visit: Opener) -> None:
+    told = Told("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
+    path = tmp_path / "report.html"
+    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    page = visit(path)
+    assert rows(page) == ["bad", "good"]
+    assert page.locator(".list thead th:visible").all_inner_texts()[1:] == [
+        "Case", "Evaluator", "Score", "Output", "Time", "Cost",
+    ]  # fmt: skip
+    expect(page.get_by_role("row", name="bad demo").get_by_role("img", name="failed")).to_be_visible()
+    page.click("text=bad")
+    expect(page.get_by_role("dialog")).to_contain_text("failed")
+    assert page.get_by_role("heading", name="PR").count() == 0

@@ -2,55 +2,25 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any
 
 from scoregate.ci.report.case_views import tries_told
 from scoregate.ci.report.html.entries import Entry
 from scoregate.ci.report.html.packing import block
 from scoregate.ci.report.html.room import Room, bound_of
+from scoregate.ci.report.html.side import Leaf, Side
 from scoregate.ci.report.html.trial import trial
 from scoregate.ci.report.text import name, one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
 
-Leaf: TypeAlias = tuple[int, int, CaseResult]
 SAMPLES = 10
 _PAGE = 256 * 1024
 _OVERHEAD = 400
 _PREVIEW = 110
 _SAMPLE = 4000
-_POSITIONS = 1 << 16
-
-
-class Side:
-    """The trials of one run: how their cases rank, and where they were put; -1 where they were not."""
-
-    def __init__(self, columns: Mapping[int, tuple[int, Columns]]) -> None:
-        self._columns = columns
-        self._seen = dict.fromkeys(columns, 0)
-        self.ranks = {at: array("l", [-1]) * len(each) for at, each in columns.values()}
-        self.places = {at: array("l", [-1]) * len(each) for at, each in columns.values()}
-
-    def leaves(self, cases: Iterable[CaseResult]) -> Iterator[Leaf]:
-        """The listed trials with their suite and row; they come in the order of the rows."""
-        for case in cases:
-            at, columns = self._columns.get(case.suite, (0, None))
-            if columns is None:
-                continue
-            row = self._seen[case.suite]
-            self._seen[case.suite] += 1
-            if row < len(columns) and columns.key(row) == case.key and self.ranks[at][row] >= 0:
-                yield at, row, case
-
-    def of(self, suite: int, rows: Iterable[int]) -> list[int]:
-        """Page and position of trials, one after the other."""
-        found = (self.places[suite][row] for row in rows)
-        return list(chain.from_iterable(divmod(place, _POSITIONS) for place in found if place >= 0))
 
 
 @dataclass(slots=True)
@@ -85,38 +55,51 @@ def open_book(view: ReportView, listed: Sequence[Entry]) -> Book:
 
 def pages(view: ReportView, book: Book) -> Iterator[str]:
     """Yield the pages as the cases are read, those of the run first."""
-    page, size, context = list[dict[str, Any]](), 0, view.context
+    binder = _Binder(view, book)
     for side, cases in ((book.now, view.cases), (book.before, view.base_cases)):
-        for at, row, case in side.leaves(cases()):
-            rank = side.ranks[at][row]
-            room = Room(bound_of(book.trials, rank), context.redact)
-            full, told = room.left, trial(case, room, show_outputs=context.show_outputs)
-            _note(book, at, case, side=side, told=told, sampled=rank < SAMPLES, view=view)
-            side.places[at][row] = book.pages * _POSITIONS + len(page)
-            page.append(told)
-            size += full - room.left + _OVERHEAD
-            if size >= _PAGE:
-                yield _closed(book, page, view)
-                page, size = [], 0
-    if page:
-        yield _closed(book, page, view)
+        for leaf in side.leaves(cases()):
+            binder.add(side, leaf)
+            if binder.size >= _PAGE:
+                yield binder.close()
+    if binder.size:
+        yield binder.close()
 
 
-def _closed(book: Book, page: list[dict[str, Any]], view: ReportView) -> str:
-    text = block("page", book.pages, page, redact=view.context.redact)
-    book.pages += 1
-    return text
+class _Binder:
+    """The page that is being written."""
 
+    def __init__(self, view: ReportView, book: Book) -> None:
+        self._context, self._book = view.context, book
+        self._trials: list[dict[str, Any]] = []
+        self.size = 0
 
-def _note(
-    book: Book, at: int, case: CaseResult, *, side: Side, told: dict[str, Any], sampled: bool, view: ReportView
-) -> None:
-    key, context = (at, case.hash), view.context
-    if key not in book.titles:
-        book.titles[key] = (name(context.redact(case.name or case.hash)), _preview(told))
-    if sampled and (sample := ("now" if side is book.now else "before")) not in book.samples.setdefault(key, {}):
-        short = Room(_SAMPLE, context.redact)
-        book.samples[key][sample] = trial(case, short, show_outputs=context.show_outputs)
+    def add(self, side: Side, leaf: Leaf) -> None:
+        at, row, case = leaf
+        rank = side.ranks[at][row]
+        bound = bound_of(self._book.trials, rank)
+        told, used = self._told(case, bound)
+        side.put(at, row, page=self._book.pages, position=len(self._trials))
+        self._trials.append(told)
+        self.size += used + _OVERHEAD
+        self._entitle((at, case.hash), case, told)
+        if rank < SAMPLES:
+            sample = self._book.samples.setdefault((at, case.hash), {})
+            sample.setdefault("now" if side is self._book.now else "before", self._told(case, _SAMPLE)[0])
+
+    def _told(self, case: CaseResult, bound: int) -> tuple[dict[str, Any], int]:
+        room = Room(bound, self._context.redact)
+        told = trial(case, room, show_outputs=self._context.show_outputs)
+        return told, bound - room.left
+
+    def _entitle(self, key: tuple[int, str], case: CaseResult, told: Mapping[str, Any]) -> None:
+        if key not in self._book.titles:
+            self._book.titles[key] = (name(self._context.redact(case.name or case.hash)), _preview(told))
+
+    def close(self) -> str:
+        text = block("page", self._book.pages, self._trials, redact=self._context.redact)
+        self._book.pages += 1
+        self._trials, self.size = [], 0
+        return text
 
 
 def _preview(told: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from scoregate.ci.report.html import assets
 from scoregate.ci.report.html.book import SAMPLES, Book, open_book, pages
 from scoregate.ci.report.html.entries import Entry, entries
 from scoregate.ci.report.html.forest import forest
-from scoregate.ci.report.html.index import address, index
+from scoregate.ci.report.html.index import index
 from scoregate.ci.report.html.latency import spreads
 from scoregate.ci.report.html.page import template
 from scoregate.ci.report.html.room import LISTED
@@ -58,7 +58,6 @@ def _samples(view: ReportView, listed: Sequence[Entry], book: Book) -> list[dict
     """The worst cases, to be read where no script runs."""
     return [
         {
-            "id": address(view.sides[entry.suite].label, entry.hash),
             "suite": view.sides[entry.suite],
             "kind": entry.kind,
             "title": book.titles[entry.suite, entry.hash][0],

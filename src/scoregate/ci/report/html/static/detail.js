@@ -20,7 +20,7 @@ class Detail {
     const [now, before] = await Promise.all([trials(found.places), trials(found.oldPlaces)]);
     if (this.opened !== opened) return;
     this.where.textContent = at < 0 ? "" : `${commas(at + 1)} of ${commas(of)}`;
-    const [words, kind] = KINDS[found.kind];
+    const [words, kind] = becameOf(found);
     this.title.replaceChildren(sign(kind, words), found.name);
     this.content.replaceChildren(...this.#parts(found, state, now, before).filter(Boolean));
     if (!this.element.open) this.element.showModal();
@@ -54,7 +54,7 @@ class Detail {
 
   #lead(found, suite) {
     const tags = found.tags.map((tag) => h("i", { class: "tag" }, tag));
-    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${KINDS[found.kind][0]} `, found.tries && `(${found.tries}) `, tags, suite.place && h("span", null, " · ", link(suite.place, suite.url)));
+    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${becameOf(found)[0]} `, found.tries && `(${found.tries}) `, tags, suite.place && h("span", null, " · ", link(suite.place, suite.url)));
   }
 
   #output(trial, old) {
@@ -82,7 +82,7 @@ class Detail {
     const sides = [old, trial].filter(Boolean);
     const shown = rows.filter(([, tell]) => sides.some((one) => tell(one) !== NONE));
     return section("Time, tokens and cost", h("table", null,
-      h("thead", null, h("tr", null, h("td", null), old && h("th", { scope: "col", class: "n" }, "Base"), trial && h("th", { scope: "col", class: "n" }, "PR"))),
+      h("thead", null, h("tr", null, h("td", null), old && h("th", { scope: "col", class: "n" }, "Base"), trial && h("th", { scope: "col", class: "n" }, RUN.base ? "PR" : ""))),
       h("tbody", null, shown.map(([name, tell]) => h("tr", null, h("th", { scope: "row" }, name), sides.map((one) => h("td", { class: "n" }, tell(one))))))));
   }
 }

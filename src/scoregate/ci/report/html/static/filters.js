@@ -1,10 +1,10 @@
 // Which cases are shown, and the controls that say so.
 
-const STATUS = ["passed", "failed", "errored", "scored", "unscored"];
 const KINDS = [
   ["newly failing", "fail"], ["worse", "down"], ["failing", "fail"], ["better", "up"], ["new", "new"], ["same", "same"],
   ["removed", "gone"],
 ];
+const STATES = [["passed", "pass"], ["failed", "fail"], ["error", "warn"], ["scored", "same"], ["unscored", "same"]];
 const ROUNDING = 1e-9;
 const CHANGES = {
   "newly-failing": ["newly failing", (found) => found.kind === 0],
@@ -16,6 +16,11 @@ const CHANGES = {
   new: ["new", (found) => !found.before],
   removed: ["removed", (found) => found.kind === 6],
 };
+
+// What became of a case, in words and as a sign: against the base, or, where there is none or it failed to run, by itself.
+function becameOf(found) {
+  return found.state === 2 || !RUN.base ? STATES[found.state] : KINDS[found.kind];
+}
 
 // The change of one evaluator, + being better; null where it is not compared.
 function gainOf(found, at, suite) {

@@ -3,6 +3,7 @@
 class App {
   constructor(head) {
     this.head = head;
+    RUN.base = head.base;
     this.cases = [];
     this.shown = [];
     this.form = controls(head.suites, () => this.#changed());

@@ -54,7 +54,7 @@ function opinions(now, before) {
   const told = names.filter((name) => [now, before].some((trial) => trial?.scores?.[name]?.said || trial?.scores?.[name]?.criteria));
   if (!told.length) return null;
   return section("Reasons", told.map((name) => h("details", { open: true, class: "reasons" }, h("summary", null, name),
-    h("div", { class: before ? "panes two" : "panes" }, before && pane("Base", opinion(before.scores?.[name])), now && pane("PR", opinion(now.scores?.[name]))))));
+    h("div", { class: before ? "panes two" : "panes" }, before && pane("Base", opinion(before.scores?.[name])), now && pane(RUN.base ? "PR" : null, opinion(now.scores?.[name]))))));
 }
 
 function problems(trial, title) {

@@ -10,10 +10,10 @@ class Table {
     this.at = 0;
     this.state = STATE;
     this.height = 0;
-    const heads = [["", "Change"], ["Case"], ["Evaluator"], ["Base → PR", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
+    const heads = [["", "Change"], ["Case"], ["Evaluator"], [RUN.base ? "Base → PR" : "Score", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
     const head = heads.map(([words, unseen, kind]) => h("th", { scope: "col", class: kind }, unseen ? h("span", { class: "unseen" }, unseen) : words));
     this.body = h("tbody");
-    this.table = h("table", { class: "list", "aria-label": "Cases, worst change first" }, h("thead", null, h("tr", { "aria-rowindex": 1 }, head)), this.body);
+    this.table = h("table", { class: RUN.base ? "list" : "list alone", "aria-label": RUN.base ? "Cases, worst change first" : "Cases, lowest scores first" }, h("thead", null, h("tr", { "aria-rowindex": 1 }, head)), this.body);
     this.element = h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Table of cases" }, this.table);
     this.element.addEventListener("scroll", () => this.#soon(), { passive: true });
     addEventListener("resize", () => { this.height = 0; this.#soon(); });
@@ -76,7 +76,7 @@ class Table {
   }
 
   #row(found, at) {
-    const [words, kind] = KINDS[found.kind];
+    const [words, kind] = becameOf(found);
     const suite = this.suites[found.suite];
     const lead = leading(found, this.suites, this.state.evaluator);
     const gain = lead < 0 ? null : gainOf(found, lead, suite);
@@ -85,7 +85,7 @@ class Table {
     const moved = gain === null || Math.abs(gain) < ROUNDING ? "" : gain < 0 ? "worse" : "better";
     const address = addressOf({ ...this.state, case: found.key, repeat: "" });
     return h("tr", { class: at === this.at ? "at" : null, "aria-rowindex": at + 2, onclick: (event) => this.#clicked(event, at) },
-      h("td", null, sign(found.state === 2 ? "warn" : kind, found.state === 2 ? "error" : words)),
+      h("td", null, sign(kind, words)),
       h("th", { scope: "row" }, h("a", { href: address }, found.name), h("small", null, suite.label, found.tags.map((tag) => h("i", { class: "tag" }, tag)))),
       h("td", { class: "evaluator" }, lead < 0 ? NONE : suite.evaluators[lead]),
       h("td", { class: "n" }, found.before ? [before, h("span", { class: "to" }, " → ")] : null, score),

@@ -30,5 +30,5 @@ function conversation(before, now) {
     return h("li", null, h("h4", { class: "number" }, `Turn ${at + 1}`, before && !old && h("small", null, " only in the PR"), now && !fresh && h("small", null, " only in the base")),
       bubbles("user", old, fresh), bubbles("assistant", old, fresh), h("div", { class: "panes two" }, extras(old), extras(fresh)));
   });
-  return section("Conversation", h("div", { class: "panes two" }, before && pane("Base", ending(before)), now && pane("PR", ending(now))), h("ol", { class: "talk" }, turns));
+  return section("Conversation", h("div", { class: "panes two" }, before && pane("Base", ending(before)), now && pane(RUN.base ? "PR" : null, ending(now))), h("ol", { class: "talk" }, turns));
 }

@@ -1,5 +1,7 @@
 // Texts side by side: what was said in the base, what is said now, and in which words they differ.
 
+// `base`: whether there is anything to be compared with.
+const RUN = { base: true };
 const LONG = 600;
 const SHORT = 60;
 
@@ -36,7 +38,7 @@ function rewritten(parts, longest) {
 function sideBySide(before, now, { bare = false } = {}) {
   const [had, has] = [before !== undefined && before !== null, now !== undefined && now !== null];
   if (!had && !has) return null;
-  if (!had || !has) return h("div", { class: "panes" }, pane(bare ? null : had ? "Base" : "PR", plainText(had ? before : now)));
+  if (!had || !has) return h("div", { class: "panes" }, pane(bare || !RUN.base ? null : had ? "Base" : "PR", plainText(had ? before : now)));
   const [a, b] = [textOf(before), textOf(now)];
   if (a === b) return h("div", { class: "panes" }, pane(bare ? null : "Base and PR, the same", plainText(now)));
   const parts = wordDiff(a, b);
