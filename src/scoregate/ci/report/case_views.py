@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from posixpath import join
-from urllib.parse import quote
 
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.excerpts import diff
 from scoregate.ci.report.failing import Pick
 from scoregate.ci.report.harvest import Miss, Snapshot, Where, harvest
+from scoregate.ci.report.links import source_url
 from scoregate.ci.report.talks import TalkView, talk_view
 from scoregate.ci.report.text import excerpt
 from scoregate.core.case import CaseKey
 from scoregate.core.compare import Comparison
 from scoregate.core.confirmation import Confirmation
-from scoregate.core.record import SuiteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def case_views(
 ) -> Iterator[FailingCase]:
     """The chosen cases that were found on disk. The base's cases are read once, and only to show their outputs."""
     before = _base_shots(comparison, chosen) if context.show_outputs else {}
-    tries = {(each.suite, each.case): _told(each) for each in comparison.run.confirmations}
+    tries = {(each.suite, each.case): tries_told(each) for each in comparison.run.confirmations}
     for pick in chosen:
         shot = shots.get((pick.suite, pick.key))
         if shot is not None:
@@ -64,13 +62,14 @@ def case_views(
                 drop=pick.drop,
                 tries=tries.get((suite.label, pick.key.hash), ""),
                 misses=_misses(shot, pick),
-                url=_source(suite, context),
+                url=source_url(suite, context),
             )
             old = before.get(pick.base) if pick.base else None
             yield _with_output(view, shot, old) if context.show_outputs else view
 
 
-def _told(tried: Confirmation) -> str:
+def tries_told(tried: Confirmation) -> str:
+    """What running a case again has shown."""
     return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
 
 
@@ -92,11 +91,3 @@ def _with_output(view: FailingCase, shot: Snapshot, old: Snapshot | None) -> Fai
     if old is None or not old.output:
         return replace(view, output=excerpt(shot.output, _OUTPUT))
     return replace(view, diff=diff(old.output, shot.output), same_output=old.output == shot.output)
-
-
-def _source(suite: SuiteResult, context: Context) -> str | None:
-    """The web address of the line that defines the suite; None outside a repository on the web."""
-    if suite.origin is None or not context.commit or not (context.repository or "").startswith("https://"):
-        return None
-    path = quote(join(context.folder, suite.origin.file).encode("utf-8", "replace"), safe="/")
-    return f"{context.repository}/blob/{quote(context.commit, safe='')}/{path}#L{suite.origin.line}"

@@ -47,6 +47,7 @@ def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
         f"≤ {limit:.1%}",
         judged.limits.where("max_error_rate"),
         judged.suite.label,
+        bound=limit,
     )
 
 
@@ -64,6 +65,7 @@ def pass_rate(judged: JudgedSuite) -> Iterator[Finding]:
         f"≥ {limit:.1%}",
         judged.limits.where("min_pass_rate"),
         judged.suite.label,
+        bound=limit,
     )
 
 
@@ -88,6 +90,7 @@ def min_score(judged: JudgedSuite) -> Iterator[Finding]:
             judged.limits.where(f"min_score.{glob}", "min_score"),
             judged.suite.label,
             name,
+            bound=limit,
         )
 
 
@@ -125,6 +128,7 @@ def quantity_limits(judged: JudgedSuite) -> Iterator[Finding]:
             f"≤ {form.format(limit)}",
             limits.where(name),
             judged.suite.label,
+            bound=limit,
         )
 
 
