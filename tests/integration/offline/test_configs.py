@@ -230,7 +230,7 @@ def test_it_may_need_a_variable(nightly: Project) -> None:
 
 def test_exec_runs_its_command_alone(nightly: Project) -> None:
     nightly.write("demo.py", suite())
-    done = nightly.scoregate("exec", "--baseline", "none", "--", "python3", "demo.py")
+    done = nightly.scoregate("exec", "--baseline", "none", "--", sys.executable, "demo.py")
     assert [each["id"] for each in done.run["suites"]] == ["demo"], done.output
 
 
