@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ScoregateError(Exception):
     """Base of all our errors.
@@ -9,6 +11,8 @@ class ScoregateError(Exception):
     Args:
         message: what happened and where the value came from.
         advice: what to do about it; empty where the message says it all.
+
+    `so_far` is what had come of a case before, as plain data, which is kept in the record; None where nothing had.
     """
 
     exit_code = 4
@@ -17,6 +21,7 @@ class ScoregateError(Exception):
         super().__init__(message)
         self.message = message
         self.advice = advice
+        self.so_far: Any = None
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.advice}" if self.advice else self.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +17,7 @@ from scoregate.engine.patience import Patience
 from scoregate.engine.retry import is_transient, wait_s
 from scoregate.engine.scoring import Pool, spent
 from scoregate.engine.trial import Trial, enter, tell_stop
+from scoregate.errors import NotRecordable, ScoregateError
 
 
 class TaskStage:
@@ -48,6 +50,7 @@ class TaskStage:
         except ENDINGS:
             raise
         except BaseException as error:  # the user's code may raise anything
+            _keep_so_far(trial, error)
             trial.log.emit("errored", stage="task", error=error_info(error), **spent(trial.meter.usage), **trial.key)
             return False
         return bool(self._pools)
@@ -95,3 +98,9 @@ class TaskStage:
             **spent(trial.meter.usage),
             **trial.key,
         )
+
+
+def _keep_so_far(trial: Trial, error: BaseException) -> None:
+    if isinstance(error, ScoregateError) and error.so_far is not None:
+        with suppress(NotRecordable):
+            trial.log.emit("case_output", output=error.so_far, **trial.key)

@@ -63,13 +63,13 @@ def rendered(
     shown = dict(_checked(blocks))
     cases = [dict(_checked(example)) for example in examples]
     fence = fence_of([*shown.values(), *(text for case in cases for text in case.values())])
-    asked = _environment().get_template(f"{template}.j2")
+    asked = environment(FOLDER).get_template(f"{template}.j2")
     return asked.render(blocks=shown, examples=cases, criteria=criteria, fence=fence).strip()
 
 
 def system() -> str:
     """What every judge is told before its question."""
-    return _environment().get_template("system.j2").render().strip()
+    return environment(FOLDER).get_template("system.j2").render().strip()
 
 
 def _checked(blocks: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
@@ -86,16 +86,21 @@ def _path(name: str) -> Path:
 
 
 @cache
-def _environment() -> Environment:
+def environment(folder: Path) -> Environment:
+    """What makes prompts of the templates in a folder.
+
+    Raises:
+        MissingExtra: jinja2 is not installed.
+    """
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
         raise MissingExtra(
-            "the package jinja2, which questions to judges are written with, is not installed",
+            "the package jinja2, which questions to models are written with, is not installed",
             advice="Run: pip install 'scoregate[judges]'",
         ) from None
     return Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

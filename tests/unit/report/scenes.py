@@ -1,4 +1,4 @@
-"""Four pull requests: one that fails, one that passes, the first of all, one that could not be measured."""
+"""Pull requests: one that fails, one that passes, the first of all, one not measurable, one of conversations."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Callable
 from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.view import ReportView
+from scoregate.core.conversation import Conversation, Ended, Turn
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.core.policy import Limits
 from scoregate.core.record import Script
 
 _REPLY = "Thank you for asking.\nYou can return it for a refund or store credit within 30 days. Keep the receipt."
+_VEGETARIAN = "Try Armando al Pantheon: as you are vegetarian, have their artichokes and the cacio e pepe."
 _NAMES = ("refund after 30 days", "cancel by phone", "change the address", "order never arrived")
 _GATES = Limits(
     min_pass_rate=0.9,
@@ -58,6 +60,37 @@ def rag(prompt: str) -> Told:
     return Told("rag", trials, (EvaluatorInfo("faithfulness", Fingerprint(prompt=prompt)),))
 
 
+def planner(forgets: int, rude: int, count: int = 24) -> Told:
+    """A suite of conversations, each of three turns: the first ones forget what they were told, the next are rude."""
+    trials = [_planner_trial(at, at < forgets, forgets <= at < forgets + rude) for at in range(count)]
+    return Told("trip-planner", trials, (EvaluatorInfo("goal"), EvaluatorInfo("polite")), Origin("evals/planner.py", 7))
+
+
+def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
+    steak = "Try Checchino dal 1887: their oxtail and their grilled steak are famous." if forgets else _VEGETARIAN
+    turns = (
+        Turn("Hi! I am going to Rome in May, and I am vegetarian.", "How nice! May is lovely. What would you like?"),
+        Turn("Where should I have dinner on my first evening?", steak, tool_calls=({"name": "search_restaurants"},)),
+        Turn("Does that fit what I told you?", "You asked for dinner.\nTake it or leave it." if rude else "It does."),
+    )
+    why = {"reason": "The assistant recommends steak to a vegetarian.", "relevant_turns": [1, 2]} if forgets else None
+    ended, goal = (Ended.MAX_TURNS, False) if forgets else (Ended.GOAL, True)
+    return Trial(
+        f"p{at}",
+        [
+            Score("goal", 0.2 if forgets else 1.0, Threshold(gte=0.7), why),
+            Score("polite", 0.4 if rude else 1.0, Threshold(gte=0.7), {"reason": "curt"} if rude else None),
+        ],
+        name=f"keeps a preference in mind {at + 1}",
+        output=Conversation(turns, ended, goal, ("Turn 1: greets politely",)).plain(),
+    )
+
+
+def talking() -> ReportView:
+    """Conversations that go wrong: a judge names the turn, or the answers leave those of the base."""
+    return view_of(make_run(planner(2, 1)), make_base(planner(0, 0)), limits=Limits(min_pass_rate=0.9))
+
+
 def failing() -> ReportView:
     """Gates that fail, a drop, noise with its interval, a new suite, one that cannot be compared."""
     base = make_base(bot(range(3), range(150, 160)), router(range(6)), rag("a"))
@@ -95,4 +128,5 @@ SCENES: dict[str, Callable[[], ReportView]] = {
     "green": green,
     "first": first,
     "unmeasurable": unmeasurable,
+    "talking": talking,
 }

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import AsyncJudge, Judge, by_hash, echo, outcomes, passing, run
 
+from scoregate.core.case import Status
+from scoregate.errors import EndpointError
 from scoregate.testing.models import BaseTestEvaluator
 
 
@@ -168,3 +170,26 @@ def test_deep_recursion_is_told_in_few_lines() -> None:
     (told,) = by_hash(run(lambda _: endless(0)))["a"].errors
     assert told.error.type == "RecursionError"
     assert len(told.error.traceback.splitlines()) < 70
+
+
+@pytest.mark.parametrize("so_far", [{"turns": ["Hello"]}, ["Hello"]])
+def test_what_had_come_before_an_error_is_kept(so_far: Any) -> None:
+    def fn(_: Any) -> str:
+        error = EndpointError("502 Bad Gateway")
+        error.so_far = so_far
+        raise error
+
+    case = by_hash(run(fn, [Judge(passing)]))["a"]
+    assert case.output == so_far
+    assert case.status is Status.ERRORED
+    assert [found.error.message for found in case.errors] == ["502 Bad Gateway"]
+
+
+def test_what_had_come_before_an_error_and_cannot_be_kept_hides_no_error() -> None:
+    def fn(_: Any) -> str:
+        error = EndpointError("502 Bad Gateway")
+        error.so_far = object()
+        raise error
+
+    case = by_hash(run(fn, [Judge(passing)]))["a"]
+    assert (case.output, [found.error.message for found in case.errors]) == (None, ["502 Bad Gateway"])

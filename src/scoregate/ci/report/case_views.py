@@ -10,6 +10,7 @@ from scoregate.ci.report.excerpts import diff
 from scoregate.ci.report.failing import Pick
 from scoregate.ci.report.harvest import Miss, Snapshot, Where, harvest
 from scoregate.ci.report.links import source_url
+from scoregate.ci.report.talks import TalkView, talk_view
 from scoregate.ci.report.text import excerpt
 from scoregate.core.case import CaseKey
 from scoregate.core.compare import Comparison
@@ -22,7 +23,8 @@ class FailingCase:
 
     `diff` holds the lines in which its output differs from the base's, each led by `+`, `-` or a space; where there
     is no such output, `output` holds the beginning of its own. Both stay empty where outputs may not be shown.
-    `tries` says what running the case again has shown; empty where it was not.
+    `tries` says what running the case again has shown; empty where it was not. Of a conversation, `output` holds the
+    transcript, and `talk` the turns at which it went wrong.
     """
 
     suite: str
@@ -36,6 +38,7 @@ class FailingCase:
     diff: tuple[str, ...] = ()
     output: str = ""
     same_output: bool = False
+    talk: TalkView | None = None
 
 
 _OUTPUT = 1200
@@ -83,6 +86,8 @@ def _misses(shot: Snapshot, pick: Pick) -> tuple[Miss, ...]:
 
 
 def _with_output(view: FailingCase, shot: Snapshot, old: Snapshot | None) -> FailingCase:
+    if shot.heard is not None:
+        return replace(view, output=shot.output, talk=talk_view(shot.heard, old.heard if old else None))
     if old is None or not old.output:
         return replace(view, output=excerpt(shot.output, _OUTPUT))
     return replace(view, diff=diff(old.output, shot.output), same_output=old.output == shot.output)

@@ -13,10 +13,13 @@ from scoregate.ci.report.case_views import FailingCase
 from scoregate.ci.report.console_tables import SHOWN, Rows, Suites
 from scoregate.ci.report.console_text import MARKS, mark, place, shown
 from scoregate.ci.report.harvest import ErrorView
+from scoregate.ci.report.talks import TalkView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.rules import Finding
 
 _CASES, _ERRORS, _GATES = 10, 10, 20
+_INDENT = (0, 0, 0, 4)
+_SAID = 200
 
 
 def render(view: ReportView) -> RenderableType:
@@ -62,14 +65,26 @@ def _case(case: FailingCase) -> Iterator[RenderableType]:
         before = "" if miss.base is None else f"{numbers.short(miss.base)} → "
         because = f": {shown(miss.why)}" if miss.why else ""
         told = f"{shown(miss.evaluator)} {before}{miss.shown}, needs {miss.threshold}{because}"
-        yield Padding(Text(told), (0, 0, 0, 4), expand=False)
+        yield Padding(Text(told), _INDENT, expand=False)
+    for line in _talk(case.talk) if case.talk else ():
+        yield Padding(Text(line, style="dim"), _INDENT, expand=False)
+
+
+def _talk(talk: TalkView) -> Iterator[str]:
+    if talk.told:
+        yield f"{talk.told}:"
+    for line in talk.lines:
+        if line.base is not None and line.base != line.now:
+            yield f"  {line.turn} {line.who}, in the base: {shown(line.base, _SAID)}"
+        yield f"  {line.turn} {line.who}: {shown(line.now, _SAID)}"
+    yield f"{talk.course}; in the base {talk.base_course}" if talk.base_course else talk.course
 
 
 def _errors(view: ReportView) -> Iterator[RenderableType]:
     for error in view.errors[:_ERRORS]:
         yield _error(error)
         if error.advice:
-            yield Padding(Text(shown(error.advice), style="dim"), (0, 0, 0, 4), expand=False)
+            yield Padding(Text(shown(error.advice), style="dim"), _INDENT, expand=False)
 
 
 def _error(error: ErrorView) -> Text:

@@ -11,6 +11,8 @@ from itertools import islice
 from typing import Any
 
 from scoregate.ci.report.text import excerpt, name, one_line
+from scoregate.ci.report.transcripts import transcript
+from scoregate.core.conversation import Conversation
 from scoregate.core.evaluation import Evaluation, Threshold
 
 TEXT_LIMIT = 6000
@@ -18,13 +20,16 @@ _WIDTH = 140
 _DIFF_LINES = 40
 _CONTEXT = 2
 _REASONS = 50
+_APART = ("prompt", "relevant_turns")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
 
 
 def as_text(value: Any, limit: int = TEXT_LIMIT) -> str:
-    """An output or a piece of metadata as text: strings as they are, the rest as JSON."""
+    """An output or a piece of metadata as text: strings as they are, conversations as transcripts, the rest as JSON."""
     if value is None:
         return ""
+    if (conversation := Conversation.read(value)) is not None:
+        return transcript(conversation, limit)
     if not isinstance(value, str):
         value = json.dumps(value, ensure_ascii=False, default=str, indent=2 if limit > _WIDTH else None)
     return excerpt(value, limit)
@@ -53,8 +58,8 @@ def _inline(value: Any, limit: int) -> str:
 
 
 def why(evaluation: Evaluation, limit: int = 200) -> str:
-    """The reasons on one line, without what a judge was asked; empty where the evaluator gave none."""
-    return one_line("; ".join(reasons(evaluation, limit, without=("prompt",))), limit)
+    """The reasons on one line, without what is told elsewhere; empty where the evaluator gave none."""
+    return one_line("; ".join(reasons(evaluation, limit, without=_APART)), limit)
 
 
 def shown_score(score: float, threshold: Threshold | None) -> str:

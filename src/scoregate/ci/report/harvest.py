@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from scoregate.ci.report.excerpts import as_text, shown_score, why
+from scoregate.ci.report.talks import Heard, heard
 from scoregate.ci.report.text import name, one_line
 from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.evaluation import Evaluation
@@ -45,11 +46,15 @@ class ErrorView:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is kept of a case: its name, its output as bounded text, the thresholds that it missed."""
+    """What is kept of a case: its name, its output as bounded text, the thresholds that it missed.
+
+    `heard` is its conversation; None where its output is none.
+    """
 
     name: str
     output: str
     misses: tuple[Miss, ...]
+    heard: Heard | None = None
 
 
 @dataclass(slots=True)
@@ -78,7 +83,7 @@ def harvest(cases: Iterable[CaseResult], wanted: Set[Where], *, errors: int, lab
 def snapshot(case: CaseResult) -> Snapshot:
     """What is kept of one case."""
     misses = (_miss(who, found) for who, found in case.evaluations.items() if found.passed is False)
-    return Snapshot(name(case.name or case.hash), as_text(case.output), tuple(misses))
+    return Snapshot(name(case.name or case.hash), as_text(case.output), tuple(misses), heard(case))
 
 
 def _miss(evaluator: str, found: Evaluation) -> Miss:

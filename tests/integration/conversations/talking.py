@@ -1,0 +1,75 @@
+"""Targets that answer by a script, users that say what they are told to, judges of goals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import anyio
+from tests.fakes.openai import OpenAIServer
+
+from scoregate.conversations import Limits, Plan, converse
+from scoregate.core.conversation import Conversation, GoalVerdict
+from scoregate.core.endings import closing
+from scoregate.core.target import Reply
+from scoregate.models import get_model
+
+PLAN = Plan("Find out the opening hours")
+TURN = re.compile(r"It is your turn (\d+) of at most")
+
+
+class Scripted:
+    """A session that gives these replies, the last for ever; an exception is raised. `heard` is what was said."""
+
+    def __init__(self, *replies: Any, delay_s: float = 0.0) -> None:
+        self._replies, self._delay_s = replies, delay_s
+        self.heard: list[str] = []
+
+    async def send(self, message: str) -> Reply:
+        self.heard.append(message)
+        await anyio.sleep(self._delay_s)
+        given = self._replies[min(len(self.heard), len(self._replies)) - 1]
+        if isinstance(given, Exception):
+            raise given
+        return given if isinstance(given, Reply) else Reply(given)
+
+
+def user_says(server: OpenAIServer, say: Callable[[int], Any]) -> None:
+    """The user's moves, by the number of the turn: a message, or all of a move."""
+
+    def script(question: Any) -> Any:
+        if (turn := TURN.search(question.last)) is None:
+            return None
+        move = say(int(turn[1]))
+        return {"findings": [], "done": False, **({"message": move} if isinstance(move, str) else move)}
+
+    server.answer_with(script)
+
+
+def judging(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
+    """A judge that gives these verdicts, the last of them for ever, and the conversations that it was shown."""
+    shown: list[Conversation] = []
+
+    async def judge(conversation: Conversation) -> GoalVerdict:
+        shown.append(conversation)
+        given = verdicts[min(len(shown), len(verdicts)) - 1]
+        return given if isinstance(given, GoalVerdict) else GoalVerdict(given, float(given))
+
+    return judge, shown
+
+
+def talk(session: Scripted, plan: Plan = PLAN, *, judge: Any = None, limits: Limits | None = None) -> Conversation:
+    """Hold a conversation to its end."""
+
+    async def hold() -> Conversation:
+        async with closing():
+            model = get_model("openai/user")
+            return await converse(session, plan, user=model, goal_judge=judge, limits=limits)
+
+    return anyio.run(hold)
+
+
+def prompts(server: OpenAIServer) -> list[Sequence[dict[str, str]]]:
+    """The messages that the user's model was asked with."""
+    return [body["messages"] for body in server.asked()]

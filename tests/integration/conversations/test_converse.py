@@ -1,0 +1,228 @@
+"""A simulated user talks to a target until it is time to stop; what was said is kept, also where it breaks off."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+from tests.integration.conversations.talking import PLAN, Scripted, judging, prompts, talk, user_says
+
+from scoregate.conversations import Limits, Plan
+from scoregate.core.conversation import Conversation, Ended, GoalVerdict, Turn
+from scoregate.core.metering import Meter
+from scoregate.core.target import Reply
+from scoregate.errors import EndpointError, MalformedAnswer, ModelError
+
+
+def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: {"message": f"question {turn}", "reasoning": f"because {turn}"})
+    told = Reply(
+        {"answer": "from 9 to 5"},
+        conversation_id="c-7",
+        context=["page 3"],
+        metadata={"model": "small"},
+        tool_calls=[{"name": "lookup"}],
+    )
+    session = Scripted("Hello", told)
+    conversation = talk(session, Plan("goal", max_turns=2))
+    first, second = conversation.turns
+    assert session.heard == ["question 1", "question 2"] == [first.user, second.user]
+    assert (first.assistant, first.reasoning, first.context, first.tool_calls) == ("Hello", "because 1", (), ())
+    assert second.assistant == '{"answer": "from 9 to 5"}'
+    assert (second.context, second.tool_calls) == (("page 3",), ({"name": "lookup"},))
+    assert second.metadata == {"model": "small", "conversation_id": "c-7"}
+    assert second.duration_ms is not None
+    assert (conversation.ended, conversation.goal_achieved) == (Ended.MAX_TURNS, None)
+    assert len(server.requests) == 2, "one question to the model a turn"
+    assert Conversation.read(json.loads(json.dumps(conversation.plain()))) == conversation
+
+
+def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    plan = Plan(
+        "Get a refund",
+        instructions="Be short.",
+        scenario="You bought shoes.",
+        restrictions="Never promise money.",
+        max_turns=3,
+        min_turns=2,
+    )
+    talk(Scripted("No.", "Maybe."), plan)
+    for system, _ in prompts(server):
+        for part in ("Get a refund", "Be short.", "You bought shoes.", "Never promise money."):
+            assert part in system["content"]
+        assert system["role"] == "system"
+    first, second, third = [messages[1]["content"] for messages in prompts(server)]
+    assert "you speak first" in first
+    assert "It is your turn 2 of at most 3; take at least 2." in second
+    assert "Turn 1, user:\n  question 1\nTurn 1, assistant:\n  No." in second
+    assert "Turn 2, assistant:\n  Maybe." in third
+    assert {body["temperature"] for body in server.asked()} == {0.0}
+
+
+def test_what_the_user_finds_is_kept_once_with_its_turn(server: OpenAIServer) -> None:
+    found = {1: ["told before anything was said"], 2: ["says it opens at 9", " says it opens at 9 "], 3: ["is rude"]}
+    user_says(server, lambda turn: {"message": f"question {turn}", "findings": found[turn]})
+    conversation = talk(Scripted("At 9.", "Go away."), Plan("goal", max_turns=3))
+    assert conversation.findings == ("Turn 1: says it opens at 9", "Turn 2: is rude")
+
+
+def test_a_goal_that_is_met_ends_it(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    judge, shown = judging(False, True)
+    conversation = talk(Scripted("a", "b", "c"), Plan("goal", min_turns=1), judge=judge)
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, Ended.GOAL, True)
+    assert [(len(each.turns), each.ended) for each in shown] == [(1, None), (2, None)]
+
+
+def test_a_goal_that_is_met_in_the_very_last_turn_counts(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    judge, shown = judging(True)
+    conversation = talk(Scripted("a"), Plan("goal", max_turns=1), judge=judge)
+    assert (conversation.ended, conversation.goal_achieved, len(shown)) == (Ended.GOAL, True, 1)
+
+
+def test_a_goal_that_is_not_met_is_said_so(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    judge, shown = judging(GoalVerdict(False, 0.5))
+    conversation = talk(Scripted("a"), judge=judge)
+    assert (conversation.ended, conversation.goal_achieved) == (Ended.MAX_TURNS, False)
+    assert [len(each.turns) for each in shown] == [8, 9, 10], "judged in the last fifth of the turns alone"
+
+
+def test_a_goal_that_seems_out_of_reach_late_is_given_up(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    judge, _ = judging(GoalVerdict(False, 0.2))
+    conversation = talk(Scripted("a"), Plan("goal", min_turns=1), judge=judge)
+    assert (len(conversation.turns), conversation.ended) == (8, Ended.IMPOSSIBLE)
+
+
+def test_a_user_who_is_done_asks_the_judge_and_goes_on_where_it_says_no(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: {"message": f"question {turn}", "done": turn in (1, 3, 5)})
+    judge, shown = judging(False, True)
+    conversation = talk(Scripted("a"), judge=judge)
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (4, Ended.GOAL, True)
+    assert [len(each.turns) for each in shown] == [2, 4]
+
+
+def test_nothing_is_judged_twice(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: {"message": f"question {turn}", "done": True})
+    judge, shown = judging(GoalVerdict(False, 0.5))
+    talk(Scripted("a"), Plan("goal", max_turns=3, min_turns=1), judge=judge)
+    assert [len(each.turns) for each in shown] == [1, 2, 3]
+
+
+def test_without_a_judge_the_users_word_ends_it_and_nobody_can_tell(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: {"message": f"question {turn}", "done": turn > 2})
+    conversation = talk(Scripted("a"))
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, Ended.GOAL, None)
+
+
+def test_a_target_without_end_of_tools_is_stopped(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    calls = [{"name": "search", "arguments": {"page": page}} for page in range(4)]
+    conversation = talk(Scripted(Reply("a", tool_calls=calls)), limits=Limits(max_tool_calls=10))
+    assert (len(conversation.turns), conversation.ended) == (3, Ended.TOOL_LIMIT)
+
+
+def test_who_goes_round_in_circles_is_stopped_and_judged(server: OpenAIServer) -> None:
+    user_says(server, lambda _: "When do you open?")
+    judge, shown = judging(GoalVerdict(False, 0.5))
+    conversation = talk(Scripted("Hm."), judge=judge)
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (3, Ended.LOOP, False)
+    assert len(shown) == 1
+
+
+def test_what_takes_too_long_is_ended_with_the_turns_that_there_were(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+
+    class Slower(Scripted):
+        async def send(self, message: str) -> Reply:
+            self._delay_s = 30.0 if self.heard else 0.0
+            return await super().send(message)
+
+    conversation = talk(Slower("a"), limits=Limits(timeout_s=1.0))
+    assert [turn.user for turn in conversation.turns] == ["question 1"]
+    assert (conversation.ended, conversation.goal_achieved) == (Ended.TIMEOUT, None)
+
+
+def test_no_reply_in_time_is_an_error_and_nothing_to_judge(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    with pytest.raises(EndpointError, match="no reply within") as caught:
+        talk(Scripted("a", delay_s=30.0), limits=Limits(timeout_s=0.5))
+    assert caught.value.kind == "timeout"
+
+
+def test_an_error_of_the_target_has_the_conversation_so_far(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: {"message": f"question {turn}", "reasoning": "", "findings": ["vague"]})
+    with pytest.raises(EndpointError, match="502") as caught:
+        talk(Scripted("Hello", EndpointError("502 Bad Gateway", kind="http_error", status=502)))
+    so_far = Conversation.read(caught.value.so_far)
+    assert so_far is not None
+    assert [(turn.user, turn.assistant) for turn in so_far.turns] == [("question 1", "Hello")]
+    assert (so_far.ended, so_far.findings) == (None, ("Turn 1: vague",))
+
+
+def test_an_error_of_the_user_has_it_too(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}" if turn < 3 else {"message": "  "})
+    server.answers("say something", {"message": ""})
+    with pytest.raises(MalformedAnswer, match="say something") as caught:
+        talk(Scripted("Hello", "Bye"))
+    so_far = Conversation.read(caught.value.so_far)
+    assert so_far is not None
+    assert len(so_far.turns) == 2
+
+
+def test_an_error_of_the_judge_is_an_error(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+
+    async def judge(_: Conversation) -> GoalVerdict:
+        raise ModelError("no judge today")
+
+    with pytest.raises(ModelError, match="no judge today") as caught:
+        talk(Scripted("Hello"), Plan("goal", max_turns=1), judge=judge)
+    assert caught.value.so_far["turns"][0]["assistant"] == "Hello"
+
+
+def test_what_the_user_takes_is_metered(server: OpenAIServer, meter: Meter) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    talk(Scripted("Hello"), Plan("goal", max_turns=3))
+    assert [usage.cached for usage in meter.usages] == [False] * 3
+    assert all(usage.input_tokens > 100 for usage in meter.usages)
+
+
+def test_the_same_conversation_costs_nothing_a_second_time(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCOREGATE_CACHE", "on")
+    user_says(server, lambda turn: f"question {turn}")
+
+    def target(name: str) -> Scripted:
+        return Scripted(*(Reply(f"answer {at}", conversation_id=name, metadata={"time": name}) for at in range(3)))
+
+    first = talk(target("one"), Plan("goal", max_turns=3))
+    assert len(server.requests) == 3
+    second = talk(target("other"), Plan("goal", max_turns=3))
+    assert len(server.requests) == 3, "ids and times of a target are no part of a question"
+    assert [turn.user for turn in second.turns] == [turn.user for turn in first.turns]
+
+
+@pytest.mark.parametrize("output", [None, 0, [], {"a": None}, "ä\ud800"])
+def test_whatever_comes_back_is_text_to_the_user(server: OpenAIServer, output: Any) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    conversation = talk(Scripted(output), Plan("goal", max_turns=2))
+    assert isinstance(conversation.turns[0].assistant, str)
+    assert conversation.turns[0] == Turn(
+        "question 1",
+        output if isinstance(output, str) else json.dumps(output),
+        reasoning="because it is so",
+        duration_ms=conversation.turns[0].duration_ms,
+    )
+
+
+def test_a_plan_of_ones_own_is_the_default_of_ten_turns(server: OpenAIServer) -> None:
+    user_says(server, lambda turn: f"question {turn}")
+    assert len(talk(Scripted("a"), PLAN).turns) == 10
+    assert len(talk(Scripted("a"), PLAN, limits=Limits(max_turns=4)).turns) == 4

@@ -1,0 +1,252 @@
+"""A conversation that fails shows the turns at which it went wrong, base beside run, and what was said in all."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from rich.console import Console
+from tests.unit.core.conversations import conversations, said
+from tests.unit.report.hostile import HOSTILE, hostile
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.scenes import SCENES
+
+from scoregate.ci.report import console, junit, markdown
+from scoregate.ci.report.case_views import FailingCase
+from scoregate.ci.report.excerpts import as_text
+from scoregate.ci.report.talks import TalkView
+from scoregate.ci.report.view import ReportView
+from scoregate.core.conversation import Conversation, Ended, Turn
+from scoregate.core.evaluation import Assertion
+from scoregate.core.events import ErrorInfo
+
+Pairs = Sequence[tuple[str, str]]
+NOW = [("Hi", "Hello"), ("I eat no meat", "Noted"), ("Where to eat?", "The steak house"), ("Sure?", "Yes")]
+BEFORE = [("Hi", "Good day"), ("I eat no meat", "Noted"), ("Where to eat?", "The salad bar"), ("Thanks", "Bye")]
+
+
+def talked(pairs: Pairs, score: float, *, output: Any = None, **given: Any) -> Told:
+    shown = said(*pairs, ended=Ended.MAX_TURNS, goal_achieved=score == 1).plain() if output is None else output
+    return Told("planner", [Trial("h", [Score("goal", score, **given)], name="a trip", output=shown)])
+
+
+def view(now: Pairs = NOW, before: Pairs | None = BEFORE, **given: Any) -> ReportView:
+    base = None if before is None else make_base(talked(before, 1.0))
+    return view_of(make_run(talked(now, 0.0, **given)), base)
+
+
+def talk_of(report: ReportView) -> TalkView:
+    [case] = report.failing
+    assert case.talk is not None
+    return case.talk
+
+
+def comment(report: ReportView) -> str:
+    [text] = markdown.render(report)
+    return text
+
+
+def printed(report: ReportView) -> str:
+    written = io.StringIO()
+    Console(file=written, width=150).print(console.render(report))
+    return written.getvalue()
+
+
+def pointing(*turns: Any) -> dict[str, Any]:
+    return {"metadata": {"reason": "no", "relevant_turns": list(turns)}}
+
+
+@pytest.mark.parametrize(
+    ("given", "before", "turns", "told"),
+    [
+        (pointing(3), BEFORE, [3], "went wrong in turn 3, the judges say"),
+        (pointing(2, 3), BEFORE, [3], "went wrong in turn 3, the judges say"),
+        (pointing(1, 3), BEFORE, [1, 3], "went wrong in turns 1 and 3, the judges say"),
+        (pointing(2), BEFORE, [2], "went wrong in turn 2, the judges say"),
+        (pointing(2, 3), None, [2, 3], "went wrong in turns 2 and 3, the judges say"),
+        (pointing(4, 3, 2, 1), None, [1, 2, 3], "went wrong in turns 1, 2, 3 and 1 more, the judges say"),
+        (pointing(0, 5, -1, True, "3", 2.0, None), BEFORE, [1], "the answers differ from turn 1 on"),
+        ({"metadata": {"relevant_turns": 3}}, BEFORE, [1], "the answers differ from turn 1 on"),
+        ({}, BEFORE, [1], "the answers differ from turn 1 on"),
+        ({}, NOW[:3], [4], "the answers differ from turn 4 on"),
+        ({}, [*NOW, ("Bye", "Bye")], [], ""),
+        ({}, None, [], ""),
+    ],
+)
+def test_it_went_wrong_where_judges_say_or_where_it_leaves_the_base(
+    given: dict[str, Any], before: Pairs | None, turns: list[int], told: str
+) -> None:
+    talk = talk_of(view(before=before, **given))
+    assert (talk.told, sorted({line.turn for line in talk.lines})) == (told, turns)
+
+
+def test_unmet_criteria_name_their_turns() -> None:
+    rubric = (
+        Assertion("greets", True, True, {"relevant_turns": [1]}),
+        Assertion("minds the diet", False, True, {"relevant_turns": [3]}),
+    )
+    assert talk_of(view(assertions=rubric, **pointing(1, 3))).told == "went wrong in turn 3, the judges say"
+
+
+def test_evaluations_that_pass_name_no_turns() -> None:
+    told = talked(NOW, 0.0)
+    told.trials[0].scores.append(Score("polite", 1.0, metadata={"relevant_turns": [2]}))
+    assert talk_of(view_of(make_run(told), make_base(talked(BEFORE, 1.0)))).told == "the answers differ from turn 1 on"
+
+
+def test_the_turn_stands_beside_that_of_the_base() -> None:
+    talk = talk_of(view(**pointing(4)))
+    assert [(line.who, line.base, line.now) for line in talk.lines] == [
+        ("user", "Thanks", "Sure?"),
+        ("assistant", "Bye", "Yes"),
+    ]
+    assert (talk.base_course, talk.course) == (
+        "4 turns, goal achieved, no turns left",
+        "4 turns, goal not achieved, no turns left",
+    )
+    text = comment(view(**pointing(4)))
+    assert "<b><code>a trip</code></b>: went wrong in turn 4, the judges say" in text
+    assert "| 4 | assistant | Bye | Yes |" in text
+    assert "Turn 3, assistant:\n  The steak house\n" in text
+
+
+def test_a_turn_that_the_base_does_not_have_stands_alone() -> None:
+    assert "| 4 | assistant | – | Yes |" in comment(view(before=NOW[:3]))
+
+
+def test_without_a_base_only_the_run_is_shown() -> None:
+    text = comment(view(before=None, **pointing(3)))
+    assert "| Turn | | What was said |" in text
+    assert "| 3 | assistant | The steak house |" in text
+
+
+@pytest.mark.parametrize("output", ["a text", {"type": "conversation"}, None, ""])
+def test_a_base_that_was_no_conversation_is_none(output: Any) -> None:
+    base = Told("planner", [Trial("h", [Score("goal", 1.0)], output=output)])
+    talk = talk_of(view_of(make_run(talked(NOW, 0.0)), make_base(base)))
+    assert (talk.base_course, talk.lines) == (None, ())
+
+
+def test_what_became_text_from_a_conversation_is_shown_as_text() -> None:
+    [case] = view_of(make_run(talked(NOW, 0.0, output="a text")), make_base(talked(BEFORE, 1.0))).failing
+    assert case.talk is None
+    assert "+ a text" in case.diff
+
+
+def test_long_messages_are_shown_from_where_they_leave_each_other() -> None:
+    same = "The same words again and again. " * 30
+    [_, line] = talk_of(view([("q", same + "A new end.")], [("q", same + "An old end.")])).lines
+    assert line.base is not None
+    assert (line.now[:1], line.now[-10:], line.base[-11:]) == ("…", "A new end.", "An old end.")
+    assert len(line.now) < 200
+    [_, line] = talk_of(view([("q", "New: " + same)], [("q", "Old: " + same)])).lines
+    assert line.now.startswith("New: The same")
+    assert len(line.now) == 400
+
+
+def test_conversations_stay_out_where_outputs_may_not_be_shown() -> None:
+    hidden = replace(CONTEXT, show_outputs=False)
+    report = view_of(make_run(talked(NOW, 0.0)), make_base(talked(BEFORE, 1.0)), context=hidden)
+    for text in (comment(report), printed(report), "".join(junit.render(report))):
+        assert "a trip" in text
+        assert "steak" not in text
+
+
+def test_the_console_says_where_it_went_wrong() -> None:
+    text = printed(SCENES["talking"]())
+    assert "went wrong in turn 2, the judges say" in text
+    assert "2 assistant, in the base: Try Armando al Pantheon" in text
+    assert "2 assistant: Try Checchino dal 1887" in text
+    assert "3 turns, goal not achieved, no turns left; in the base 3 turns, goal achieved" in text
+
+
+def test_junit_has_the_transcript() -> None:
+    root = ElementTree.fromstring("".join(junit.render(view(**pointing(3)))).encode())
+    [out] = [each.text or "" for each in root.iter("system-out")]
+    assert out.startswith("Turn 1, user:\n  Hi\nTurn 1, assistant:\n  Hello\n")
+    assert out.endswith("(4 turns, goal not achieved, no turns left)")
+    assert any("relevant_turns: [3]" in (each.text or "") for each in root.iter("failure"))
+
+
+def test_a_conversation_that_an_error_broke_off_is_shown_with_it() -> None:
+    broken = Told("planner", [Trial("h", output=said(("Hi", "Hello")).plain())])
+    told = list(broken.events())
+    error = ErrorInfo("EndpointError", "502 Bad Gateway")
+
+    class Broken(Told):
+        def events(self) -> Any:
+            from scoregate.core.events import Errored
+
+            yield from told[:3]
+            yield Errored(suite="planner", case="h", stage="task", error=error)
+            yield from told[3:]
+
+    text = "".join(junit.render(view_of(make_run(Broken("planner", ())))))
+    assert "502 Bad Gateway" in text
+    assert "Turn 1, assistant:\n  Hello\n(1 turn, broken off by an error)" in text
+
+
+@given(conversations)
+@settings(deadline=None)
+def test_transcripts_fit_and_end_with_how_it_went(conversation: Conversation) -> None:
+    text = as_text(conversation.plain(), 4000)
+    assert len(text) <= 4000
+    assert re.search(r"^\(\d+ turns?", text, re.MULTILINE)
+
+
+def test_long_conversations_are_cut_in_the_middle() -> None:
+    findings = tuple(f"Turn {at}: {'found ' * 100}" for at in range(100))
+    turns = [Turn(f"question {at}", "word " * 2000, tool_calls=({"name": "x" * 5000},)) for at in range(100)]
+    text = as_text(Conversation(tuple(turns), Ended.LOOP, False, findings).plain(), 4000)
+    assert text.startswith("Turn 1, user:\n  question 0")
+    assert "turns left out …" in text
+    assert "\n(100 turns, goal not achieved, it went round in circles)\n(Turn 0: found" in text
+    assert len(text) <= 4000
+
+
+@given(hostile, hostile)
+@settings(max_examples=50, deadline=None)
+def test_nothing_that_is_said_stays_invisible(user: str, answer: str) -> None:
+    report = view([(user, answer)], [(answer, user)], **pointing(1))
+    for text in (comment(report), "".join(junit.render(report)), as_text(said((user, answer)).plain())):
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]", text)
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
+def test_no_message_changes_the_shape_of_the_comment(text: str) -> None:
+    cmarkgfm = pytest.importorskip("cmarkgfm")
+
+    def tags(word: str) -> list[str]:
+        calls = ({word[:1000]: word},)
+        now = Conversation((Turn(word, f"now {word}", tool_calls=calls),), Ended.GOAL, True, (word,)).plain()
+        report = view_of(
+            make_run(talked((), 0.0, output=now, **pointing(1))), make_base(talked([(f"then {word}", word)], 1.0))
+        )
+        shown = comment(report)
+        assert shown.count("<!--") == 1
+        html = cmarkgfm.github_flavored_markdown_to_html(shown, options=cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)
+        return [tag for tag in re.findall(r"<[^>]*>", html) if "scoregate:v1" not in tag]
+
+    assert tags(text) == tags("harmless")
+
+
+def test_the_largest_conversations_fit_into_a_comment() -> None:
+    long = [(f"question {at} " * 300, f"answer {at} " * 300) for at in range(40)]
+    trials = [Trial(f"h{at}", [Score("goal", 0.0)], output=said(*long).plain()) for at in range(30)]
+    report = view_of(make_run(Told("planner", trials)))
+    assert 10_000 < len(comment(report).encode()) <= markdown.BUDGET
+    [summary] = markdown.render_summary(report, budget=1_000_000)
+    assert summary.count("The whole conversation") == 20
+
+
+def test_views_are_small_whatever_was_said() -> None:
+    turns = tuple(Turn("q" * 10_000, "a" * 100_000) for _ in range(300))
+    [case] = view_of(make_run(talked((), 0.0, output=Conversation(turns).plain(), **pointing(3)))).failing
+    assert isinstance(case, FailingCase)
+    assert len(repr(case)) < 20_000
