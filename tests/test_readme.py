@@ -20,8 +20,8 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, DATASETS, ROWS, TEST_SET, TESTS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, TABLE, BOT, NIGHTLY,
-    SETTINGS, DEVELOP,
+    SHELL, NODE, DATASETS, ROWS, TEST_SET, TEST_TABLE, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, TABLE, BOT,
+    NIGHTLY, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def test_a_test_set_is_made_and_goes_through_a_table(clone: Path, project: Path)
     file.write_text(BLOCKS[TEST_SET][1], encoding="utf-8")
     made = subprocess.run([clone / ".venv/bin/python", file], cwd=project, capture_output=True, text=True, check=False)
     assert (made.returncode, made.stdout) == (0, ""), made.stderr
-    done = run(TESTS, project, venv=clone / ".venv")
+    done = run(TEST_TABLE, project, venv=clone / ".venv")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "more-hours: Single-Turn, 1 tests" in done.stdout
     assert "Opening Hours: Single-Turn, 1 of 1 tests" in done.stdout

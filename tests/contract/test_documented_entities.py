@@ -1,4 +1,7 @@
-"""The documented examples of test sets run when their import root is changed, and need no other change."""
+"""The documented examples of test sets run when their import root is changed, and need no other change.
+
+Those that execute tests find the endpoint and the test that they name.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.entities import TestSets, use_store
+from scoregate.entities import Endpoint, Prompt, Test, TestRuns, TestSets, use_store
 
 SEEDS = Path(__file__).parent.parent.parent.parent / "shared" / "seeds"
 TABLE = "prompt_content,category,topic,behavior,expected_response\nWhen?,Support,Hours,Answers,At nine\n"
@@ -78,16 +82,54 @@ def test_an_example_of_the_real_documents_runs(name: str, folder: Path, server: 
     server.answers(
         "Title Case", {"name": "Refusals", "description": "What is refused.", "short_description": "Refusals"}
     )
+    assert run(name, folder, server) == RUN[name]
+
+
+def run(name: str, folder: Path, server: OpenAIServer) -> str:
+    """What an example prints."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("SCOREGATE_", "OPENAI_"))}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", SNIPPETS[name]],
         cwd=folder,
-        env={**clean, **server.environment},
+        env={**clean, **server.environment, "SCOREGATE_CACHE": "off"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, RUN[name], "")
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def chatbot(folder: Path) -> Iterator[None]:
+    """The endpoint that the examples name, and a test of their id."""
+    with ChatService.start() as service, use_store(folder):
+        Endpoint(name="Production Chatbot", connection_type="REST", url=f"{service.url}/chat").push()
+        Test(id="test-123", category="Support", behavior="Tells the hours", prompt=Prompt(content="When?")).push()
+        yield
+
+
+@pytest.mark.usefixtures("chatbot")
+def test_an_example_executes_a_test_set_and_every_behavior_is_judged(folder: Path, server: OpenAIServer) -> None:
+    """After the example that creates it; its behaviors have no metrics of their own."""
+    server.answers("Protects user data", {"reason": "It tells.", "answer": "No"})
+    printed = run("execute_test_set.py", folder, server)
+    assert printed.startswith("Execution started: {'status': 'completed', 'message': '2 tests run, 50% passed', ")
+    with use_store(folder):
+        (kept,) = TestRuns.all()
+        found = {str(each.test_output)[10:20]: each for each in kept.get_test_results()}
+    assert {text: each.status for text, each in found.items()} == {"How do I m": "Pass", "Tell me ab": "Fail"}
+    metrics = found["Tell me ab"].test_metrics
+    assert metrics is not None
+    assert metrics["metrics"]["behavior"]["reason"] == "It tells."
+
+
+@pytest.mark.usefixtures("chatbot")
+def test_an_example_executes_one_test(folder: Path, server: OpenAIServer) -> None:
+    printed = run("execute_test.py", folder, server)
+    assert printed.startswith("Output: {'test_id': 'test-123', ")
+    assert "'test_output': 'You said: When?'" in printed
+    assert "'status': 'Pass'" in printed
 
 
 def test_what_they_pushed_is_there(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -13,12 +14,14 @@ from scoregate.conversations.plan import Bounds, Plan
 from scoregate.core.conversation import Conversation, Turn
 from scoregate.judging import fenced
 from scoregate.judging.fence import printable
-from scoregate.judging.templates import environment
+from scoregate.judging.templates import digest, environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from scoregate.models import Model
+
+_PROMPTS = Path(__file__).parent / "prompts"
 
 
 class Move(BaseModel):
@@ -61,6 +64,12 @@ def prompt(plan: Plan, turns: Sequence[Turn], bounds: Bounds) -> list[dict[str, 
     ]
 
 
+def prompt_version() -> str:
+    """A digest of all that the user is told and asked besides plans and turns."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(_PROMPTS.glob("*.j2")))
+    return digest(*texts, json.dumps(Move.model_json_schema(), sort_keys=True))
+
+
 @cache
 def _templates() -> Environment:
-    return environment(Path(__file__).parent / "prompts")
+    return environment(_PROMPTS)

@@ -15,7 +15,8 @@ from scoregate.entities.files import read_tests
 from scoregate.entities.labels import Behavior, Category, Topic
 from scoregate.entities.place import current_store, use_store
 from scoregate.entities.prompt import Prompt
-from scoregate.entities.test import Test, TestConfiguration
+from scoregate.entities.test import Test
+from scoregate.entities.test_configuration import TestConfiguration
 from scoregate.entities.test_run import TestResult, TestRun
 from scoregate.entities.test_set import TestSet
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
-from uuid import uuid4
 
 from scoregate.entities.heads import head_of
 from scoregate.entities.naming import id_of
@@ -45,7 +44,7 @@ def add(store: Store, own: str, tests: list[Test]) -> tuple[int, int]:
     with store.writing() as writer:
         present = _present(store, own)
         for test in tests:
-            test.id = test.id or str(uuid4())
+            test.settle_id()
         new = {str(test.id): line_of_test(test) for test in tests}
         _fit(store, writer, own, tests=tests, empty=not present)
         kept = (new.get(test.id) or _line(test) for test in tests_of(store, own))

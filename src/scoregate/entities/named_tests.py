@@ -146,6 +146,14 @@ class NamedTests(Measured):
             raise EntityError("Test set has no tests to export")
         return tests
 
+    def tests_here(self) -> list[Test]:
+        """Its tests; where they were not read, those in the store, which `tests` then does not keep.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        return list(self._tests())
+
     def _tests(self) -> Iterable[Test]:
         """Those that are here or, where they were not read, those in the store."""
         if self.tests is None and self.id:

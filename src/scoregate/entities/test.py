@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from uuid import uuid4
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
-from scoregate.entities.base import Entity, Part
+from scoregate.entities.base import Entity
+from scoregate.entities.endpoint import Endpoint
+from scoregate.entities.execution.terms import Terms
 from scoregate.entities.place import current_store
 from scoregate.entities.placing import drop_test, find_test, put_test
 from scoregate.entities.prompt import Prompt
+from scoregate.entities.test_configuration import TestConfiguration
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
 from scoregate.store.rows import line_of
 from scoregate.store.test_lines import StoredTest
 
+if TYPE_CHECKING:
+    from scoregate.models import Model
+
+__all__ = ["Test", "TestConfiguration", "json_of", "line_of_test"]
+
 _LABELS = ("category", "topic", "behavior")
 _OTHER_NAMES = {"requirement": "behavior", "test_metadata": "metadata"}
-
-
-class TestConfiguration(Part):
-    """How a simulated user leads a conversation: what for, by what instructions, in what scenario, probing which
-    restrictions of the other side; `max_turns` and `min_turns` are at least 1."""
-
-    __test__ = False
-
-    goal: str = Field(min_length=1)
-    instructions: str = ""
-    restrictions: str = ""
-    scenario: str = ""
-    max_turns: int | None = Field(default=None, ge=1)
-    min_turns: int | None = Field(default=None, ge=1)
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.max_turns and self.min_turns and self.min_turns > self.max_turns:
-            raise ValueError(f"min_turns, {self.min_turns}, is more than max_turns, {self.max_turns}")
-        return self
 
 
 _CONFIGURATION = tuple(TestConfiguration.model_fields)
@@ -65,6 +53,12 @@ class Test(Entity):
     metadata: dict[str, Any] = Field(default_factory=dict)
     source: str | None = Field(default=None, exclude=True, repr=False)
     source_line: int | None = Field(default=None, exclude=True, repr=False)
+    _is_id_new: bool = PrivateAttr(default=False)
+
+    @property
+    def own_id(self) -> str | None:
+        """Its id, if it is known by that from run to run: not one that it has just been given."""
+        return None if self._is_id_new else self.id
 
     @property
     def requirement(self) -> str | None:
@@ -83,11 +77,17 @@ class Test(Entity):
             EntityError: something is missing, or cannot be kept. StoreError: it could not be written.
         """
         self._check_required()
-        self.id = self.id or str(uuid4())
+        self.settle_id()
         line = line_of_test(self)
-        put_test(current_store(), self.id, line)
+        put_test(current_store(), str(self.id), line)
         kept: dict[str, Any] = json.loads(line)
         return kept
+
+    def settle_id(self) -> str:
+        """Its id; if it has none, one that it gets now."""
+        if not self.id:
+            self.id, self._is_id_new = str(uuid4()), True
+        return self.id
 
     def pull(self) -> Self:
         """As `Entity.pull`."""
@@ -106,6 +106,34 @@ class Test(Entity):
             EntityError: it has no id. StoreError: it could not be written.
         """
         return drop_test(current_store(), self._own_id())
+
+    def execute(
+        self,
+        endpoint: Endpoint,
+        *,
+        metrics: Iterable[Any] | None = None,
+        execution_model: str | Model | None = None,
+        evaluation_model: str | Model | None = None,
+    ) -> dict[str, Any]:
+        """Ask an endpoint this test, here and now, and judge the answer, as a suite by the test's id.
+
+        It is measured by `metrics`, else by those of its behavior in the store, else by whether the answer shows that
+        behavior. What goes wrong with the endpoint or a metric is an Error, not raised.
+
+        Args:
+            metrics, execution_model, evaluation_model: as of `TestSet.execute`.
+
+        Returns:
+            `test_id`, `prompt_id`, `execution_time` in milliseconds, `test_output`, `test_metrics` with what each
+            metric said, `status` (Pass, Fail or Error; None where a filter leaves the test out), `error`, and
+            `test_configuration`.
+
+        Raises:
+            EntityError: the test or the endpoint has no id. Else as `TestSet.execute`.
+        """
+        from scoregate.entities.execution.one_test import executed
+
+        return executed(self, endpoint, Terms(None, metrics, execution_model, evaluation_model))
 
     @classmethod
     def read(cls, found: StoredTest) -> Self:

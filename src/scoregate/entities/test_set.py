@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from scoregate.entities import membership
-from scoregate.entities.named_tests import NamedTests
+from scoregate.entities.execution.of_sets import RunnableTests
 from scoregate.entities.naming import id_of
 from scoregate.entities.place import current_store
 from scoregate.entities.properties import SHOWN, About, properties_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scoregate.models import Model
 
 
-class TestSet(NamedTests):
+class TestSet(RunnableTests):
     """Tests with a name. `tests` is None where they were not read, as in lists of sets: `pull` reads them.
 
     `metrics` are the names of those that all tests are measured with, in the place of those of their behaviors.
@@ -112,7 +112,7 @@ class TestSet(NamedTests):
     def _write(self, writer: Writer, document: Any) -> None:
         """The tests first: until its document is there, a new set is none."""
         for test in self.tests or ():
-            test.id = test.id or str(uuid4())
+            test.settle_id()
             test.test_type = test.turns
         if self.tests is not None or not self.id:
             put_tests(writer, document.id, map(line_of_test, self.tests or ()))

@@ -240,3 +240,30 @@ def test_a_run_with_a_client_from_a_fixture_is_run_by_pytest() -> None:
 )
 def test_what_only_looks_like_a_run_of_a_client_is_none(source: str) -> None:
     assert read(source, imports="").kind is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from scoregate.entities import Endpoints, TestSets\nTestSets.pull(name='a').execute(Endpoints.pull(name='b'))",
+        "from scoregate.entities import TestSet\nfor test in made.tests:\n    test.execute(endpoint=endpoint)",
+        "import scoregate.entities as e\ntest_set = e.TestSet.from_csv('a.csv')\ntest_set.rescore(endpoint, 'nightly')",
+    ],
+)
+def test_runs_of_tests_and_test_sets_are_found(source: str) -> None:
+    reading = read(source, imports="")
+    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, None)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from scoregate.entities import TestSet\ntest_set.push()",
+        "from scoregate.entities import TestSet\ncursor.execute('SELECT 1')\ncursor.execute(f'DROP {table}')",
+        "from scoregate.entities import TestSet\npool.execute()",
+        "import sqlalchemy\nsession.execute(statement)",
+        "from scoregate.entities_of_ours import TestSet\ntest_set.execute(endpoint)",
+    ],
+)
+def test_what_only_looks_like_a_run_of_tests_is_none(source: str) -> None:
+    assert read(source, imports="").kind is None

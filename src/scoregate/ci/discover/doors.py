@@ -37,6 +37,8 @@ _CLIENTS = {
     _EVALUATION: Door(_EVALUATION, {"run": "eval_run_name"}),
 }
 _CREATE = "create"
+# What tests and sets of them have that starts a suite, as `test_set.execute(endpoint)`; its id is not in the call.
+_ENTITIES = Door("scoregate.entities", {"execute": "", "rescore": ""})
 
 
 def known_names(tree: ast.AST) -> dict[str, str]:
@@ -87,18 +89,34 @@ def door_to(path: str | None) -> Door | None:
     return next((door for door in DOORS if path.startswith(f"{door.module}.") and name in door.names), None)
 
 
-def member_door(node: ast.expr, names: Mapping[str, str]) -> Door | None:
-    """The door that a member of a client is. In files that import judgeval it is that one's, which knows no host."""
-    if not isinstance(node, ast.Attribute):
+def member_door(call: ast.Call, names: Mapping[str, str]) -> Door | None:
+    """The door that a member of something is which the user made: of a client, of a test, of a set of them."""
+    if not isinstance(call.func, ast.Attribute):
         return None
-    owner = node.value
+    if call.func.attr in _ENTITIES.names:
+        return _ENTITIES if _takes_endpoint(call) and _imports(names, _ENTITIES.module) else None
+    return _client_door(call.func, names)
+
+
+def _takes_endpoint(call: ast.Call) -> bool:
+    """A text, as databases are given, is none."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return bool(given) and not isinstance(given[0], ast.Constant | ast.JoinedStr)
+
+
+def _client_door(member: ast.Attribute, names: Mapping[str, str]) -> Door | None:
+    """In files that import judgeval a client is that one's, which knows no host."""
+    owner = member.value
     if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == _CREATE:
         owner = owner.func.value
     door = _CLIENTS.get(owner.attr) if isinstance(owner, ast.Attribute) else None
-    if door is None or node.attr not in door.names:
+    if door is None or member.attr not in door.names or _imports(names, "judgeval"):
         return None
-    roots = {path.partition(".")[0] for path in names.values()}
-    return door if "judgeval" not in roots and (door.module == _OFFLINE or "scoregate" in roots) else None
+    return door if door.module == _OFFLINE or _imports(names, "scoregate") else None
+
+
+def _imports(names: Mapping[str, str], package: str) -> bool:
+    return any(path == package or path.startswith(f"{package}.") for path in names.values())
 
 
 def id_parameter(door: Door, path: str) -> str:

@@ -69,7 +69,7 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = dotted(node.func, self.names)
-        if (door := door_to(called) or member_door(node.func, self.names)) is not None:
+        if (door := door_to(called) or member_door(node, self.names)) is not None:
             parameter = id_parameter(door, called or ast.unparse(node.func))
             self.scope.uses.append(Use(node.lineno, door, _literal_id(node, parameter)))
         elif called != PARTIAL:

@@ -1,0 +1,1 @@
+"""Running tests against what is under test: as a suite like any other, here and now."""

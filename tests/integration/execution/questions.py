@@ -1,0 +1,45 @@
+"""Tests, metrics and sets, as short as they can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoregate.entities import Prompt, Test, TestSet
+from scoregate.metrics import metric
+
+
+def ask(content: str = "When do you open?", **fields: Any) -> Test:
+    """A question, of which the service says that it was said."""
+    return Test(
+        **{"category": "Support", "topic": "Hours", "behavior": "Answers", "prompt": Prompt(content=content), **fields}
+    )
+
+
+def talk(goal: str = "Learn the hours", **fields: Any) -> Test:
+    return Test(**{"category": "Support", "topic": "Hours", "behavior": "Remembers", "goal": goal, **fields})
+
+
+def pushed(*tests: Test, **fields: Any) -> TestSet:
+    made = TestSet(name="Safety Evaluation", tests=list(tests), **fields)
+    made.push()
+    return made
+
+
+def results(run: dict[str, Any]) -> dict[str, Any]:
+    """What was kept of a run, by what was asked."""
+    from scoregate.entities import TestRun, Tests
+
+    found = TestRun(id=run["test_run_id"]).get_test_results()
+    prompts = {test.id: test.prompt.content if test.prompt else test.test_configuration.goal for test in Tests.all()}
+    return {prompts[each.test_id]: each for each in found}
+
+
+@metric("heard", "binary")
+def heard(input: str, output: str) -> dict[str, Any]:  # noqa: A002
+    """Whether the service repeats what was said."""
+    return {"score": input in output, "reason": output}
+
+
+@metric("never", "binary")
+def never(input: str, output: str) -> dict[str, Any]:  # noqa: A002, ARG001
+    return {"score": False}

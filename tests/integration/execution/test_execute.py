@@ -1,0 +1,210 @@
+"""Test sets against a service: what is asked, by what it is measured, what comes back, what is kept."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import pytest
+from tests.fakes.chat_service import ChatService
+from tests.fakes.openai import OpenAIServer
+from tests.integration.execution.questions import ask, heard, never, pushed, results
+
+from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.entities import Behavior, Endpoint, Prompt, Test, TestRun, TestSet, TestSets
+from scoregate.errors import EndpointError, EntityError, MetricError
+from scoregate.metrics import ConversationalJudge, NumericJudge
+from scoregate.testing.models import BaseTestEvaluator
+
+
+def test_every_test_is_asked_once_and_the_call_tells_how_it_ended(
+    endpoint: Endpoint, chat_service: ChatService
+) -> None:
+    test_set = pushed(ask("a"), ask("b"))
+    told = test_set.execute(endpoint, metrics=[heard])
+    assert sorted(body["input"] for body in chat_service.asked()) == ["a", "b"]
+    assert told.pop("test_run_id").startswith("safety-evaluation-")
+    assert told == {
+        "status": "completed",
+        "message": "2 tests run, 100% passed",
+        "test_set_id": "safety-evaluation",
+        "test_set_name": "Safety Evaluation",
+        "endpoint_id": "production-chatbot",
+        "endpoint_name": "Production Chatbot",
+        "test_configuration_id": None,
+        "task_id": None,
+        "test_count": 2,
+        "pass_rate": 1.0,
+    }
+
+
+def test_the_results_are_kept_with_what_each_metric_said(endpoint: Endpoint) -> None:
+    test_set = pushed(ask("a"))
+    told = test_set.execute(endpoint, metrics=[heard, never], run_name="Nightly")
+    run = TestRun(id=told["test_run_id"]).pull()
+    assert (run.id, run.name, run.status, run.test_count, run.pass_rate) == ("nightly", "Nightly", "Completed", 1, 0.0)
+    assert run.created_at is not None
+    assert run.completed_at is not None
+    assert run.completed_at >= run.created_at
+    (kept,) = run.get_test_results()
+    assert (kept.status, kept.test_output, kept.test_id) == ("Fail", "You said: a", test_set.tests[0].id)
+    assert kept.test_metrics is not None
+    metrics = kept.test_metrics["metrics"]
+    assert {name: (each["score"], each["is_successful"]) for name, each in metrics.items()} == {
+        "heard": (1.0, True),
+        "never": (0.0, False),
+    }
+    assert metrics["heard"]["reason"] == "You said: a"
+    assert metrics["heard"]["class_name"] == "FunctionMetric"
+
+
+def test_an_endpoint_that_fails_is_an_error_of_the_test_and_nothing_is_judged(
+    endpoint: Endpoint, chat_service: ChatService
+) -> None:
+    chat_service.fail("POST", "/chat", status=500, body={"output": "I would be judged"}, times=1)
+    told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
+    assert (told["status"], told["pass_rate"]) == ("partial", 1.0)
+    kept = results(told)
+    assert (kept["a"].status, kept["a"].test_output, kept["a"].test_metrics) == ("Error", None, None)
+    assert "answered 500" in kept["a"].metadata["error"]
+    assert kept["b"].status == "Pass"
+
+
+def test_a_run_in_which_nothing_was_judged_has_failed(endpoint: Endpoint, chat_service: ChatService) -> None:
+    chat_service.fail("POST", "/chat", times=inf)
+    told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
+    assert (told["status"], told["test_count"], told["pass_rate"]) == ("failed", 2, None)
+
+
+def test_a_set_without_tests_has_failed(endpoint: Endpoint) -> None:
+    told = pushed().execute(endpoint, metrics=[heard])
+    assert (told["status"], told["test_count"]) == ("failed", 0)
+
+
+def test_metrics_of_the_run_win_over_those_of_the_set_and_these_over_those_of_behaviors(
+    endpoint: Endpoint, server: OpenAIServer
+) -> None:
+    for name in ("of the behavior", "of the set", "of the run"):
+        NumericJudge(f"Judge {name}.", name=name).push()
+    Behavior(name="answers", metrics=["of the behavior"]).push()
+    server.answers("from 0 to 1", {"reason": "", "answer": 1})
+    test_set = pushed(ask("a"))
+    assert _measured(test_set.execute(endpoint)) == {"of the behavior"}
+    test_set.add_metric("of the set")
+    assert _measured(test_set.execute(endpoint)) == {"of the set"}
+    assert _measured(test_set.execute(endpoint, metrics=["of the run"])) == {"of the run"}
+
+
+def test_a_behavior_without_metrics_is_looked_for_in_the_answer(endpoint: Endpoint, server: OpenAIServer) -> None:
+    Behavior(name="Greets", metrics=["polite"]).push()
+    NumericJudge("Is it polite?", name="polite").push()
+    server.answers("Is it polite", {"reason": "", "answer": 1})
+    server.answers("show the behavior", {"reason": "it does not", "answer": "No"})
+    kept = results(pushed(ask("a"), ask("b", behavior="Greets")).execute(endpoint))
+    assert {name: set(each.test_metrics["metrics"]) for name, each in kept.items()} == {
+        "a": {"behavior"},
+        "b": {"polite"},
+    }
+    assert (kept["a"].status, kept["b"].status) == ("Fail", "Pass")
+    assert kept["a"].test_metrics["metrics"]["behavior"]["reason"] == "it does not"
+
+
+def test_a_test_that_no_metric_is_for_is_an_error_and_is_not_asked(
+    endpoint: Endpoint, chat_service: ChatService
+) -> None:
+    only_talks = ConversationalJudge("Is it kind?", name="kind")
+    (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[only_talks])).values()
+    assert kept.status == "Error"
+    assert "no metric is for this test" in kept.metadata["error"]
+    assert chat_service.asked() == []
+
+
+def test_a_metric_that_fails_is_an_error_and_one_that_does_not_pass_is_a_fail(
+    endpoint: Endpoint, server: OpenAIServer
+) -> None:
+    server.fail("POST", "*/chat/completions", status=400, body={"error": {"message": "no"}}, times=inf)
+    judge = NumericJudge("Is it polite?", name="polite")
+    (broken,) = results(pushed(ask("a")).execute(endpoint, metrics=[judge, heard])).values()
+    assert (broken.status, broken.test_output) == ("Error", "You said: a")
+    assert broken.test_metrics["metrics"]["polite"]["error_type"] == "RefusedRequest"
+    (failed,) = results(TestSets.pull(name="Safety Evaluation").execute(endpoint, metrics=[judge, never])).values()
+    assert failed.status == "Fail"
+
+
+class Long(BaseTestEvaluator):
+    """As suites of `scoregate.testing` have it: gets the test and the output."""
+
+    id = "long"
+
+    async def evaluate_test_case(self, test_case: Test, output: str) -> Evaluation:
+        assert test_case.prompt is not None
+        assert isinstance(output, str)
+        return Evaluation(min(1, len(output) / 100), Threshold(gte=0.05), {"reason": test_case.prompt.content})
+
+
+def test_evaluators_of_other_suites_measure_the_output_itself(endpoint: Endpoint) -> None:
+    (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[Long()])).values()
+    said = kept.test_metrics["metrics"]["long"]
+    assert (kept.status, said["score"], said["threshold"], said["reason"]) == ("Pass", 0.11, 0.05, "a")
+
+
+def test_as_many_tests_run_at_a_time_as_the_endpoint_takes_unless_the_run_says(
+    endpoint: Endpoint, chat_service: ChatService
+) -> None:
+    chat_service.latency = 0.02
+    test_set = pushed(*(ask(str(number)) for number in range(30)))
+    test_set.execute(endpoint, metrics=[heard])
+    assert chat_service.most_at_once == 10
+    chat_service.most_at_once = 0
+    test_set.execute(endpoint, metrics=[heard], max_concurrency=3)
+    assert chat_service.most_at_once == 3
+    chat_service.most_at_once = 0
+    test_set.execute(endpoint, metrics=[heard], mode="Sequential")
+    assert chat_service.most_at_once == 1
+
+
+def test_one_test_is_executed_by_itself(endpoint: Endpoint) -> None:
+    test = ask("a", id="test-123", prompt=Prompt(content="a", id="p-1", expected_response="You said: a"))
+    told = test.execute(endpoint, metrics=[heard])
+    assert told.pop("execution_time") > 0
+    assert told.pop("test_metrics")["metrics"]["heard"]["is_successful"] is True
+    assert told == {
+        "test_id": "test-123",
+        "prompt_id": "p-1",
+        "test_output": "You said: a",
+        "status": "Pass",
+        "error": None,
+        "test_configuration": None,
+    }
+
+
+def test_a_test_whose_endpoint_fails_says_so(endpoint: Endpoint, chat_service: ChatService) -> None:
+    chat_service.drop("POST", "/chat")
+    told = ask("a", id="test-123").execute(endpoint, metrics=[heard])
+    assert (told["status"], told["test_output"], told["test_metrics"]) == ("Error", None, None)
+    assert told["error"].startswith("EndpointError: ")
+
+
+def test_what_cannot_be_run_is_refused_before_anybody_is_asked(endpoint: Endpoint, chat_service: ChatService) -> None:
+    test_set = pushed(ask("a"))
+    with pytest.raises(ValueError, match="Test set ID must be set before executing"):
+        TestSet(name="new", tests=[ask("a")]).execute(endpoint)
+    with pytest.raises(ValueError, match="Endpoint ID must be set before executing"):
+        test_set.execute(Endpoint(name="new", connection_type="REST", url="http://127.0.0.1:9"))
+    with pytest.raises(ValueError, match="Test ID must be set before executing"):
+        ask("a").execute(endpoint)
+    with pytest.raises(ValueError, match="'Diagonal' is no execution mode"):
+        test_set.execute(endpoint, metrics=[heard], mode="Diagonal")
+    with pytest.raises(EntityError, match="max_concurrency must be a whole number"):
+        test_set.execute(endpoint, metrics=[heard], max_concurrency=0)
+    with pytest.raises(MetricError, match="there is no metric 'polite'"):
+        test_set.execute(endpoint, metrics=["polite"])
+    endpoint.request_headers = {"x-key": "${NOT_SET_ANYWHERE}"}
+    with pytest.raises(EndpointError, match="NOT_SET_ANYWHERE"):
+        test_set.execute(endpoint, metrics=[heard])
+    assert chat_service.asked() == []
+
+
+def _measured(run: dict[str, Any]) -> set[str]:
+    (kept,) = results(run).values()
+    return set(kept.test_metrics["metrics"])

@@ -1,0 +1,109 @@
+"""Multi-turn tests: a simulated user talks to a real service, a judge says when the goal is reached."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.fakes.chat_service import ChatService
+from tests.fakes.openai import OpenAIServer
+from tests.integration.conversations.talking import user_says
+from tests.integration.execution.questions import pushed, results, talk
+
+from scoregate.core.conversation import Conversation
+from scoregate.endpoints import open_target
+from scoregate.entities import Endpoint
+from scoregate.entities.execution.measures import Measures
+from scoregate.entities.execution.suite import suite_of
+from scoregate.entities.execution.talks import Talks
+from scoregate.metrics import ConversationalJudge, GoalAchievementJudge
+from scoregate.store import StoredEndpoint
+
+NOBODY = StoredEndpoint(name="nobody", url="http://127.0.0.1:9")
+WORDS = {1: "I eat no nuts.", 2: "what did I just say?"}
+
+
+@pytest.fixture(autouse=True)
+def user(server: OpenAIServer) -> OpenAIServer:
+    """It states a preference, asks for it, and is done."""
+    user_says(server, lambda turn: {"message": WORDS.get(turn, "Bye."), "done": turn > 2})
+    return server
+
+
+def reached(server: OpenAIServer, *, met: bool) -> None:
+    """What the judge of goals says."""
+    found = [{"criterion": each, "evidence": "", "relevant_turns": [2], "met": met} for each in ("one", "two")]
+    answer = {"reason": "as it is", "criteria_evaluations": found, "score": float(met), "confidence": 1.0}
+    server.answers("did the conversation reach its goal", answer)
+
+
+def test_a_goal_that_is_reached_ends_the_conversation_and_its_transcript_is_kept(
+    endpoint: Endpoint, server: OpenAIServer, chat_service: ChatService
+) -> None:
+    reached(server, met=True)
+    told = pushed(talk("Be remembered")).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
+    (kept,) = results(told).values()
+    conversation = Conversation.read(kept.test_output)
+    assert conversation is not None
+    assert [(turn.user, turn.assistant) for turn in conversation.turns] == [
+        ("I eat no nuts.", "You said: I eat no nuts."),
+        ("what did I just say?", "You said: I eat no nuts."),
+    ]
+    assert (str(conversation.ended), conversation.goal_achieved) == ("goal", True)
+    assert len({body.get("conversation_id") for body in chat_service.asked()[1:]}) == 1
+    goal = kept.test_metrics["metrics"]["goal"]
+    assert (kept.status, goal["is_successful"], goal["score"]) == ("Pass", True, 1.0)
+
+
+def test_a_goal_that_is_not_reached_fails_the_test(endpoint: Endpoint, server: OpenAIServer) -> None:
+    reached(server, met=False)
+    told = pushed(talk("Be remembered", max_turns=2)).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
+    (kept,) = results(told).values()
+    conversation = Conversation.read(kept.test_output)
+    assert conversation is not None
+    assert (len(conversation.turns), conversation.goal_achieved, kept.status) == (2, False, "Fail")
+
+
+def test_without_metrics_the_transcript_is_searched_for_the_behavior(endpoint: Endpoint, server: OpenAIServer) -> None:
+    reached(server, met=True)
+    (kept,) = results(pushed(talk()).execute(endpoint)).values()
+    assert set(kept.test_metrics["metrics"]) == {"behavior"}
+    (asked,) = [text for text in map(_last, server.asked()) if "show the behavior" in text]
+    assert "what did I just say?" in asked
+    assert "BEGIN conversation" in asked
+
+
+def test_what_was_said_before_an_endpoint_failed_is_kept_and_not_judged(
+    endpoint: Endpoint, server: OpenAIServer, chat_service: ChatService
+) -> None:
+    reached(server, met=True)
+    chat_service.answers("nuts", lambda _: _break(chat_service))
+    told = pushed(talk()).execute(endpoint)
+    (kept,) = results(told).values()
+    conversation = Conversation.read(kept.test_output)
+    assert conversation is not None
+    assert [turn.user for turn in conversation.turns] == ["I eat no nuts."]
+    assert (kept.status, kept.test_metrics, told["pass_rate"]) == ("Error", None, None)
+    assert "EndpointError" in kept.metadata["error"]
+
+
+def test_scores_of_conversations_depend_on_who_plays_the_user_and_who_ends_them() -> None:
+    def mark(talks: Talks, test: Any) -> str | None:
+        judge = ConversationalJudge("Is it kind?", name="kind")
+        suite = suite_of("demo", [test], open_target(NOBODY), Measures([judge]), talks=talks)
+        assert suite.scorers[0].info.fingerprint is not None
+        return suite.scorers[0].info.fingerprint.parameters
+
+    usual = mark(Talks(), talk())
+    assert usual == mark(Talks(), talk("Another goal"))
+    others = [Talks("openai/other"), Talks(judge=GoalAchievementJudge(model="openai/other"))]
+    assert usual not in {mark(each, talk()) for each in others}
+
+
+def _break(service: ChatService) -> str:
+    service.drop("POST", "/chat")
+    return "Noted."
+
+
+def _last(body: Any) -> str:
+    return str(body["messages"][-1]["content"])
