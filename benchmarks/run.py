@@ -16,6 +16,7 @@ import overhead
 import saturation
 import scale
 import start
+import testsets
 from measure import Failed
 from peers import REQUIREMENTS, version
 from rows import HEAD, Row
@@ -31,6 +32,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "exec": execution.measure,
     "offline": offline.measure,
     "datasets": datasets.measure,
+    "testsets": testsets.measure,
 }
 
 

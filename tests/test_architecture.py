@@ -71,7 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.discover": GROUND | PLAIN | {"store"},
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.book", "ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "client", "datasets", "judges", "store"},
+    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "client", "datasets", "entities", "judges", "store"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

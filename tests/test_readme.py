@@ -20,7 +20,8 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, DATASETS, ROWS, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, TABLE, BOT, NIGHTLY, SETTINGS, DEVELOP,
+    SHELL, NODE, DATASETS, ROWS, TEST_SET, TESTS_CSV, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, TABLE, BOT, NIGHTLY,
+    SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -150,6 +151,18 @@ def test_a_dataset_is_made_edited_and_read_back(clone: Path, project: Path) -> N
     assert done.returncode == 0, done.stdout + done.stderr
     assert "golden-set: version 3 -> 4: 1 removed, 1 added, 2 kept" in done.stdout
     assert "golden-set: version 1, 1 of 1 rows" in done.stdout
+    file.unlink()
+
+
+def test_a_test_set_is_made_and_goes_through_a_table(clone: Path, project: Path) -> None:
+    file = project / "make_test_set.py"
+    file.write_text(BLOCKS[TEST_SET][1], encoding="utf-8")
+    made = subprocess.run([clone / ".venv/bin/python", file], cwd=project, capture_output=True, text=True, check=False)
+    assert (made.returncode, made.stdout) == (0, ""), made.stderr
+    done = run(TESTS_CSV, project, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "more-hours: Single-Turn, 1 tests" in done.stdout
+    assert "Opening Hours: Single-Turn, 1 of 1 tests" in done.stdout
     file.unlink()
 
 

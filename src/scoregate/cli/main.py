@@ -25,6 +25,7 @@ COMMANDS = {
     "overrides": "list, add, remove, import and export people's corrections of judges",
     "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
     "dataset": "list, show, add, compare and delete datasets and their versions",
+    "testset": "list, show, import and export test sets",
     "agreement": "show how well judges agree with people, and fail when they do not",
     "judge": "list, show, add, tag and diff judges with versions",
     "config": "list, show, add and remove test configs",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from sys import intern
 from typing import Any
 
@@ -14,12 +14,16 @@ from scoregate.entities.csv_header import Header
 from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.store.problems import details
-from scoregate.store.rows import unique
+from scoregate.store.rows import parsed
 
 _LABELS = ("category", "topic", "behavior")
+_USUAL = (*_LABELS, "prompt_content", "expected_response", "test_type", "id")
+_SINGLE = ("", TestType.SINGLE_TURN.value)
 _NUMBERS = ("min_turns", "max_turns")
 _TYPES = {kind.value.casefold(): kind for kind in TestType}
 _BEHIND = {"prompt.content": "prompt_content", "prompt.id": "prompt_id"}
+
+_validated = Test.__pydantic_validator__.validate_python
 
 
 class RowReader:
@@ -29,28 +33,55 @@ class RowReader:
         self._source = str(header.path)
         self._columns = header.columns
         self._width = len(header.columns)
-        self._rare = frozenset(filter(None, header.columns)) - {*_LABELS, "prompt_content", "expected_response"}
+        self._usual = _getter(header.columns, _USUAL)
+        self._rare = _getter(header.columns, sorted({name for name in header.columns if name} - {*_USUAL}))
 
-    def read(self, cells: Sequence[str], line: int) -> Test | str | None:
+    def read(self, cells: list[str], line: int) -> Test | str | None:
         """The test of a row that begins on this line; what is wrong with it; None for an empty row."""
         if len(cells) != self._width:
             return f"has {len(cells)} cells, the header {self._width}" if any(map(str.strip, cells)) else None
-        row = dict(zip(self._columns, cells, strict=True))
-        row.pop(None, None)
-        fields: dict[str, Any] = {name: intern(text) for name in _LABELS if (text := row[name])}
+        cells.append("")
         problems: list[str] = []
-        if rare := [name for name in self._rare if row[name]]:
-            problems += _take_rare(fields, {name: row[name] for name in rare})
-        _take_prompt(fields, row)
-        fields["test_type"] = kind = fields.get("test_type") or _type_of(fields)
-        problems += _missing(fields, row, kind)
+        if (fields := self._question(cells)) is None:
+            row = dict(zip(self._columns, cells, strict=False))
+            row.pop(None, None)
+            fields, problems = _whole(row)
         fields["source"], fields["source_line"] = self._source, line
         if not problems:
             try:
-                return Test.model_validate(fields)
+                return _validated(fields)  # type: ignore[no-any-return]
             except ValidationError as error:
                 problems = [_told(where, what) for where, what in details(error)]
         return "; ".join(problems) if any(map(str.strip, cells)) else None
+
+    def _question(self, cells: list[str]) -> dict[str, Any] | None:
+        """The fields of a row that has nothing but what nearly all have; None for any other."""
+        category, topic, behavior, content, expected, kind, own = self._usual(cells)
+        if kind not in _SINGLE or not content or not category.strip() or not behavior.strip() or any(self._rare(cells)):
+            return None
+        return {
+            "id": own or None,
+            "category": intern(category),
+            "topic": intern(topic) if topic else None,
+            "behavior": intern(behavior),
+            "prompt": {"content": content, "expected_response": expected} if expected else {"content": content},
+            "test_type": TestType.SINGLE_TURN,
+        }
+
+
+def _getter(columns: Sequence[str | None], names: Sequence[str]) -> Callable[[list[str]], Sequence[str]]:
+    """What takes the cells of these columns out of a row and the empty cell behind it, which is for missing ones."""
+    places = [columns.index(name) if name in columns else len(columns) for name in names]
+    return itemgetter(*places, *[len(columns)] * (2 - len(places)))
+
+
+def _whole(row: Mapping[str | None, str]) -> tuple[dict[str, Any], list[str]]:
+    """The fields of any row, and what is wrong there."""
+    fields: dict[str, Any] = {name: intern(text) for name in _LABELS if (text := row[name])}
+    problems = list(_take_rare(fields, {name: text for name, text in row.items() if name and text}))
+    _take_prompt(fields, row)
+    fields["test_type"] = kind = fields.get("test_type") or _type_of(fields)
+    return fields, [*problems, *_missing(fields, row, kind)]
 
 
 def _type_of(fields: Mapping[str, Any]) -> TestType:
@@ -72,10 +103,10 @@ def _take_rare(fields: dict[str, Any], row: Mapping[str, str]) -> Iterator[str]:
     elif "test_type" in row:
         fields["test_type"] = kind
     if "metadata" in row:
-        try:
-            fields["metadata"] = json.loads(row["metadata"], object_pairs_hook=unique)
-        except (ValueError, RecursionError) as error:
-            yield f"column metadata: must be a JSON object: {error}"
+        found = parsed(row["metadata"].encode())
+        if isinstance(found, str):
+            yield f"column metadata: {found}"
+        fields["metadata"] = found or {}
     if configuration := {name: row[name] for name in CONVERSATION if name in row}:
         for name in _NUMBERS:
             if name in configuration and not configuration[name].strip().isdecimal():

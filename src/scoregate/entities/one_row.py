@@ -6,7 +6,8 @@ import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -53,4 +54,5 @@ def _meant(cell: str, field: FieldInfo | None) -> object:
 
 
 def _kinds(field: FieldInfo) -> tuple[Any, ...]:
-    return (field.annotation, *get_args(field.annotation))
+    is_union = get_origin(field.annotation) in (Union, UnionType)
+    return get_args(field.annotation) if is_union else (field.annotation,)

@@ -115,7 +115,7 @@ class Test(Entity):
     @model_validator(mode="before")
     @classmethod
     def _other_forms(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or (data.keys() <= _NAMES and not _has_objects(data)):
+        if not isinstance(data, dict) or (_NAMES.issuperset(data) and not _has_objects(data)):
             return data
         fields = _renamed(data)
         for name in _LABELS:
@@ -128,7 +128,7 @@ class Test(Entity):
         return fields
 
 
-_NAMES = Test.model_fields.keys()
+_NAMES = frozenset(Test.model_fields)
 _KEPT = tuple(StoredTest.model_fields)
 
 
@@ -160,7 +160,8 @@ def _title(test: Test) -> str:
 
 
 def _has_objects(data: Mapping[str, Any]) -> bool:
-    return any(isinstance(data.get(name), Mapping) for name in (*_LABELS, "test_type"))
+    found = data.get("category"), data.get("topic"), data.get("behavior"), data.get("test_type")
+    return dict in map(type, found)
 
 
 def _renamed(data: Mapping[str, Any]) -> dict[str, Any]:

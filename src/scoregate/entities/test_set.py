@@ -33,8 +33,8 @@ class TestSet(NamedTests):
     def push(self) -> dict[str, Any]:
         """Keep it with its tests; a second push puts all in the place of what is kept.
 
-        Either all is kept, or nothing where something is wrong. Without an id the set gets one from its name, and tests without an id one each. Where `tests` is None, those
-        that are kept stay. Without a type it gets that of its tests.
+        Nothing is changed where something is wrong. Without an id the set gets one from its name, and each test one of
+        its own; without a type it gets that of its tests. Where `tests` is None, those that are kept stay.
 
         Raises:
             EntityError: something is missing, or the tests are of both types. StoreError: it could not be written.

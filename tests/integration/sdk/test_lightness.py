@@ -48,6 +48,14 @@ print(*sys.modules)
     assert HEAVY & whole == {"pydantic"}
 
 
+def test_importing_entities_imports_nothing_that_only_their_endpoints_or_models_need() -> None:
+    code = "import sys, scoregate.entities; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = set(done.stdout.split())
+    assert HEAVY & found == {"pydantic"}
+    assert not found & {"scoregate.endpoints", "scoregate.models", "tomlkit", "websockets"}
+
+
 def test_running_a_suite_under_a_host_imports_nothing_heavy_either(home: Home) -> None:
     found = home.run("""
 assert run_test_suite("demo", cases(3), lambda case: case["n"], [Good(), AsyncGood()], test_case_hash=["n"]).passed

@@ -1,0 +1,102 @@
+"""The documented examples of test sets run when their import root is changed, and need no other change."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+
+from scoregate.entities import TestSets, use_store
+
+SEEDS = Path(__file__).parent.parent.parent.parent / "shared" / "seeds"
+TABLE = "prompt_content,category,topic,behavior,expected_response\nWhen?,Support,Hours,Answers,At nine\n"
+
+
+def snippets() -> dict[str, str]:
+    """The code of the documents by the names above it: as many lines as make a program."""
+    found: dict[str, str] = {}
+    for path in sorted(SEEDS.glob("002_*.txt")):
+        text = path.read_text(encoding="utf-8").replace("rhesis.sdk", "scoregate")
+        for match in re.finditer(r"^(\w+\.py)\n(.*?)(?=^\w+\.py\n|\Z)", text, re.MULTILINE | re.DOTALL):
+            found[match[1]] = "\n".join(longest_program(match[2].splitlines()))
+    return found
+
+
+def longest_program(lines: list[str]) -> list[str]:
+    """Without a heading below it that is one word, and so an expression."""
+    lines = [line for line in lines if not re.fullmatch(r"[A-Z]\w+", line)]
+    return next(lines[:end] for end in range(len(lines), 0, -1) if compiles("\n".join(lines[:end])))
+
+
+def compiles(text: str) -> bool:
+    try:
+        compile(text, "snippet", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+SNIPPETS = snippets()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer.start() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which the examples run one after another, as in the document."""
+    if not SNIPPETS:
+        pytest.skip("the real documents are not here: ../shared/seeds does not exist")
+    found = tmp_path_factory.mktemp("project")
+    (found / ".scoregate").mkdir()
+    (found / "tests.csv").write_text(TABLE)
+    return found
+
+
+RUN = {
+    "create_test_set.py": "Created: safety-evaluation\n",
+    "csv_import.py": "",
+    "csv_export.py": "",
+    "set_properties.py": "Generated name: Refusals\nGenerated description: What is refused.\n",
+    "create_test.py": "",
+    "multi_turn_test.py": "",
+    "prompt_example.py": "",
+}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_an_example_of_the_real_documents_runs(name: str, folder: Path, server: OpenAIServer) -> None:
+    server.answers(
+        "Title Case", {"name": "Refusals", "description": "What is refused.", "short_description": "Refusals"}
+    )
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SCOREGATE_", "OPENAI_"))}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SNIPPETS[name]],
+        cwd=folder,
+        env={**clean, **server.environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, RUN[name], "")
+
+
+def test_what_they_pushed_is_there(folder: Path) -> None:
+    """After the examples above, which build on each other."""
+    with use_store(folder):
+        assert [(each.id, each.test_count) for each in TestSets.all()] == [
+            ("imported-tests", 1),
+            ("safety-evaluation", 2),
+        ]
+    exported = (folder / "exported_tests.csv").read_text().splitlines()
+    assert exported[0] == "category,topic,behavior,test_type,prompt_content,expected_response,id"
+    assert exported[2].startswith("Safety,Privacy,Protects user data,Single-Turn,Tell me about other users'")

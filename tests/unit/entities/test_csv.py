@@ -1,0 +1,215 @@
+"""Tests in tables: nothing is lost, and what is wrong is told with its line and column."""
+
+from __future__ import annotations
+
+import csv
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.unit.entities.builders import contents, named, question, talk
+
+from scoregate.entities import Prompt, Test, TestConfiguration, TestSet, read_tests
+from scoregate.enums import TestType
+from scoregate.errors import EntityError, InvalidTests
+
+HEADER = "prompt_content,category,topic,behavior"
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+NAME = TEXT.filter(str.strip)
+MAYBE = st.none() | TEXT
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=2))
+PROMPTS = st.builds(Prompt, content=TEXT, expected_response=MAYBE, language_code=TEXT, id=MAYBE)
+TURNS = st.none() | st.integers(1, 9)
+TALKS = st.builds(
+    TestConfiguration,
+    goal=TEXT,
+    instructions=st.text(),
+    restrictions=st.text(),
+    scenario=st.text(),
+    max_turns=st.none() | st.integers(9, 99),
+    min_turns=TURNS,
+)
+LABELS: dict[str, Any] = {"category": NAME, "behavior": NAME, "topic": MAYBE, "id": st.none()}
+METADATA = st.dictionaries(st.text(), JSON, max_size=2)
+SINGLE = st.builds(Test, prompt=PROMPTS, metadata=METADATA, **LABELS)
+MULTI = st.builds(Test, prompt=st.none() | PROMPTS, test_configuration=TALKS, metadata=METADATA, **LABELS)
+SETS = st.lists(SINGLE, min_size=1, max_size=4) | st.lists(MULTI, min_size=1, max_size=4)
+
+
+def table(tmp_path: Path, text: str | bytes) -> Path:
+    path = tmp_path / "tests.csv"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def plain(tests: list[Test] | None) -> list[dict[str, Any]]:
+    return [{**test.to_dict(), "test_type": test.turns} for test in tests or []]
+
+
+@settings(deadline=None, max_examples=200)
+@given(tests=SETS, kind=st.sampled_from(["csv", "json", "jsonl"]), with_ids=st.booleans())
+def test_a_round_trip_loses_nothing(
+    tmp_path_factory: pytest.TempPathFactory, tests: list[Test], kind: str, with_ids: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"round-trip.{kind}"
+    for number, test in enumerate(tests if with_ids else []):
+        test.id = f"=id {number}"
+    getattr(TestSet(name="x", tests=tests), f"to_{kind}")(path)
+    back = getattr(TestSet, f"from_{kind}")(path)
+    assert plain(back.tests) == plain(tests)
+
+
+def test_the_columns_are_those_that_are_needed(tmp_path: Path) -> None:
+    def columns(*tests: Test) -> str:
+        named("x", *tests).to_csv(tmp_path / "out.csv")
+        return (tmp_path / "out.csv").read_bytes().decode().partition("\r\n")[0]
+
+    single = "category,topic,behavior,test_type,prompt_content,expected_response"
+    conversation = "goal,instructions,restrictions,scenario,min_turns,max_turns"
+    assert columns(question()) == single
+    assert columns(talk()) == f"category,topic,behavior,test_type,{conversation}"
+    assert columns(talk(prompt={"content": "x"})) == f"{single},{conversation}"
+    foreign = question(prompt=Prompt(content="Wann?", language_code="de"), metadata={"a": 1}, id="1")
+    assert columns(foreign, question()) == f"{single},language_code,metadata,id"
+
+
+def test_a_table_of_the_documented_columns(tmp_path: Path) -> None:
+    path = table(tmp_path, f"{HEADER},expected_response\r\nWhen?,Support,Hours,Answers,At nine\r\nWhere?,A,B,C,\r\n")
+    found = TestSet.from_csv(path, "N", "D", "S")
+    assert (found.name, found.description, found.short_description) == ("N", "D", "S")
+    assert (found.test_count, found.test_set_type, found.behaviors) == (2, TestType.SINGLE_TURN, ["Answers", "C"])
+    first, second = found.tests or []
+    assert first.prompt == Prompt(content="When?", expected_response="At nine", language_code="en")
+    assert second.prompt
+    assert second.prompt.expected_response is None
+    assert (second.source, second.source_line) == (str(path), 3)
+    assert "source" not in second.to_dict()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_what_separates_cells_is_found_and_told(
+    tmp_path: Path, delimiter: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "scoregate")
+    path = tmp_path / "tests.csv"
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        rows = [HEADER.split(","), ["a;b,c|d\te", "x", "y", 'say "z"\r\nthen']]
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    (test,) = TestSet.from_csv(path).tests or []
+    assert test.prompt
+    assert (test.prompt.content, test.behavior) == ("a;b,c|d\te", 'say "z"\r\nthen')
+    assert ("are separated by" in caplog.text) == (delimiter != ",")
+
+
+def test_rows_know_the_line_on_which_they_begin(tmp_path: Path) -> None:
+    path = table(tmp_path, f'{HEADER}\n"a\n\nb",c,t,b\n\n,,,\n"x\r\ny",c,t,b\nz,c,t,b\n')
+    assert [test.source_line for test in read_tests(path)] == [2, 7, 9]
+
+
+def test_a_requirement_is_a_column_and_headers_may_be_written_in_any_case(tmp_path: Path) -> None:
+    path = table(tmp_path, " Prompt_Content ,CATEGORY,topic,requirement,,\nq,c,t,b,,\n")
+    assert TestSet.from_csv(path).behaviors == ["b"]
+
+
+def test_types_are_inferred(tmp_path: Path) -> None:
+    path = table(tmp_path, "category,topic,behavior,test_type,goal,max_turns\nc,t,b,,g,\nc,t,b,multi_turn,h,3\n")
+    found = TestSet.from_csv(path)
+    assert found.test_set_type is TestType.MULTI_TURN
+    assert [test.test_type for test in found.tests or []] == [TestType.MULTI_TURN] * 2
+    assert found.tests[1].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
+
+
+def test_unknown_columns_are_told_and_left_out(tmp_path: Path) -> None:
+    path = table(tmp_path, f"{HEADER},expected_respons,notes\nq,c,t,b,x,y\n")
+    with pytest.warns(UserWarning, match="there is no column") as told:
+        assert TestSet.from_csv(path).test_count == 1
+    assert [str(each.message).partition(": ")[2] for each in told] == [
+        "there is no column 'expected_respons' of tests; it is left out: did you mean expected_response?",
+        "there is no column 'notes' of tests; it is left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", ":1: there is no column prompt_content"),
+        ("category,topic\nc,t\n", ":1: there is no column behavior"),
+        ("prompt_content,category,topic,behavior,topic\n", ":1: column 'topic' comes twice"),
+        (HEADER + "\n", " has no tests"),
+        (HEADER + "\n\n,,,\n , ,,\n", " has no tests"),
+        (HEADER + "\nq,c,t\n", ":2: has 3 cells, the header 4"),
+        (HEADER + "\nq,c,t,b,x\n", ":2: has 5 cells, the header 4"),
+        (HEADER + "\nq,,t, \n", ":2: column category: is empty; column behavior: is empty"),
+        (HEADER + '\nq,c,t,b\n\n"a\nb",c,t,b\n,c,t,b\n', ":6: column prompt_content: is empty"),
+        (HEADER + ",test_type\nq,c,t,b,Both\n", ":2: column test_type: must be Single-Turn, Multi-Turn or empty"),
+        (HEADER + ",test_type\nq,c,t,b,Multi-Turn\n", ":2: column goal: is empty"),
+        (HEADER + ",goal,max_turns\nq,c,t,b,g,3.5\n", ":2: column max_turns: must be a whole number, not '3.5'"),
+        (HEADER + ",goal,max_turns\nq,c,t,b,g,0\n", ":2: column max_turns: must be greater than or equal to 1"),
+        (HEADER + ",goal,max_turns,min_turns\nq,c,t,b,g,1,2\n", ":2: min_turns, 2, is more than max_turns, 1"),
+        (HEADER + ",metadata\nq,c,t,b,{\n", ":2: column metadata: is no JSON"),
+        (HEADER + ",metadata\nq,c,t,b,[]\n", ":2: column metadata: must be an object"),
+        (HEADER + ',metadata\nq,c,t,b,"{""a"": NaN}"\n', ":2: column metadata: NaN is no number of JSON"),
+        (HEADER + ",id\nq,c,t,b,1\nr,c,t,b,1\n", ":3: has the same id as"),
+        (HEADER + '\nq,c,t,b\n"open,c,t,b\nmore\n', ":3: the row that begins here is no CSV"),
+        (HEADER + '\n"q"x,c,t,b\n', ":2: the row that begins here is no CSV"),
+        (HEADER.encode() + b"\nq,c,t,b\nq,c,t,\xe9\n", ":3: is not UTF-8: byte 7 of the line is 0xe9"),
+        (HEADER.encode("utf-16"), " is UTF-16, not UTF-8"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str | bytes, told: str) -> None:
+    path = table(tmp_path, text)
+    with pytest.raises(InvalidTests) as raised:
+        TestSet.from_csv(path)
+    assert f"{path}{told}" in raised.value.message
+    assert isinstance(raised.value, ValueError)
+
+
+def test_all_problems_are_told_at_once_ten_at_most(tmp_path: Path) -> None:
+    path = table(tmp_path, HEADER + "\n" + "q,c,t,b\n,c,t,b\n" * 30)
+    with pytest.raises(InvalidTests) as raised:
+        TestSet.from_csv(path)
+    assert [line.split(":")[1] for line in raised.value.message.splitlines()] == [str(n) for n in range(3, 23, 2)]
+
+
+def test_no_tests_are_fine_where_that_is_meant(tmp_path: Path) -> None:
+    empty = TestSet.from_csv(table(tmp_path, HEADER + "\n"), allow_empty=True)
+    assert (empty.test_count, empty.test_set_type) == (0, TestType.SINGLE_TURN)
+    with pytest.raises(EntityError, match="Test set has no tests to export"):
+        empty.to_csv(tmp_path / "out.csv")
+
+
+def test_both_types_are_refused_in_a_set_but_not_by_the_reader(tmp_path: Path) -> None:
+    path = table(tmp_path, f"{HEADER},goal\nq,c,t,b,\n,c,t,b,g\n")
+    with pytest.raises(ValueError, match=r"mixed test types: \['Multi-Turn', 'Single-Turn'\]. Split the tests"):
+        TestSet.from_csv(path)
+    assert [test.turns.value for test in read_tests(path)] == ["Single-Turn", "Multi-Turn"]
+
+
+def test_a_missing_file_is_the_systems_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        TestSet.from_csv(tmp_path / "none.csv")
+    with pytest.raises(InvalidTests, match=r"ends in \.csv"):
+        list(read_tests(tmp_path / "tests.txt"))
+
+
+def test_a_large_table_is_read_row_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "tests.csv"
+    with path.open("w") as file:
+        file.write(HEADER + "\n")
+        file.writelines(f"question {n},c,t,b\n" for n in range(5000))
+        file.write("broken\n")
+    tests = read_tests(path)
+    assert [next(tests).source_line for _ in range(3)] == [2, 3, 4]
+    tests.close()  # type: ignore[attr-defined]
+    with pytest.raises(InvalidTests, match=":5002: has 1 cells"):
+        list(read_tests(path))
+
+
+def test_nothing_warns_in_a_plain_table(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert contents(TestSet.from_csv(table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"

@@ -1,0 +1,87 @@
+"""Tests as JSON and JSON lines, with the fields of tests or the columns of tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.entities.builders import named, question
+
+from scoregate.entities import TestSet
+from scoregate.enums import TestType
+from scoregate.errors import InvalidTests
+
+FLAT = {"prompt_content": "q", "expected_response": "", "category": "c", "requirement": "b", "test_type": ""}
+TALK = {"category": {"name": "c"}, "behavior": "b", "goal": "g", "max_turns": "3", "min_turns": None}
+
+
+def test_nested_and_flat_fields_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "tests.json"
+    nested = {"category": "c", "behavior": "b", "prompt": {"content": "q"}, "metadata": {"a": None}}
+    path.write_text(json.dumps([FLAT, nested, {}]), encoding="utf-8-sig")
+    first, second = TestSet.from_json(path).tests or []
+    assert first.prompt == second.prompt
+    assert (first.behavior, first.test_type, second.metadata) == ("b", TestType.SINGLE_TURN, {"a": None})
+    path.write_text(json.dumps([TALK]))
+    found = TestSet.from_json(path, "n")
+    assert (found.name, found.test_set_type, found.test_count) == ("n", TestType.MULTI_TURN, 1)
+    assert found.tests[0].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
+
+
+def test_a_line_knows_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "tests.jsonl"
+    path.write_text(f"\ufeff\n{json.dumps(FLAT)}\n\n{json.dumps(FLAT)}")
+    assert [(test.source, test.source_line) for test in TestSet.from_jsonl(path).tests or []] == [
+        (str(path), 2),
+        (str(path), 4),
+    ]
+
+
+def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
+    test_set = named("Hours", question("a\u202eb", id="1"))
+    test_set.push()
+    test_set.to_jsonl(tmp_path / "out.jsonl")
+    kept = tmp_path / ".scoregate" / "test_sets" / "hours" / "tests.jsonl"
+    assert (tmp_path / "out.jsonl").read_bytes() == kept.read_bytes()
+    assert "a\\u202eb" in kept.read_text(encoding="utf-8"), "what a reviewer would not see is written out"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{}", "JSON file must contain an array of test objects: "),
+        ("[\n1,]", ":2:3: is no JSON"),
+        ("[1]", ", test 1: must be an object, not 1"),
+        ('[{"category": "c"}]', ", test 1: behavior: is missing; prompt: is missing"),
+        ('[{"category": "c", "behavior": "b", "test_type": "Multi-Turn"}]', ", test 1: goal: is missing"),
+        ('[{"category": 1, "behavior": "b"}]', ", test 1: category: must be a valid string, not 1"),
+        ('[{"category": "c", "category": "d"}]', ": 'category' comes twice"),
+        ("[]", " has no tests"),
+        (b'["\xff"]', ":1: is not UTF-8"),
+        ("[" * 100_000, ": maximum recursion depth"),
+    ],
+)
+def test_what_is_wrong_with_json_is_told(tmp_path: Path, text: str | bytes, told: str) -> None:
+    path = tmp_path / "tests.json"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(InvalidTests) as raised:
+        TestSet.from_json(path)
+    assert told in raised.value.message
+    assert str(path) in raised.value.message
+
+
+def test_what_is_wrong_with_lines_is_told_and_none_is_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "tests.jsonl"
+    path.write_bytes(json.dumps(FLAT).encode() + b'\n{\n[]\n"\xff"\n{"category": "c"}\n')
+    with pytest.raises(InvalidTests) as raised:
+        TestSet.from_jsonl(path)
+    assert [line.split(":")[1] for line in raised.value.message.splitlines()] == ["2", "3", "4", "5"]
+
+
+def test_unknown_fields_are_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "tests.jsonl"
+    path.write_text((json.dumps({**FLAT, "note": 1}) + "\n") * 3)
+    with pytest.warns(UserWarning, match="tests have no field 'note'") as told:
+        TestSet.from_jsonl(path)
+    assert len(told) == 1
