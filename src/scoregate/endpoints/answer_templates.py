@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from jinja2 import Undefined
 
 from scoregate.endpoints.answers import Answer, Finder
-from scoregate.endpoints.paths import path_of
+from scoregate.endpoints.paths import Path, path_of
 from scoregate.endpoints.surroundings import Surroundings
 from scoregate.endpoints.templates import ANSWERS, evaluator, expression_of, names_in, parsed
 
@@ -44,4 +44,9 @@ def _names(value: Any, jsonpath: Any) -> dict[str, Any]:
 
 
 def _at(value: Any, path: str, surroundings: Surroundings) -> Any:
-    return path_of(path, surroundings)(value)
+    return _path(path, surroundings)(value)
+
+
+@lru_cache(maxsize=64)
+def _path(text: str, surroundings: Surroundings) -> Path:
+    return path_of(text, surroundings)

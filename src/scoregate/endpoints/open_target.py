@@ -33,6 +33,14 @@ def open_target(definition: StoredEndpoint, *, environment: Mapping[str, str] | 
 
 
 def _wire(definition: StoredEndpoint, place: Surroundings) -> Wire:
+    if definition.connection_type == "WebSocket":
+        from scoregate.endpoints.websocket import WebSocket
+
+        return WebSocket(definition, place)
+    if definition.connection_type == "SDK":
+        from scoregate.endpoints.function import Function
+
+        return Function(definition, place)
     from scoregate.endpoints.rest import Rest
 
     return Rest(definition, place)

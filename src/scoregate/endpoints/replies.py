@@ -29,7 +29,7 @@ def reply_of(answer: Answer, fields: Mapping[str, Finder], surroundings: Surroun
         output=output,
         conversation_id=None if identity is None else str(identity),
         context=_texts(found.pop("context", None)),
-        tool_calls=[call for call in _list(found.pop("tool_calls", None)) if isinstance(call, Mapping)],
+        tool_calls=tuple(call for call in _list(found.pop("tool_calls", None)) if isinstance(call, Mapping)),
         metadata={**_metadata(found.pop("metadata", None)), **found},
     )
     return reply, identity
@@ -55,8 +55,8 @@ def _identity(found: dict[str, Any], surroundings: Surroundings) -> Any:
     return identity
 
 
-def _texts(value: Any) -> list[str]:
-    return [each if isinstance(each, str) else json.dumps(each, default=str) for each in _list(value)]
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(each if isinstance(each, str) else json.dumps(each, default=str) for each in _list(value))
 
 
 def _list(value: Any) -> list[Any]:

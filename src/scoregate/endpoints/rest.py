@@ -11,18 +11,18 @@ import httpx
 
 from scoregate.core.target import Reply
 from scoregate.endpoints.access import access_of, bearer
-from scoregate.endpoints.addresses import address_of, without_parameters
+from scoregate.endpoints.addresses import address_of
 from scoregate.endpoints.answers import Answer
 from scoregate.endpoints.fields import fields_of
 from scoregate.endpoints.names import Context
 from scoregate.endpoints.opening import Opening
 from scoregate.endpoints.outgoing import outgoing_of
 from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.sharing import Shared
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.tokens import Tokens
 from scoregate.endpoints.transport import sent
 from scoregate.endpoints.trying import Patience
-from scoregate.endpoints.turns import Pace, Slots
+from scoregate.endpoints.turns import Pace
 from scoregate.endpoints.wires import Ask
 from scoregate.errors import EndpointError
 from scoregate.store.endpoints import StoredEndpoint
@@ -48,35 +48,36 @@ class Rest:
         self._url = httpx.URL(address_of(definition, place))
         self._pace = Pace(definition.requests_per_minute)
         self._patience = Patience(definition.retries, self._pace)
-        self._opening = Opening(self._open)
+        self._opening = Opening(partial(Shared, definition, place, self._pace))
         self._is_in_address = definition.method in _IN_ADDRESS and not self._out.is_raw
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Ask]:
         """As `Wire.connected`."""
-        async with self._opening.held() as opened:
-            yield partial(self._ask, opened)
+        async with self._opening.held() as shared:
+            yield partial(self._ask, shared)
 
-    async def _ask(self, opened: _Opened, context: Context) -> tuple[Reply, Any]:
-        text = await self._patience.through(partial(self._attempt, opened, context))
+    async def _ask(self, shared: Shared, context: Context) -> tuple[Reply, Any]:
+        text = await self._patience.through(partial(self._attempt, shared, context))
         return reply_of(Answer(text), self._fields, self.place)
 
-    async def _attempt(self, opened: _Opened, context: Context) -> bytes:
-        async with opened.slots.turn():
-            if opened.tokens is None:
-                return await self._sent(opened, context, self._access.token)
-            token = await opened.tokens.get()
+    async def _attempt(self, shared: Shared, context: Context) -> bytes:
+        async with shared.slots.turn():
+            if shared.tokens is None:
+                return await self._sent(shared, context, self._access.token)
+            token = await shared.tokens.get()
             try:
-                return await self._sent(opened, context, token)
+                return await self._sent(shared, context, token)
             except EndpointError as error:
                 if error.status != 401:
                     raise
-            opened.tokens.spoil(token)
-            return await self._sent(opened, context, await opened.tokens.get())
+            shared.tokens.spoil(token)
+            return await self._sent(shared, context, await shared.tokens.get())
 
-    async def _sent(self, opened: _Opened, context: Context, token: str) -> bytes:
+    async def _sent(self, shared: Shared, context: Context, token: str) -> bytes:
         request = self._request({**context, "auth_token": token}, token)
-        return await sent(opened.client, request, self.place, timeout_s=self._definition.timeout_seconds)
+        with shared.clients.one() as client:
+            return await sent(client, request, self.place, timeout_s=self._definition.timeout_seconds)
 
     def _request(self, context: Context, token: str) -> httpx.Request:
         headers = {**_OWN, **self._access.headers, **(bearer(token) if self._access.adds_bearer else {})}
@@ -92,26 +93,6 @@ class Rest:
 
     def _to(self, query: list[tuple[str, str]]) -> httpx.URL:
         return self._url.copy_with(params=[*self._url.params.multi_items(), *query]) if query else self._url
-
-    def _open(self) -> _Opened:
-        return _Opened(self._definition, self.place, self._pace)
-
-
-class _Opened:
-    """What an event loop has of it: the client, the turns, the tokens."""
-
-    def __init__(self, definition: StoredEndpoint, place: Surroundings, pace: Pace) -> None:
-        most = definition.max_concurrency
-        self.slots = Slots(most, pace)
-        self.client = httpx.AsyncClient(limits=httpx.Limits(max_connections=most, max_keepalive_connections=most))
-        self.tokens: Tokens | None = None
-        if definition.auth is not None and definition.auth.type == "client_credentials":
-            there = place.at(f"POST {without_parameters(definition.auth.token_url)}")
-            self.tokens = Tokens(self.client, definition.auth, there, timeout_s=definition.timeout_seconds)
-
-    async def aclose(self) -> None:
-        """Close the client."""
-        await self.client.aclose()
 
 
 def _lines(own: dict[str, str], given: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

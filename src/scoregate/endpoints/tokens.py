@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+import httpx
 
+from scoregate.endpoints.clients import Clients
 from scoregate.endpoints.surroundings import Surroundings
 from scoregate.endpoints.transport import sent
 from scoregate.endpoints.turns import waiting
 from scoregate.errors import EndpointError
 from scoregate.store.endpoints import ClientCredentials
-
-if TYPE_CHECKING:
-    import httpx
 
 _EARLY_S, _EARLY_SHARE = 30.0, 0.1
 _KEPT_S = 3600.0
@@ -24,11 +25,11 @@ class Tokens:
     """Of one endpoint in one event loop.
 
     Args:
-        client: what fetches them. auth: for whom. place: the endpoint, for messages. timeout_s: of fetching one.
+        clients: what fetches them. auth: for whom. place: the endpoint, for messages. timeout_s: of fetching one.
     """
 
-    def __init__(self, client: httpx.AsyncClient, auth: ClientCredentials, place: Surroundings, *, timeout_s: float):
-        self._client, self._place, self._timeout_s = client, place, timeout_s
+    def __init__(self, clients: Clients, auth: ClientCredentials, place: Surroundings, *, timeout_s: float):
+        self._clients, self._place, self._timeout_s = clients, place, timeout_s
         self._url = place.filled(auth.token_url)
         self._form, self._basic = _form(auth, place)
         self._lock = anyio.Lock()
@@ -49,6 +50,11 @@ class Tokens:
                     await self._fetch()
                 return self._token
 
+    @property
+    def current(self) -> str:
+        """The last one that was fetched; empty where none was."""
+        return self._token
+
     def spoil(self, token: str) -> None:
         """This one was not taken: the next who asks gets a new one."""
         if token == self._token:
@@ -57,19 +63,16 @@ class Tokens:
     async def _fetch(self) -> None:
         if self._refused is not None:
             raise self._refused
-        import httpx
-
         request = httpx.Request("POST", self._url, data=self._form, headers=self._basic)
         try:
-            answer = await sent(self._client, request, self._place, timeout_s=self._timeout_s)
+            with self._clients.one() as client:
+                answer = await sent(client, request, self._place, timeout_s=self._timeout_s)
         except EndpointError as error:  # it will not pass: nobody asks again
             self._refused = error
             raise
         self._take(answer)
 
     def _take(self, text: bytes) -> None:
-        import json
-
         try:
             told: Any = json.loads(text)
             self._token = told["access_token"]
@@ -82,8 +85,6 @@ class Tokens:
 
 def _form(auth: ClientCredentials, place: Surroundings) -> tuple[dict[str, str], dict[str, str]]:
     """What is posted, and the header of those who want the secret there."""
-    import base64
-
     identity, secret = place.filled(auth.client_id), place.filled(auth.client_secret)
     form = {
         "grant_type": "client_credentials",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.integration.endpoints.conftest import Talking, opened_target
@@ -19,7 +20,7 @@ async def test_an_endpoint_of_an_address_alone_is_talked_to(talking: Talking, ch
     async with talking() as talk:
         reply = await talk.send("hello")
     assert (reply.output, reply.conversation_id) == ("You said: hello", "c-1")
-    assert reply.context == ["the handbook, page 3"]
+    assert reply.context == ("the handbook, page 3",)
     assert reply.metadata == {"turn": 1, "received": "str"}
     assert chat_service.asked() == [{"input": "hello"}], "the id is left out while there is none"
 
@@ -102,3 +103,13 @@ async def test_a_body_may_be_anything(talking: Talking, chat_service: ChatServic
     assert reply.output == "<ask>a &lt; b</ask>"
     assert reply.metadata["headers"]["content-type"] == "application/xml"
     assert reply.metadata["headers"]["x-said"] == "a < b"
+
+
+def test_an_endpoint_outlives_the_loops_that_it_is_used_in(chat_service: ChatService) -> None:
+    target = opened_target(chat_service)
+
+    async def ask() -> Any:
+        async with target.session() as talk:
+            return (await talk.send("hello")).output
+
+    assert [anyio.run(ask), anyio.run(ask)] == ["You said: hello"] * 2

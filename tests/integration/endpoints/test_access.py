@@ -1,0 +1,120 @@
+"""Who may come in: tokens, keys and credentials from the environment, and no secret in any message."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import anyio
+import pytest
+from tests.fakes.chat_service import ChatService
+from tests.integration.endpoints.conftest import Talking, opened_target
+
+from scoregate.core.endings import closing
+from scoregate.errors import EndpointError
+
+pytestmark = pytest.mark.anyio
+SECRET = 'the "secret"/of us'
+
+
+def credentials(service: ChatService, **more: Any) -> dict[str, Any]:
+    service.guard.clients = {"scoregate": SECRET}
+    url = f"{service.url}/token"
+    return {"type": "client_credentials", "token_url": url, "client_id": "scoregate", "client_secret": "${S}", **more}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"auth_token": "${TOKEN}"},
+        {"auth_token": "Bearer ${TOKEN}"},
+        {"auth": {"type": "bearer_token", "token": "${TOKEN}"}},
+        {"request_headers": {"authorization": "Bearer ${TOKEN}"}},
+        {"auth_token": "${TOKEN}", "request_headers": {"Authorization": "Bearer {{ auth_token }}"}},
+    ],
+)
+async def test_a_token_is_shown(talking: Talking, chat_service: ChatService, fields: dict[str, Any]) -> None:
+    chat_service.guard.token = SECRET
+    async with talking({"TOKEN": SECRET}, **fields) as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+    values = [value for name, value in chat_service.requests[0].headers.items() if name == "authorization"]
+    assert values == [f"Bearer {SECRET}"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"auth": {"type": "api_key", "key": "${KEY}"}},
+        {"auth": {"type": "api_key", "key": "${KEY}", "query": "key"}},
+        {"query_params": {"key": "${KEY}"}},
+    ],
+)
+async def test_a_key_is_shown(talking: Talking, chat_service: ChatService, fields: dict[str, Any]) -> None:
+    chat_service.guard.key = SECRET
+    async with talking({"KEY": SECRET}, **fields) as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+
+
+@pytest.mark.parametrize("basic", [False, True])
+async def test_a_token_is_fetched_once_for_all(chat_service: ChatService, basic: bool) -> None:
+    chat_service.latency = 0.05
+    target = opened_target(chat_service, {"S": SECRET}, auth=credentials(chat_service, basic=basic))
+
+    async def one() -> None:
+        async with target.session() as talk:
+            await talk.send("hello")
+
+    async with closing():
+        async with anyio.create_task_group() as group:
+            for _ in range(8):
+                group.start_soon(one)
+        assert len(chat_service.requests) == 9
+        assert [each.path for each in chat_service.requests].count("/token") == 1
+
+
+async def test_a_token_that_is_no_longer_taken_is_fetched_anew(talking: Talking, chat_service: ChatService) -> None:
+    async with talking({"S": SECRET}, auth=credentials(chat_service)) as talk:
+        await talk.send("a")
+        chat_service.guard.revoke()
+        assert (await talk.send("what did I say")).output == "You said: a"
+        assert len(chat_service.guard.issued) == 1
+        chat_service.fail("POST", "/chat", status=401, times=5)
+        with pytest.raises(EndpointError, match="answered 401"):
+            await talk.send("b")
+    assert [each.path for each in chat_service.requests][-3:] == ["/chat", "/token", "/chat"]
+
+
+async def test_a_token_that_expires_is_fetched_anew(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.guard.expires_in = 0.2
+    async with talking({"S": SECRET}, auth=credentials(chat_service)) as talk:
+        await talk.send("a")
+        await anyio.sleep(0.2)
+        await talk.send("b")
+    assert [each.path for each in chat_service.requests] == ["/token", "/chat", "/token", "/chat"]
+
+
+async def test_wrong_credentials_are_shown_once(talking: Talking, chat_service: ChatService) -> None:
+    async with talking({"S": "wrong one"}, auth=credentials(chat_service)) as talk:
+        for _ in range(3):
+            with pytest.raises(EndpointError, match="/token: answered 401"):
+                await talk.send("hello")
+    assert len(chat_service.requests) == 1
+
+
+async def test_a_variable_that_is_not_set_is_named(talking: Talking) -> None:
+    for environment in ({}, {"TOKEN": ""}):
+        with pytest.raises(EndpointError, match=r"bot: .*environment variable TOKEN.* is not set") as caught:
+            async with talking(environment, auth_token="${TOKEN}"):
+                pass
+        assert "Set TOKEN" in caught.value.advice
+
+
+async def test_no_message_shows_a_secret(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.guard.token = "another"
+    with pytest.raises(EndpointError) as caught:
+        async with talking({"TOKEN": SECRET, "HOST": chat_service.address}, auth_token="${TOKEN}") as talk:
+            await talk.send("hello")
+    told = str(caught.value) + "".join(traceback.format_exception(caught.value))
+    assert "${TOKEN}" in told, "the service has said what it was shown"
+    assert SECRET not in told
+    assert "of us" not in told

@@ -1,0 +1,169 @@
+"""What goes wrong on the other side is an error of the message, and what passes is tried again."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+from typing import Any
+
+import anyio
+import pytest
+from tests.fakes.chat_service import ChatService
+from tests.integration.endpoints.conftest import Talking, opened_target
+
+from scoregate.core.endings import closing
+from scoregate.core.metering import METER, Meter
+from scoregate.endpoints import transport, trying
+from scoregate.errors import EndpointError
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "_FIRST_S", 0.01)
+
+
+async def failing(talking: Talking, **fields: Any) -> EndpointError:
+    with pytest.raises(EndpointError) as caught:
+        async with talking(**fields) as talk:
+            await talk.send("hello")
+    return caught.value
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+@pytest.mark.usefixtures("hurried")
+async def test_what_may_pass_is_tried_again(talking: Talking, chat_service: ChatService, status: int) -> None:
+    chat_service.fail("POST", "/chat", status=status, times=3)
+    async with talking() as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+    assert len(chat_service.requests) == 4
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_connection_that_drops_is_tried_again(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.drop("POST", "/chat", times=2)
+    async with talking() as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_enough_is_enough(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.fail("POST", "/chat", status=500, body={"error": "out of order"}, times=inf)
+    error = await failing(talking, retries=2)
+    assert (error.kind, error.status, len(chat_service.requests)) == ("http_error", 500, 3)
+    assert 'answered 500 (Internal Server Error): {"error": "out of order"}' in error.message
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 422, 501])
+async def test_what_will_not_pass_is_told_at_once(talking: Talking, chat_service: ChatService, status: int) -> None:
+    chat_service.fail("POST", "/chat", status=status, body={"detail": "x" * 5000}, times=inf)
+    error = await failing(talking)
+    assert (error.kind, error.status, len(chat_service.requests)) == ("http_error", status, 1)
+    assert len(error.message) < 500
+    assert error.advice
+
+
+async def test_who_is_asked_to_wait_waits_and_that_is_no_latency(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.fail("POST", "/chat", status=429, headers={"retry-after": "0.3"})
+    METER.set(meter := Meter())
+    started = time.perf_counter()
+    async with talking() as talk:
+        await talk.send("hello")
+    assert 0.3 <= meter.waited_s <= time.perf_counter() - started
+
+
+async def test_nobody_waits_for_an_hour(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.fail("POST", "/chat", status=429, headers={"retry-after": "3600"})
+    error = await failing(talking)
+    assert (error.status, len(chat_service.requests)) == (429, 1)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_nobody_there_is_asked_often_only_once(talking: Talking) -> None:
+    async with talking(url="http://127.0.0.1:9/chat") as talk:
+        for _ in range(2):
+            with pytest.raises(EndpointError, match="ConnectError") as caught:
+                await talk.send("hello")
+    assert caught.value.kind == "network_error"
+
+
+async def test_a_slow_answer_is_given_up(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.slow("POST", "/chat", 5)
+    error = await failing(talking, timeout_seconds=0.2)
+    assert (error.kind, len(chat_service.requests)) == ("timeout", 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"<html>busy</html>", "json_parsing_error"),
+        (b"", "json_parsing_error"),
+        (b"\xff\xfe\x00", "json_parsing_error"),
+        (b"[" * 200_000, "json_parsing_error"),
+        (b'{"output": null}', "mapping_error"),
+        (b'{"error": "no"}', "mapping_error"),
+        (b"[1]", "mapping_error"),
+        (b'{"output": "a", "conversation_id": {"a": 1}}', "mapping_error"),
+    ],
+)
+async def test_an_answer_without_an_output_is_never_judged(
+    talking: Talking, chat_service: ChatService, body: bytes, kind: str
+) -> None:
+    chat_service.fail("POST", "/chat", status=200, body=body)
+    assert (await failing(talking)).kind == kind
+
+
+async def test_an_answer_is_read_up_to_its_limit(
+    talking: Talking, chat_service: ChatService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "LARGEST", 1000)
+    chat_service.answers("hello", "x" * 2000)
+    assert "larger than 1,000 bytes" in (await failing(talking)).message
+
+
+@pytest.mark.parametrize(("status", "method"), [(307, "POST"), (308, "POST"), (302, "GET")])
+async def test_a_redirect_within_the_service_is_followed(
+    talking: Talking, chat_service: ChatService, status: int, method: str
+) -> None:
+    chat_service.moved_status, chat_service.moved_to = status, "/chat?input=hello" if method == "GET" else "/chat"
+    async with talking(url=f"{chat_service.url}/moved", method=method) as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+
+
+async def test_no_redirect_takes_the_message_elsewhere(talking: Talking, chat_service: ChatService) -> None:
+    with ChatService.start() as elsewhere:
+        chat_service.moved_to = f"{elsewhere.url}/chat?token=1"
+        error = await failing(talking, url=f"{chat_service.url}/moved")
+        assert elsewhere.requests == []
+    assert f"redirected to {elsewhere.url}/chat, which is not followed" in error.message
+
+
+async def test_a_redirect_in_circles_ends(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.moved_to = "/moved"
+    assert "more than 3 times" in (await failing(talking, url=f"{chat_service.url}/moved")).message
+
+
+async def together(service: ChatService, number: int, **fields: Any) -> float:
+    target = opened_target(service, **fields)
+
+    async def one() -> None:
+        async with target.session() as talk:
+            await talk.send("hello")
+
+    started = time.perf_counter()
+    async with closing(), anyio.create_task_group() as group:
+        for _ in range(number):
+            group.start_soon(one)
+    return time.perf_counter() - started
+
+
+async def test_no_more_are_under_way_than_may_be(chat_service: ChatService) -> None:
+    chat_service.latency = 0.05
+    await together(chat_service, 12, max_concurrency=3)
+    assert chat_service.most_at_once == 3
+
+
+async def test_no_more_are_sent_in_a_minute_than_may_be(chat_service: ChatService) -> None:
+    assert await together(chat_service, 7, requests_per_minute=600) >= 0.6
+    assert len(chat_service.requests) == 7

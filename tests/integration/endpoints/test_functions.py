@@ -1,0 +1,72 @@
+"""Functions as endpoints: what they are given, and what goes wrong in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoregate.core.endings import closing
+from scoregate.core.target import Reply
+from scoregate.endpoints import invoke, open_target
+from scoregate.errors import EndpointError
+from scoregate.store import StoredEndpoint
+
+pytestmark = pytest.mark.anyio
+BOTS = "tests.integration.endpoints.bots"
+
+
+async def replies(function: str, *messages: str, **fields: Any) -> list[Reply]:
+    definition = StoredEndpoint(name="bot", connection_type="SDK", function=f"{BOTS}:{function}", **fields)
+    async with closing(), open_target(definition).session() as talk:
+        return [await talk.send(message) for message in messages]
+
+
+async def test_a_function_is_given_the_message() -> None:
+    assert [reply.output for reply in await replies("plain", "123")] == ["heard 123"]
+
+
+async def test_an_async_function_is_given_the_conversation() -> None:
+    first, second = await replies("waits", "a", "b")
+    assert (first.output, first.conversation_id, first.context) == ("A", "new", ("a page",))
+    assert second.conversation_id == "new"
+
+
+async def test_a_function_may_want_all_messages() -> None:
+    _, second = await replies("remembers", "a", "b", system_prompt="Be kind")
+    assert second.output == "Be kind: ['Be kind', 'a', \"Be kind: ['Be kind', 'a']\", 'b']"
+
+
+async def test_arguments_may_be_mapped() -> None:
+    mapping = {"text": "<{{ input }}>", "loud": True}
+    assert [reply.output for reply in await replies("keyed", "a", request_mapping=mapping)] == ["<A>"]
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "said"),
+    [
+        ("slow", "timeout", "longer than the timeout of 0.2 s"),
+        ("fails", "unexpected_error", "raised KeyError: 'no such thing'"),
+        ("leaves", "unexpected_error", "raised SystemExit"),
+        ("silent", "mapping_error", "no output"),
+        ("asks_more", "configuration_error", "database"),
+        ("missing", "configuration_error", "cannot be imported"),
+        ("BOTS.none", "configuration_error", "cannot be imported"),
+        ("__doc__", "configuration_error", "is no function, but a str"),
+    ],
+)
+async def test_what_goes_wrong_is_an_error(function: str, kind: str, said: str) -> None:
+    with pytest.raises(EndpointError, match=said) as caught:
+        await replies(function, "hello", timeout_seconds=0.2)
+    assert caught.value.kind == kind
+
+
+async def test_one_message_may_be_sent_by_hand_within_a_loop() -> None:
+    definition = StoredEndpoint(connection_type="SDK", function=f"{BOTS}:waits")
+    assert invoke(definition, "a", "c-9") == {
+        "output": "A",
+        "conversation_id": "c-9",
+        "context": ["a page"],
+        "metadata": {},
+        "tool_calls": [],
+    }

@@ -1,0 +1,80 @@
+"""Messages over a WebSocket: a connection a conversation, and what becomes of one that breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.fakes.chat_service import ChatService
+from tests.integration.endpoints.conftest import Talking
+
+from scoregate.errors import EndpointError
+
+pytestmark = pytest.mark.anyio
+
+
+def socket(service: ChatService, **fields: Any) -> dict[str, Any]:
+    return {"connection_type": "WebSocket", "url": service.ws_url, "timeout_seconds": 5, **fields}
+
+
+async def test_a_conversation_has_one_connection(talking: Talking, chat_service: ChatService) -> None:
+    async with talking(**socket(chat_service, request_mapping={"input": "{{ input }}"})) as talk:
+        first = await talk.send("I live in Rome")
+        second = await talk.send("What did I say?")
+    assert (first.output, second.output) == ("You said: I live in Rome", "You said: I live in Rome")
+    assert (chat_service.connections, second.metadata["turn"]) == (1, 2)
+
+
+async def test_who_may_not_come_in_is_told(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.guard.token = "token-of-the-service"
+    with pytest.raises(EndpointError, match="answered 401") as caught:
+        async with talking(**socket(chat_service)) as talk:
+            await talk.send("hello")
+    assert (caught.value.kind, caught.value.status) == ("http_error", 401)
+    environment = {"TOKEN": "token-of-the-service"}
+    async with talking(environment, **socket(chat_service, auth_token="${TOKEN}")) as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+
+
+async def test_a_service_that_is_busy_is_called_again(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.fail("GET", "/ws", status=503, headers={"retry-after": "0"})
+    async with talking(**socket(chat_service)) as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+
+
+async def test_no_redirect_takes_the_token_elsewhere(talking: Talking, chat_service: ChatService) -> None:
+    with ChatService.start() as elsewhere:
+        chat_service.fail("GET", "/ws", status=307, headers={"location": elsewhere.ws_url})
+        with pytest.raises(EndpointError, match="307"):
+            async with talking({"T": "secret"}, **socket(chat_service, auth_token="${T}")) as talk:
+                await talk.send("hello")
+        assert elsewhere.connections == 0
+
+
+async def test_a_connection_that_breaks_is_an_error(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.drop("SEND", "/ws")
+    with pytest.raises(EndpointError) as caught:
+        async with talking(**socket(chat_service)) as talk:
+            await talk.send("hello")
+    assert caught.value.kind == "network_error"
+
+
+async def test_a_message_without_an_output_is_waited_past(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.fail("SEND", "/ws", body={"type": "still thinking"})
+    with pytest.raises(
+        EndpointError, match=r"no output within 0\.3 s; the last message was .*still thinking"
+    ) as caught:
+        async with talking(**socket(chat_service, timeout_seconds=0.3)) as talk:
+            await talk.send("hello")
+    assert caught.value.kind == "timeout"
+
+
+@pytest.mark.parametrize(("body", "kind"), [("}{", "json_parsing_error"), ({"error": "overloaded"}, "mapping_error")])
+async def test_what_is_no_reply_is_an_error_at_once(
+    talking: Talking, chat_service: ChatService, body: Any, kind: str
+) -> None:
+    chat_service.fail("SEND", "/ws", body=body)
+    with pytest.raises(EndpointError) as caught:
+        async with talking(**socket(chat_service)) as talk:
+            await talk.send("hello")
+    assert caught.value.kind == kind

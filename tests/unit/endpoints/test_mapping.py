@@ -1,0 +1,189 @@
+"""Mappings of requests and responses: no text changes its type, and nothing that anybody says is a template."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonpath_ng.ext.parser import parse
+
+from scoregate.core.target import Reply
+from scoregate.endpoints.answers import Answer
+from scoregate.endpoints.bodies import body_of
+from scoregate.endpoints.fields import fields_of
+from scoregate.endpoints.names import CONVERSATION
+from scoregate.endpoints.outgoing import outgoing_of
+from scoregate.endpoints.paths import path_of
+from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.surroundings import Surroundings
+from scoregate.errors import EndpointError
+from scoregate.store import StoredEndpoint
+
+PLACE = Surroundings("bot", "here", environment={"KEY": 'k"{{ input }}'})
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+HOSTILE = (
+    st.text() | JSON.map(json.dumps) | st.sampled_from(["{{ 7*7 }}", "${KEY}", '"}', "{% raw %}", "0" * 16 + ":0;"])
+)
+PLACES: list[tuple[Any, Any]] = [
+    ({"q": "{{ input }}"}, lambda text: {"q": text}),
+    ({"q": ["{{ input }}", {"r": "<{{ input }}>"}]}, lambda text: {"q": [text, {"r": f"<{text}>"}]}),
+    ('{"q": "{{ input }}"}', lambda text: {"q": text}),
+    ('{"q": {{ input }}, "n": 1}', lambda text: {"q": text, "n": 1}),
+    ('{"q": "<{{ input }}>", "m": {{ messages }} }', lambda text: {"q": f"<{text}>", "m": [{"content": text}]}),
+    ('{"q": {{ input | tojson }} }', lambda text: {"q": text}),
+    ('{"q": [{% for m in messages %}"{{ m.content }}"{% endfor %}]}', lambda text: {"q": [text]}),
+    ("{% set x %}<{{ input }}>{% endset %}{{ x }}", lambda text: f"<{text}>"),
+    ("{{ input }}", lambda text: text),
+    ("{{ messages }}", lambda text: [{"content": text}]),
+]
+
+
+def context(text: str = "hello", identity: Any = None) -> dict[str, Any]:
+    names = dict.fromkeys(CONVERSATION, identity)
+    return {**names, "input": text, "messages": [{"content": text}], "system_prompt": "", "auth_token": ""}
+
+
+@pytest.mark.parametrize(("mapping", "expected"), PLACES, ids=[str(place[0]) for place in PLACES])
+@settings(deadline=None)
+@given(text=HOSTILE)
+def test_what_users_say_stays_the_text_that_it_is(mapping: Any, expected: Any, text: str) -> None:
+    assert body_of(mapping, PLACE)(context(text)) == expected(text)
+
+
+@settings(deadline=None)
+@given(value=JSON)
+def test_a_name_alone_keeps_what_it_stands_for(value: Any) -> None:
+    made = body_of({"a": "{{ messages }}", "b": "{{ messages | list }}"}, PLACE)(context() | {"messages": [value]})
+    assert made == {"a": [value], "b": [value]}
+
+
+@settings(deadline=None)
+@given(value=JSON.filter(lambda value: value is not None and not isinstance(value, dict)))
+def test_what_the_other_side_says_stays_what_it_is(value: Any) -> None:
+    for mapping in ({"output": "$.a"}, {"output": "{{ a }}"}, {"output": "{{ jsonpath('$.a') }}"}):
+        assert reply({"a": value}, mapping).output == value
+
+
+def reply(answer: Any, mapping: dict[str, str] | None) -> Reply:
+    return reply_of(Answer(json.dumps(answer)), fields_of(mapping, PLACE), PLACE)[0]
+
+
+@pytest.mark.parametrize("name", CONVERSATION)
+def test_a_conversation_goes_by_many_names(name: str) -> None:
+    body = body_of({name: f"{{{{ {name} }}}}", "n": [f"{{{{ {name} }}}}"], "t": f"id {{{{ {name} }}}}"}, PLACE)
+    assert body(context()) == {"n": []}
+    assert body(context(identity=42)) == {name: 42, "n": [42], "t": "id 42"}
+
+
+def test_a_template_may_say_what_stands_for_no_conversation() -> None:
+    mapping = {"a": "{{ session_id or 'new' }}", "b": "{{ chat_id | default('b') }}", "c": "{{ chat_id or none }}"}
+    assert body_of(mapping, PLACE)(context()) == {"a": "new", "b": "b", "c": None}
+
+
+def test_a_list_goes_into_a_list_item_by_item() -> None:
+    made = body_of([{"role": "system"}, "{{ messages }}", ["{{ messages }}"]], PLACE)(context("x"))
+    assert made == [{"role": "system"}, {"content": "x"}, [{"content": "x"}]]
+
+
+def test_the_value_of_a_variable_is_no_template() -> None:
+    assert body_of({"a": "${KEY}", "b": "${KEY} {{ input }}"}, PLACE)(context("x")) == {
+        "a": 'k"{{ input }}',
+        "b": 'k"{{ input }} x',
+    }
+    assert body_of('{"a": "${KEY}", {% if input %}"b": 1{% endif %} }', PLACE)(context()) == {
+        "a": 'k"{{ input }}',
+        "b": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ ''.__class__ }}",
+        "{{ input.__class__.__mro__ }}",
+        "{{ input | attr('__class__') }}",
+        "{{ input['__class__'] }}",
+        "{{ '{0.__class__}'.format(input) }}",
+        "{{ (input | attr(['__cl', 'ass__'] | join)).x }}",
+        "{{ messages.append(1) }}",
+        "{{ messages.__init__.__globals__ }}",
+        "{{ self.__init__ }}",
+        "{{ cycler.__init__.__globals__.os }}",
+        "{{ lipsum.__globals__ }}",
+        "{{ config }}",
+        "{% include '/etc/passwd' %}",
+        "{% import 'os' as os %}{{ os }}",
+        "{% for i in range(1000000) %}x{% endfor %}",
+        "{{ input",
+        "{{ nobody }}",
+        "{{ messages[7] }}",
+        "{{ 1 / 0 }}",
+    ],
+)
+@pytest.mark.parametrize(
+    "mapping", [lambda text: {"a": text}, lambda text: '{"a": ' + text + " }"], ids=["dict", "text"]
+)
+def test_no_template_reaches_out_of_its_sandbox(text: str, mapping: Any) -> None:
+    definition = StoredEndpoint(url="http://here", request_mapping=mapping(text))
+    with pytest.raises(EndpointError) as caught:
+        outgoing_of(definition, PLACE).content(context())
+    assert caught.value.kind in ("configuration_error", "mapping_error")
+
+
+def test_nothing_in_an_answer_is_a_template_or_a_path() -> None:
+    found = reply(
+        {"output": "{{ 7*7 }}", "other": "$.output", "items": [1]}, {"output": "{{ output }}", "o": "{{ other }}"}
+    )
+    assert (found.output, found.metadata) == ("{{ 7*7 }}", {"o": "$.output"})
+    assert reply({"items": [1]}, {"output": "{{ response.items }}"}).output == [1]
+    with pytest.raises(EndpointError):
+        reply({"a": "b"}, {"output": "{{ a.__class__ }}"})
+
+
+def test_the_fields_of_a_reply_are_brought_into_shape() -> None:
+    mapping = {"output": "Answer: {{ a }}", "context": "$.c", "metadata": "$.m", "tool_calls": "$.t", "model": "$.x"}
+    found = reply({"a": 1, "c": "page", "m": '{"k": 2}', "t": {"name": "f"}, "x": "small"}, mapping)
+    assert found == Reply(
+        "Answer: 1", context=("page",), metadata={"k": 2, "model": "small"}, tool_calls=({"name": "f"},)
+    )
+    assert reply({"output": "", "metadata": "plain", "context": [1, "a"]}, None) == Reply(
+        "", context=("1", "a"), metadata={"value": "plain"}
+    )
+
+
+@pytest.mark.parametrize("text", ["data.text", "$.a[", "{{ a", "$$"])
+def test_a_mapping_of_responses_that_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        fields_of({"output": text}, PLACE)
+    assert caught.value.kind == "configuration_error"
+
+
+STEPS = st.lists(st.sampled_from([".a", ".b", "[0]", "[1]", "['a']", '["b"]']), max_size=4).map(
+    lambda s: "$" + "".join(s)
+)
+NESTED = st.recursive(
+    st.integers() | st.text("ab", max_size=2),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "b"]), inner, max_size=2),
+    max_leaves=10,
+)
+
+
+@settings(deadline=None)
+@given(path=STEPS, value=NESTED)
+def test_plain_paths_find_what_the_library_finds(path: str, value: Any) -> None:
+    found = next((match.value for match in parse(path).find(value)), None)
+    assert path_of(path, PLACE)(value) == found
+
+
+def test_other_paths_are_the_librarys() -> None:
+    value = {"a": [{"n": 1, "t": "x"}, {"n": 2, "t": "y"}]}
+    assert path_of("$.a[?(@.n == 2)].t", PLACE)(value) == "y"
+    assert path_of("$..t", PLACE)(value) == "x"
+    assert path_of("$..nothing", PLACE)(value) is None
