@@ -71,7 +71,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.discover": GROUND | PLAIN | {"store"},
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.book", "ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "client", "datasets", "entities", "judges", "models", "store", "synthesizers"},
+    "cli": GROUND
+    | PLAIN
+    | STAGES
+    | GLUE
+    | {"ci.publish", "client", "datasets", "entities", "judges", "store", "synthesizers"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 
