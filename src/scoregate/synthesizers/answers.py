@@ -48,7 +48,7 @@ def schema_of(brief: Brief) -> type[BaseModel]:
     return create_model("GeneratedTests", tests=(list[item], ...))
 
 
-def tests_of(answer: Any, brief: Brief, batch: Batch) -> Iterator[Test]:
+def valid_tests(answer: Any, brief: Brief, batch: Batch) -> Iterator[Test]:
     """The tests of an answer, without those that lack something or have a name that is not allowed."""
     for item in answer.tests:
         labels = [_label(getattr(item, name), among) for name, among in zip(_LABELS, brief.names, strict=True)]

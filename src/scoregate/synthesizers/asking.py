@@ -19,7 +19,7 @@ from scoregate.errors import (
     RefusedSchema,
     SettingsError,
 )
-from scoregate.synthesizers.answers import schema_of, tests_of
+from scoregate.synthesizers.answers import schema_of, valid_tests
 from scoregate.synthesizers.batches import Batch
 from scoregate.synthesizers.brief import Brief
 from scoregate.synthesizers.questions import question
@@ -67,6 +67,6 @@ async def ask_all(
 async def _outcome(model: Model, brief: Brief, batch: Batch) -> Outcome:
     try:
         answer = await model.a_generate(question(brief, batch), schema=schema_of(brief))
-        return Outcome(batch, tuple(islice(tests_of(answer.parsed, brief, batch), batch.size)))
+        return Outcome(batch, tuple(islice(valid_tests(answer.parsed, brief, batch), batch.size)))
     except Exception as error:  # whatever a model of the user's own raises: other batches go on
         return Outcome(batch, error=error)

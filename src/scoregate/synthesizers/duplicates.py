@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from unicodedata import normalize
 
 from scoregate.entities import Test
@@ -64,7 +63,6 @@ def plain_words(text: str) -> str:
     return " ".join(_WORDS.findall(folded)) or " ".join(folded.split())
 
 
-@cache
 def _rapidfuzz() -> Alike | None:
     try:
         from rapidfuzz import fuzz, process
