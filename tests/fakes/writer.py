@@ -13,17 +13,17 @@ NAMED = {"name": "Refunds", "description": "What customers ask about refunds.", 
 
 def writes_tests(server: OpenAIServer) -> None:
     """Let it answer so, and name sets of tests."""
-    server.answers(BATCH, tests)
+    server.answers(BATCH, written)
     server.answers("Title Case", NAMED)
 
 
-def tests(question: Question) -> dict[str, Any]:
+def written(question: Question) -> dict[str, Any]:
     """The answer: all that is asked for, with the name or names that the question allows."""
     batch, count = number_of(question), size_of(question)
-    return {"tests": [test(f"{batch}-{each}", question) for each in range(1, count + 1)]}
+    return {"tests": [draft(f"{batch}-{each}", question) for each in range(1, count + 1)]}
 
 
-def test(label: str, question: Question) -> dict[str, Any]:
+def draft(label: str, question: Question) -> dict[str, Any]:
     """One of them, of the kind that is asked for."""
     allowed = re.search(r"Every behavior is one of these.*?\n- (.*)", question.last)
     names = {"behavior": allowed[1] if allowed else "Refunds by the rules", "category": "Support", "topic": "Refunds"}
@@ -43,9 +43,6 @@ def test(label: str, question: Question) -> dict[str, Any]:
         "prompt_expected_response": "On its way.",
         "prompt_language_code": "en",
     }
-
-
-test.__test__ = False  # type: ignore[attr-defined]
 
 
 def number_of(question: Question) -> int:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Unpack
 
-from scoregate.engine.sync import run_sync
 from scoregate.entities import TestSet
-from scoregate.synthesizers.base import BaseSynthesizer, OnProgress
+from scoregate.synthesizers.base import BaseSynthesizer, OnProgress, alone
 from scoregate.synthesizers.config import GenerationConfig, one_of_two
 from scoregate.synthesizers.options import Given
 
@@ -98,7 +97,7 @@ class ContextSynthesizer(BaseSynthesizer):
             ValueError: the context is empty.
         """
         ask = partial(self.a_generate, num_tests, context=context, on_progress=on_progress, progress=progress)
-        return run_sync(ask)
+        return alone(ask)
 
     async def a_generate(
         self,

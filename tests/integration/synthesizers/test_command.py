@@ -72,7 +72,7 @@ def test_nothing_is_written_over_unless_that_is_said(
     openai_server.answers(fake.BATCH, {"tests": []})
     assert synthesize("refunds", "--num-tests", "1", "--out", "tests.csv", "--force").returncode == 3
     assert table.read_text() == "mine"
-    openai_server.answers(fake.BATCH, fake.tests)
+    openai_server.answers(fake.BATCH, fake.written)
     assert synthesize("refund", "--num-tests", "1", "--out", "tests.csv", "--force").returncode == 0
     assert TestSet.from_csv(table).test_count == 1
 
@@ -110,7 +110,7 @@ def test_formulas_and_hostile_names_are_told_and_do_nothing(
     synthesize: Synthesize, openai_server: OpenAIServer
 ) -> None:
     def hostile(question: Question) -> dict[str, object]:
-        return {"tests": [{**fake.test("1", question), "prompt_content": '=HYPERLINK("x")', "behavior": "\x1b[2Jb"}]}
+        return {"tests": [{**fake.draft("1", question), "prompt_content": '=HYPERLINK("x")', "behavior": "\x1b[2Jb"}]}
 
     openai_server.answers(fake.BATCH, hostile)
     openai_server.answers("Title Case", {**fake.NAMED, "name": "$(touch x); \x1b]0;b\n"})

@@ -27,12 +27,12 @@ def test_short_batches_are_asked_for_again_with_what_is_there(writer: OpenAIServ
 
 
 def shortened(question: Question, count: int) -> dict[str, Any]:
-    return {"tests": fake.tests(question)["tests"][:count]}
+    return {"tests": fake.written(question)["tests"][:count]}
 
 
 def test_more_than_was_asked_for_is_cut(writer: OpenAIServer) -> None:
     def generous(question: Question) -> dict[str, Any]:
-        return {"tests": [fake.test(str(each), question) for each in range(9)]}
+        return {"tests": [fake.draft(str(each), question) for each in range(9)]}
 
     writer.answers(fake.BATCH, generous)
     assert len(PromptSynthesizer("refunds").generate(4).tests or ()) == 4
@@ -48,7 +48,7 @@ def test_where_no_answer_came_half_as_many_are_asked_for_at_once(writer: OpenAIS
 
 def test_duplicates_are_dropped_asked_for_again_and_at_last_told(writer: OpenAIServer) -> None:
     def same(question: Question) -> dict[str, Any]:
-        return {"tests": [fake.test("one", question)] * fake.size_of(question)}
+        return {"tests": [fake.draft("one", question)] * fake.size_of(question)}
 
     writer.answers(fake.BATCH, same)
     told = r"1 of 5 tests were generated; 16 said what another one does"
