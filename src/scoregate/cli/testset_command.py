@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from pathlib import Path
 
 import click
 
-from scoregate.cli.dataset_tables import print_json, print_table
-from scoregate.cli.people import say
+from scoregate.cli.listing import say, show_json, show_table
 from scoregate.entities import Test, TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import header_of
 from scoregate.errors import UsageError
@@ -30,12 +30,12 @@ def ls(as_json: bool) -> None:
     """Show them all."""
     found = TestSets.all()
     if as_json:
-        print_json([each.to_dict() for each in found])
+        show_json(each.to_dict() for each in found)
     elif not found:
         say("There are no test sets.")
     else:
         rows = [(each.id, each.name, each.test_set_type, each.test_count, ", ".join(each.metrics)) for each in found]
-        print_table(("id", "name", "type", "tests", "metrics"), rows, numbers=(3,))
+        show_table(("id", "name", "type", "tests", "metrics"), rows, numbers=(3,))
 
 
 @command.command("show")
@@ -46,10 +46,10 @@ def show(test_set: str, limit: int, as_json: bool) -> None:
     """Show the tests of TEST_SET, by its id or name; with --json all that is known of it."""
     found = _named(test_set)
     if as_json:
-        print_json(found.to_dict())
+        click.echo(json.dumps(found.to_dict()))
         return
     rows = [(each.category, each.topic or "", each.behavior, _said(each)) for each in islice(found.tests or (), limit)]
-    print_table(("category", "topic", "behavior", "prompt or goal"), rows, numbers=())
+    show_table(("category", "topic", "behavior", "prompt or goal"), rows)
     say(f"{found.name}: {found.test_set_type}, {len(rows)} of {found.test_count} tests")
 
 

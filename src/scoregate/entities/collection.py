@@ -7,11 +7,11 @@ from typing import ClassVar, Generic, TypeVar
 
 from scoregate.entities.base import Entity
 from scoregate.entities.filters import filter_of
-from scoregate.entities.heads import head_of, heads
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
 from scoregate.store import Store
+from scoregate.store.heads import head_of, heads
 
 E = TypeVar("E", bound=Entity)
 K = TypeVar("K", bound=KeptEntity)

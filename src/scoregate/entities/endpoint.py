@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, Field
 
 from scoregate.core.target import Reply
-from scoregate.entities.heads import made
 from scoregate.entities.kept import KeptEntity
+from scoregate.entities.made import made
 from scoregate.enums import ConnectionType
 from scoregate.errors import EndpointError, EntityError
 from scoregate.store import ENDPOINTS, StoredEndpoint

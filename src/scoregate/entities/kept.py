@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Self
 
 from scoregate.entities.base import Entity
-from scoregate.entities.heads import free_id, head_of, made
+from scoregate.entities.made import made
 from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
 from scoregate.store import Kind, Store, Writer
+from scoregate.store.heads import free_id, head_of
 
 
 class KeptEntity(Entity):

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import Field
 
-from scoregate.entities.heads import head_of
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.naming import name_of
 from scoregate.entities.place import current_store
+from scoregate.store.heads import head_of
 
 
 class Measured(KeptEntity):

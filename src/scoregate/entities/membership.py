@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any
 from uuid import uuid4
 
-from scoregate.entities.heads import head_of
 from scoregate.entities.naming import id_of
 from scoregate.entities.placing import find_test
 from scoregate.entities.test import Test, line_of_test
@@ -15,6 +14,7 @@ from scoregate.entities.test_types import check_tests, set_type
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
 from scoregate.store import TEST_SETS, Store, Writer
+from scoregate.store.heads import head_of
 from scoregate.store.rows import line_of
 from scoregate.store.test_lines import StoredTest
 from scoregate.store.test_sets import put_tests, tests_of
