@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -24,6 +25,8 @@ from scoregate.errors import EndpointError
 from scoregate.store.endpoints import StoredEndpoint
 
 _CLOSE_S = 1.0
+_LOG = logging.getLogger("scoregate.endpoints.websocket")
+_LOG.setLevel(logging.INFO)  # below that the library tells every header, and with them tokens and keys
 
 
 class _Connect(connect):
@@ -101,6 +104,7 @@ class WebSocket:
                     str(self._service.url(context)),
                     additional_headers=self._service.headers(context, token, {}),
                     user_agent_header=AGENT,
+                    logger=_LOG,
                     open_timeout=None,
                     max_size=LARGEST,
                     close_timeout=_CLOSE_S,
