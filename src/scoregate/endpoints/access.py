@@ -39,6 +39,7 @@ def access_of(definition: StoredEndpoint, outgoing: Outgoing) -> Access:
         return Access(key, query={auth.query: key}) if auth.query else Access(key, headers={auth.header: key})
     token = place.filled(auth.token if isinstance(auth, BearerToken) else definition.auth_token)
     token = token.removeprefix("Bearer ")
+    place.hide(token)
     return Access(token, headers=bearer(token) if token and adds else {})
 
 

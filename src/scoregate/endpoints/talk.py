@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -34,7 +33,7 @@ class Talk:
         context |= {"input": message, "messages": messages, "system_prompt": self._wire.system_prompt, "auth_token": ""}
         reply, identity = await self._asked(context)
         self._id = self._id if identity is None else identity
-        self._said = [*messages, {"role": "assistant", "content": _text(reply.output)}]
+        self._said = [*messages, {"role": "assistant", "content": reply.text}]
         return reply
 
     async def _asked(self, context: Context) -> tuple[Reply, Any]:
@@ -62,7 +61,3 @@ class EndpointTarget:
         """As `Target.session`; `conversation_id` goes on with one that the other side knows."""
         async with self._wire.connected() as ask:
             yield Talk(ask, self._wire, conversation_id=conversation_id)
-
-
-def _text(output: Any) -> str:
-    return output if isinstance(output, str) else json.dumps(output, default=str)

@@ -11,7 +11,7 @@ from scoregate.entities.kept import KeptEntity
 from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
 from scoregate.store import Store
-from scoregate.store.heads import head_of, heads
+from scoregate.store.heads import ambiguous, head_of, heads
 
 E = TypeVar("E", bound=Entity)
 K = TypeVar("K", bound=KeptEntity)
@@ -52,10 +52,7 @@ class Collection(Generic[E]):
         if not found:
             raise EntityError(f"No entity found with name {name!r:.200}")
         if len(found) > 1:
-            raise EntityError(
-                f"More than one entity found with name {name!r:.200}. Entity names must be unique. Please use the"
-                f" entity id instead. Matching entity IDs: {', '.join(str(each.id) for each in found):.500}"
-            )
+            raise EntityError(ambiguous(name, (each.id for each in found)))
         return found[0].pull() if found[0].id else found[0]
 
     @classmethod

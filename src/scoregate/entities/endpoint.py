@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field
 
-from scoregate.core.target import Reply
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.made import made
 from scoregate.enums import ConnectionType
@@ -69,18 +68,11 @@ class Endpoint(KeptEntity):
         Raises:
             EndpointError: no reply came that could be judged. EntityError: it cannot be called as it is defined.
         """
-        from scoregate.engine.sync import run_sync
+        from scoregate.endpoints import invoke
 
         definition, started = self.definition, time.perf_counter()
-        reply = run_sync(lambda: _asked(definition, input, conversation_id))
-        return {
-            "output": reply.output,
-            "conversation_id": reply.conversation_id,
-            "context": list(reply.context),
-            "metadata": dict(reply.metadata),
-            "tool_calls": [dict(call) for call in reply.tool_calls],
-            "execution_time": (time.perf_counter() - started) * 1000,
-        }
+        reply = invoke(definition, input, conversation_id)
+        return {**reply, "execution_time": (time.perf_counter() - started) * 1000}
 
     def test(self) -> dict[str, Any]:
         """Send it a short message, as `invoke`.
@@ -92,10 +84,3 @@ class Endpoint(KeptEntity):
             return self.invoke(_TEST)
         except EndpointError as error:
             raise EntityError(f"Endpoint is not answering: {error.message}", advice=error.advice) from error
-
-
-async def _asked(definition: StoredEndpoint, message: str, conversation_id: str | None) -> Reply:
-    from scoregate.endpoints import open_target
-
-    async with open_target(definition).session(conversation_id) as session:
-        return await session.send(message)

@@ -73,6 +73,16 @@ async def test_who_is_asked_to_wait_waits_and_that_is_no_latency(talking: Talkin
     assert 0.3 <= meter.waited_s <= time.perf_counter() - started
 
 
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("said", ["soon", "nan", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"])
+async def test_who_does_not_say_for_how_long_is_asked_again(
+    talking: Talking, chat_service: ChatService, said: str
+) -> None:
+    chat_service.fail("POST", "/chat", status=503, headers={"retry-after": said})
+    async with talking() as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
+
+
 async def test_nobody_waits_for_an_hour(talking: Talking, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", status=429, headers={"retry-after": "3600"})
     error = await failing(talking)
