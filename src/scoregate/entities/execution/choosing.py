@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scoregate.entities.execution.measures import Measures
-from scoregate.entities.heads import heads
 from scoregate.metrics import behavior_judge, read_metric
 from scoregate.metrics.judge import Judge
 from scoregate.store import BEHAVIORS, Store
+from scoregate.store.heads import heads
 
 if TYPE_CHECKING:
     from scoregate.models import Model

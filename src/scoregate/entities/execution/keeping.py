@@ -14,10 +14,10 @@ from scoregate.engine.environment import events_folder, selection
 from scoregate.entities.execution.asked import Asked
 from scoregate.entities.execution.executing import Course
 from scoregate.entities.execution.outcomes import error_of, measured, status_of
-from scoregate.entities.heads import free_id
 from scoregate.enums import RunStatus
 from scoregate.errors import StoreError
 from scoregate.store import TEST_RUNS, Store
+from scoregate.store.heads import free_id
 from scoregate.store.test_runs import StoredTestResult, StoredTestRun, put_results
 
 Outcomes = Iterable[tuple[Asked, CaseResult]]

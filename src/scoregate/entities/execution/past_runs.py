@@ -10,10 +10,10 @@ from scoregate.core.target import Reply
 from scoregate.entities.execution.asked import Asked
 from scoregate.entities.execution.cases import cases_of
 from scoregate.entities.execution.subjects import Answer
-from scoregate.entities.heads import heads
 from scoregate.entities.naming import id_of
 from scoregate.errors import EntityError
 from scoregate.store import TEST_RUNS, Store
+from scoregate.store.heads import heads
 from scoregate.store.test_runs import StoredTestResult, StoredTestRun, results_of
 
 _ENDED = ("Completed", "Partial", "Failed")
