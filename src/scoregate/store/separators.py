@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from _csv import _reader
+    from _csv import Reader
 
 SEPARATORS = ",;\t|"
 # Far beyond any text of a test; what is longer is most likely a quote that nobody closed.
 LONGEST_CELL = 16 * 1024 * 1024
 
 
-def rows_of(lines: Iterable[str], delimiter: str = ",") -> _reader:
+def rows_of(lines: Iterable[str], delimiter: str = ",") -> Reader:
     """The rows, read as they are taken; the reader's `line_num` says how far it is.
 
     Raises:
