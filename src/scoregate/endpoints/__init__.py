@@ -2,6 +2,6 @@
 
 from scoregate.endpoints.invoking import invoke
 from scoregate.endpoints.open_target import open_target
-from scoregate.endpoints.talk import EndpointTarget
+from scoregate.endpoints.target import EndpointTarget
 
 __all__ = ["EndpointTarget", "invoke", "open_target"]

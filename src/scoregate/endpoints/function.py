@@ -12,14 +12,14 @@ import anyio
 
 from scoregate.core.target import Reply
 from scoregate.endpoints.answers import Answer
-from scoregate.endpoints.fields import fields_of
 from scoregate.endpoints.names import NAMES, Context
 from scoregate.endpoints.opening import Opening
-from scoregate.endpoints.outgoing import outgoing_of
+from scoregate.endpoints.pace import Pace, Slots
 from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.request_mapping import outgoing_of
+from scoregate.endpoints.response_mapping import fields_of
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.turns import Pace, Slots
-from scoregate.endpoints.wires import Ask
+from scoregate.endpoints.target import Ask
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS
 from scoregate.engine.targets import target
@@ -30,7 +30,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 class Function:
-    """As `wires.Wire` has it.
+    """As `target.Wire` has it.
 
     Raises:
         EndpointError: there is no such function, or it asks for something that there is not.

@@ -15,8 +15,8 @@ from scoregate.endpoints.names import Context
 from scoregate.endpoints.replies import reply_of
 from scoregate.endpoints.service import AGENT, Service, Shared
 from scoregate.endpoints.surroundings import Surroundings
+from scoregate.endpoints.target import Ask
 from scoregate.endpoints.transport import sent
-from scoregate.endpoints.wires import Ask
 from scoregate.store.endpoints import StoredEndpoint
 
 _IN_ADDRESS = frozenset({"GET", "DELETE"})
@@ -24,7 +24,7 @@ _USUAL = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": AGE
 
 
 class Rest:
-    """As `wires.Wire` has it.
+    """As `target.Wire` has it.
 
     Raises:
         EndpointError: the endpoint cannot be called as it is defined.

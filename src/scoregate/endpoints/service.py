@@ -8,17 +8,17 @@ from typing import TypeVar
 
 import httpx
 
-from scoregate.endpoints.access import access_of, bearer
 from scoregate.endpoints.addresses import address_of, without_parameters
+from scoregate.endpoints.auth import access_of, bearer
 from scoregate.endpoints.clients import Clients
-from scoregate.endpoints.fields import fields_of
 from scoregate.endpoints.names import Context
 from scoregate.endpoints.opening import Opening
-from scoregate.endpoints.outgoing import outgoing_of
+from scoregate.endpoints.pace import Pace, Slots
+from scoregate.endpoints.request_mapping import outgoing_of
+from scoregate.endpoints.response_mapping import fields_of
+from scoregate.endpoints.retries import Patience
 from scoregate.endpoints.surroundings import Surroundings
 from scoregate.endpoints.tokens import Tokens
-from scoregate.endpoints.trying import Patience
-from scoregate.endpoints.turns import Pace, Slots
 from scoregate.errors import EndpointError
 from scoregate.store.endpoints import ClientCredentials, StoredEndpoint
 from scoregate.version import __version__

@@ -11,9 +11,9 @@ import anyio
 import httpx
 
 from scoregate.endpoints.clients import Clients
+from scoregate.endpoints.pace import waiting
 from scoregate.endpoints.surroundings import Surroundings
 from scoregate.endpoints.transport import sent
-from scoregate.endpoints.turns import waiting
 from scoregate.errors import EndpointError
 from scoregate.store.endpoints import ClientCredentials
 

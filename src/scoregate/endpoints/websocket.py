@@ -16,11 +16,11 @@ from scoregate.core.target import Reply
 from scoregate.endpoints.answers import Answer, NotJson
 from scoregate.endpoints.names import Context
 from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.retries import PASSING, Passing, retry_after_s
 from scoregate.endpoints.service import AGENT, Service, Shared
 from scoregate.endpoints.surroundings import Surroundings
+from scoregate.endpoints.target import Ask
 from scoregate.endpoints.transport import LARGEST, refused
-from scoregate.endpoints.trying import PASSING, Passing, retry_after_s
-from scoregate.endpoints.wires import Ask
 from scoregate.errors import EndpointError
 from scoregate.store.endpoints import StoredEndpoint
 
@@ -38,7 +38,7 @@ class _Connect(connect):
 
 
 class WebSocket:
-    """As `wires.Wire` has it.
+    """As `target.Wire` has it.
 
     Raises:
         EndpointError: the endpoint cannot be called as it is defined.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from io import StringIO
@@ -15,6 +14,7 @@ from scoregate.errors import StoreError
 from scoregate.store.columns import PLAIN, columns_of, to_fields, to_rows
 from scoregate.store.kinds import Kind, T
 from scoregate.store.problems import checked, details
+from scoregate.store.separators import rows_of
 
 _DELIMITERS = ",;\t"
 # A spreadsheet would run these; an apostrophe in front makes them text. It is taken off again when they come back.
@@ -37,9 +37,8 @@ def read_table(text: str, kind: Kind[T], *, origin: str) -> Iterator[T]:
     Raises:
         StoreError: all that is wrong with it, by row (the header is row 1) and column.
     """
-    csv.field_size_limit(sys.maxsize)
     first = text.partition("\n")[0]
-    rows = csv.reader(StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=first.count), strict=True)
+    rows = rows_of(StringIO(text, newline=""), max(_DELIMITERS, key=first.count))
     try:
         header = _header(next(rows, []), kind, origin)
         found = ((number, _item(row, header, kind)) for number, row in enumerate(rows, 2))

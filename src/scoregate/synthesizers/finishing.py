@@ -11,7 +11,7 @@ import anyio.to_thread
 from scoregate.entities import TestSet
 from scoregate.entities.properties import About, plain_properties
 from scoregate.enums import TestType
-from scoregate.errors import ModelError, ScoregateError, SynthesisError
+from scoregate.errors import ScoregateError, SynthesisError
 from scoregate.synthesizers.brief import Brief
 from scoregate.synthesizers.chunks import Chunk
 from scoregate.synthesizers.drafting import Draft
@@ -47,7 +47,7 @@ def _name(test_set: TestSet, model: Model) -> None:
     """Tests that were paid for are not lost to a name that cannot be had."""
     try:
         test_set.set_properties(model)
-    except ModelError as error:
+    except Exception as error:  # also whatever a model of the user's own raises
         warnings.warn(f"the test set is named after its topics: {error!s:.300}", UserWarning, stacklevel=2)
         plain = plain_properties(About(test_set.categories, test_set.topics, test_set.behaviors))
         test_set.name, test_set.description = plain.name, plain.description

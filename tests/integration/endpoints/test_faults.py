@@ -13,7 +13,7 @@ from tests.integration.endpoints.conftest import Talking, opened_target
 
 from scoregate.core.endings import closing
 from scoregate.core.metering import METER, Meter
-from scoregate.endpoints import transport, trying
+from scoregate.endpoints import retries, transport
 from scoregate.errors import EndpointError
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trying, "_FIRST_S", 0.01)
+    monkeypatch.setattr(retries, "_FIRST_S", 0.01)
 
 
 async def failing(talking: Talking, **fields: Any) -> EndpointError:

@@ -118,6 +118,24 @@ class Slow:
         return await self._model.a_generate(prompt, **options)
 
 
+class Nameless(Slow):
+    """It writes tests and fails at their name, in its own way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.generate = self._fail
+
+    def _fail(self, *_: Any, **__: Any) -> Generation:
+        raise ConnectionError("gone")
+
+
+@pytest.mark.usefixtures("writer")
+def test_tests_are_not_lost_to_a_name_that_cannot_be_had() -> None:
+    with pytest.warns(UserWarning, match="named after its topics: gone"):
+        made = PromptSynthesizer("refunds", model=Nameless()).generate(2)
+    assert (len(made.tests or ()), made.name) == (2, "Test Set - Refunds")
+
+
 def test_no_more_questions_are_under_way_than_may_be_and_tests_stand_in_the_order_of_batches(
     writer: OpenAIServer,
 ) -> None:

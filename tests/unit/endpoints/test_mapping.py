@@ -12,12 +12,12 @@ from jsonpath_ng.ext.parser import parse
 
 from scoregate.core.target import Reply
 from scoregate.endpoints.answers import Answer
-from scoregate.endpoints.bodies import body_of
-from scoregate.endpoints.fields import fields_of
+from scoregate.endpoints.json_paths import path_of
 from scoregate.endpoints.names import CONVERSATION
-from scoregate.endpoints.outgoing import outgoing_of
-from scoregate.endpoints.paths import path_of
 from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.request_bodies import body_of
+from scoregate.endpoints.request_mapping import outgoing_of
+from scoregate.endpoints.response_mapping import fields_of
 from scoregate.endpoints.surroundings import Surroundings
 from scoregate.errors import EndpointError
 from scoregate.store import StoredEndpoint

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scoregate.endpoints.bodies import DEFAULT, RAW, body_of
-from scoregate.endpoints.leaves import Leaf, is_template
-from scoregate.endpoints.names import Context
+from scoregate.endpoints.names import Context, is_template
+from scoregate.endpoints.request_bodies import DEFAULT, RAW, body_of
+from scoregate.endpoints.request_fillers import Filler
+from scoregate.endpoints.request_texts import text_filler
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.texts import leaf
 from scoregate.store.endpoints import StoredEndpoint
 
 _SYSTEM = "system_prompt"
@@ -24,14 +24,14 @@ class Outgoing:
     """Of one endpoint. `names` are those that its templates use, `is_raw` says that the body is a text of any kind."""
 
     surroundings: Surroundings
-    body: Leaf
-    headers: Leaf
-    query: Leaf
+    body: Filler
+    headers: Filler
+    query: Filler
     is_raw: bool
     names: frozenset[str]
     system_prompt: str
 
-    def filled(self, part: Leaf, context: Context) -> Any:
+    def filled(self, part: Filler, context: Context) -> Any:
         """What is sent for a message.
 
         Raises:
@@ -54,7 +54,7 @@ class Outgoing:
             what = f"what the mapping of requests makes has no form in JSON: {error!s:.200}"
             raise self.surroundings.fail(what, kind="mapping_error") from None
 
-    def pairs(self, part: Leaf, context: Context) -> list[tuple[str, str]]:
+    def pairs(self, part: Filler, context: Context) -> list[tuple[str, str]]:
         """Headers or parameters, as texts.
 
         Raises:
@@ -90,7 +90,7 @@ def outgoing_of(definition: StoredEndpoint, surroundings: Surroundings) -> Outgo
     raw = mapping.get(RAW) if isinstance(mapping, Mapping) else None
     return Outgoing(
         surroundings,
-        body=leaf(raw, surroundings) if isinstance(raw, str) else body_of(raw or mapping, surroundings),
+        body=text_filler(raw, surroundings) if isinstance(raw, str) else body_of(raw or mapping, surroundings),
         headers=body_of(definition.request_headers, surroundings),
         query=body_of(definition.query_params, surroundings),
         is_raw=raw is not None,

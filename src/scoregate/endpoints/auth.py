@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from scoregate.endpoints.outgoing import Outgoing
+from scoregate.endpoints.request_mapping import Outgoing
 from scoregate.store.endpoints import ApiKey, BearerToken, ClientCredentials, StoredEndpoint
 
 

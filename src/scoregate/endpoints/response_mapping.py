@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scoregate.endpoints.answers import Finder
-from scoregate.endpoints.leaves import is_template
-from scoregate.endpoints.paths import path_of
+from scoregate.endpoints.json_paths import path_of
+from scoregate.endpoints.names import is_template
 from scoregate.endpoints.surroundings import Surroundings
 
 _PLAINLY = ("output", "conversation_id", "context", "metadata", "tool_calls")
@@ -27,9 +27,9 @@ def _finder(text: str, name: str, surroundings: Surroundings) -> Finder:
         find = path_of(text, surroundings)
         return lambda answer: find(answer.value)
     if is_template(text):
-        from scoregate.endpoints.answer_templates import answer_leaf
+        from scoregate.endpoints.response_templates import template_finder
 
-        return answer_leaf(text, surroundings)
+        return template_finder(text, surroundings)
     return surroundings.misconfigured(
         f"{text!r:.200}, which is to be {name!r:.60} of a reply, is neither a JSONPath nor a template",
         f"Write $.{text:.60}, or {{{{ {text:.60} }}}}.",

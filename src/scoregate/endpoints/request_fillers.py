@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 from scoregate.endpoints.names import NAMES, Context
 from scoregate.endpoints.surroundings import Surroundings
 
-Leaf: TypeAlias = Callable[[Context], Any]
-_MARKS = ("{{", "{%", "{#")
+Filler: TypeAlias = Callable[[Context], Any]
 
 
 class Omitted:
@@ -20,19 +19,14 @@ OMITTED = Omitted()
 
 
 class Constant:
-    """A leaf that says the same whatever is asked."""
+    """A filler that says the same whatever is asked."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __call__(self, context: Context) -> Any:  # noqa: ARG002 - as a leaf is called
+    def __call__(self, context: Context) -> Any:  # noqa: ARG002 - as a filler is called
         """The value."""
         return self.value
-
-
-def is_template(text: str) -> bool:
-    """Whether there is any Jinja in it."""
-    return any(mark in text for mark in _MARKS)
 
 
 def check_names(used: set[str], surroundings: Surroundings) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 from jinja2 import StrictUndefined, Undefined, pass_context
 from jinja2.runtime import Context as JinjaContext
 
-from scoregate.endpoints.leaves import Leaf, check_names
 from scoregate.endpoints.names import CONVERSATION, Context
+from scoregate.endpoints.request_fillers import Filler, check_names
+from scoregate.endpoints.request_templates import Unnamed
+from scoregate.endpoints.sandbox import names_in, parsed, printer, sandbox
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.templates import Unnamed, names_in, parsed, printer, sandbox
 
 _SLOTS = "_slots"
 _STRING_OR_SLOT = r'"(?:[^"\\]|\\.)*"|{0}\d+;'
@@ -79,11 +80,11 @@ BODIES = sandbox(StrictUndefined, finalize=_finalize)
 BODIES.filters = {**BODIES.filters, "tojson": _tojson}
 
 
-def json_leaf(text: str, surroundings: Surroundings) -> Leaf:
+def json_filler(text: str, surroundings: Surroundings) -> Filler:
     """What makes a body of a text that is no JSON before it is filled.
 
     Raises:
-        EndpointError: as of `texts.leaf`.
+        EndpointError: as of `request_texts.text_filler`.
     """
     tree = parsed(text, BODIES, surroundings)
     used = names_in(tree)

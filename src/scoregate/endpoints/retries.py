@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import anyio
 
-from scoregate.endpoints.turns import Pace, waiting
+from scoregate.endpoints.pace import Pace, waiting
 from scoregate.errors import EndpointError
 
 T = TypeVar("T")

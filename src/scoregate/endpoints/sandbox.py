@@ -6,27 +6,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from jinja2 import ChainableUndefined, StrictUndefined, Template, TemplateError, Undefined, meta, nodes
+from jinja2 import Template, TemplateError, Undefined, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 
-from scoregate.endpoints.leaves import OMITTED, Leaf, check_names
-from scoregate.endpoints.names import CONVERSATION, Context
+from scoregate.endpoints.names import Context
 from scoregate.endpoints.surroundings import Surroundings
 from scoregate.store.references import REFERENCE
 
 _PYTHONS = re.compile(r"__\w+__")
 _GLOBALS = {"range": safe_range, "dict": dict}
-
-
-class Omission(Exception):
-    """A text asks for a conversation that has no id yet."""
-
-
-class Unnamed(Undefined):
-    """The id of a conversation that has none yet: a template may ask for it, and cannot print it."""
-
-    def __str__(self) -> str:
-        raise Omission
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -44,37 +32,6 @@ def sandbox(undefined: type[Undefined], **options: Any) -> Sandbox:
     made = Sandbox(undefined=undefined, keep_trailing_newline=True, **options)
     made.globals = dict(_GLOBALS)
     return made
-
-
-REQUESTS, ANSWERS = sandbox(StrictUndefined), sandbox(ChainableUndefined)
-
-
-def request_leaf(text: str, surroundings: Surroundings) -> Leaf:
-    """As `texts.leaf`, of a text with Jinja in it."""
-    tree = parsed(text, REQUESTS, surroundings)
-    used = names_in(tree)
-    check_names(used, surroundings)
-    ids = used & set(CONVERSATION)
-    evaluate = evaluator(tree, REQUESTS)
-
-    def filled(context: Context) -> Any:
-        unnamed = {name: Unnamed(name=name) for name in ids if context[name] is None}
-        try:
-            value = evaluate({**context, **unnamed} if unnamed else context)
-        except Omission:
-            return OMITTED
-        return _defined(value)
-
-    return filled
-
-
-def _defined(value: Any) -> Any:
-    """The value, where it is one; what a sandbox has kept back says so."""
-    if isinstance(value, Unnamed):
-        return OMITTED
-    if isinstance(value, Undefined):
-        str(value)
-    return value
 
 
 def parsed(text: str, environment: Sandbox, surroundings: Surroundings) -> nodes.Template:
@@ -106,7 +63,7 @@ def expression_of(tree: nodes.Template) -> nodes.Expr | None:
     return parts[0] if len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData) else None
 
 
-def evaluator(tree: nodes.Template, environment: Sandbox) -> Leaf:
+def evaluator(tree: nodes.Template, environment: Sandbox) -> Callable[[Context], Any]:
     """What fills a template: an expression alone gives its value, anything else a text."""
     if (alone := expression_of(tree)) is None:
         return printer(tree, environment)

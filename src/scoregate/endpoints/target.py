@@ -1,15 +1,29 @@
-"""One conversation with an endpoint: what was said so far, and by what name the other side knows it."""
+"""An endpoint as a target: conversations with it, and what they need of the way to the other side, whichever it is."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Protocol, TypeAlias
 
 from scoregate.core.target import Reply
 from scoregate.endpoints.names import CONVERSATION, Context
-from scoregate.endpoints.wires import Ask, Wire
+from scoregate.endpoints.surroundings import Surroundings
 from scoregate.errors import EndpointError
+
+# Sends what the names stand for; gives the reply, and the id of the conversation as the other side wrote it.
+Ask: TypeAlias = Callable[[Context], Awaitable[tuple[Reply, Any]]]
+
+
+class Wire(Protocol):
+    """One way to one endpoint; safe for many conversations at a time."""
+
+    place: Surroundings
+    system_prompt: str
+
+    def connected(self) -> AbstractAsyncContextManager[Ask]:
+        """The way, for one conversation."""
+        ...
 
 
 class Talk:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any
 
-from jinja2 import Undefined
+from jinja2 import ChainableUndefined, Undefined
 
 from scoregate.endpoints.answers import Answer, Finder
-from scoregate.endpoints.paths import Path, path_of
+from scoregate.endpoints.json_paths import Path, path_of
+from scoregate.endpoints.sandbox import evaluator, expression_of, names_in, parsed, sandbox
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.templates import ANSWERS, evaluator, expression_of, names_in, parsed
 
+_ANSWERS = sandbox(ChainableUndefined)
 _TEXT, _WHOLE, _PATH = "response_text", "response", "jsonpath"
 
 
-def answer_leaf(text: str, surroundings: Surroundings) -> Finder:
+def template_finder(text: str, surroundings: Surroundings) -> Finder:
     """What finds a field: a name or an expression alone gives what it is, anything else a text; an empty one is none.
 
     Names are the fields of the answer, `response` for all of it, `response_text` for it as it came, and
@@ -24,10 +25,10 @@ def answer_leaf(text: str, surroundings: Surroundings) -> Finder:
     Raises:
         EndpointError: the template cannot be read.
     """
-    tree = parsed(text, ANSWERS, surroundings)
+    tree = parsed(text, _ANSWERS, surroundings)
     is_text_alone = names_in(tree) <= {_TEXT}
     is_expression = expression_of(tree) is not None
-    evaluate = evaluator(tree, ANSWERS)
+    evaluate = evaluator(tree, _ANSWERS)
     jsonpath = partial(_at, surroundings=surroundings)
 
     def found(answer: Answer) -> Any:
