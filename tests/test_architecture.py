@@ -64,7 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "entities": GROUND | {"conversations", "endpoints", "engine", "enums", "judging", "metrics", "models", "store"},
     "synthesizers": GROUND | {"engine", "entities", "enums", "judging", "models"},
     "client": GROUND | {"datasets", "judges", "offline_tests", "store"},
-    "worker": GROUND | {"client", "engine"},
+    "worker": GROUND | {"client", "engine", "entities", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.book": GROUND | PLAIN | {"store"},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from pydantic_core import from_json
 
-from scoregate.client import Client
 from scoregate.core.parts import ErrorInfo, Origin
 from scoregate.engine.environment import events_folder, message
 from scoregate.engine.errors import error_info
@@ -18,6 +18,7 @@ from scoregate.engine.origin import caller, stated
 from scoregate.engine.run_suite import finish
 from scoregate.engine.targets import target
 from scoregate.errors import JudgmentTestError, ScoregateError, SettingsError
+from scoregate.store import open_store
 
 # What an order calls the functions that `run` takes.
 _FUNCTIONS = {"agent": "agent_function", "pass_condition": "pass_condition_fn"}
@@ -27,12 +28,14 @@ def main(words: Sequence[str]) -> int:
     """Carry out an order, which the host wrote as JSON: a kind of `KINDS`, and what it says of it."""
     kind, order = words
     told: dict[str, Any] = from_json(order)
-    with stated(Origin(told.pop("file"))):
+    with stated(Origin(told.pop("file"), told.pop("line", 1))):
         return KINDS[kind](**told)
 
 
 def run_config(*, name: str, origin: str, **order: Any) -> int:
     """Run a test config; whatever keeps it from being run is an error in its record, which is told by `origin`."""
+    from scoregate.client import Client
+
     try:
         found = {_FUNCTIONS[key]: loaded(key, order.pop(key)) for key in _FUNCTIONS if key in order}
         Client().offline_tests.run(name, **found, **order)
@@ -43,6 +46,18 @@ def run_config(*, name: str, origin: str, **order: Any) -> int:
         print(error, file=sys.stderr)
     except (ScoregateError, TypeError, ValueError) as error:
         tell(name, error, origin)
+    return 0
+
+
+def run_test_set(*, name: str, path: str, document: Mapping[str, Any] | None = None) -> int:
+    """Run a suite that is data, by the path of its file, or as a document that stands for it; whatever keeps it from
+    being run is an error in its record."""
+    from scoregate.entities.execution.suite_files import run_suite_file
+
+    try:
+        run_suite_file(Path(path), open_store(), document=document)
+    except (ScoregateError, OSError, TypeError, ValueError) as error:
+        tell(name, error, path)
     return 0
 
 
@@ -75,7 +90,7 @@ def tell(suite: str, error: Exception, origin: str) -> None:
     finish(log, perf_counter())
 
 
-KINDS: Mapping[str, Callable[..., int]] = {"config": run_config}
+KINDS: Mapping[str, Callable[..., int]] = {"config": run_config, "testset": run_test_set}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,7 @@ from scoregate.ci.confirm import confirm
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.parts import Ports, Reporting
 from scoregate.ci.plan import Plan, make_plan
-from scoregate.ci.policies import chosen_policy
+from scoregate.ci.policies import chosen_policy, with_gates
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.unless import unless
 from scoregate.core.compare import Comparison, compare
@@ -46,6 +46,7 @@ class Outcome:
 async def gate(settings: Settings, ports: Ports) -> Outcome:
     """Run the suites and judge them."""
     found = await ports.discover(settings)
+    settings = with_gates(settings, found.sources)
     async with ports.reporting.announced():
         baseline = await unless(ports.stop, first_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
         interpreter = await unless(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)

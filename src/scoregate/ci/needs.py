@@ -20,7 +20,7 @@ def with_needs(found: Found, settings: Settings, environ: Mapping[str, str], *, 
     if not spared:
         sources = (_broken(source, lacking.get(source)) for source in found.sources)
         return replace(found, sources=tuple(sources))
-    left_out = tuple(Skipped(source.path, _told(missing), suite_ids=source.suite_ids or ())
+    left_out = tuple(Skipped(source.path, _told(source, missing), suite_ids=source.suite_ids or ())
                      for source, missing in lacking.items())  # fmt: skip
     return replace(
         found,
@@ -32,7 +32,8 @@ def with_needs(found: Found, settings: Settings, environ: Mapping[str, str], *, 
 
 def _missing(source: Source, settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...]:
     names = (*(source.suite_ids or ()), source.path)
-    return tuple(dict.fromkeys(need for need in _needs(names, settings) if not environ.get(need)))
+    needs = (*source.needs, *_needs(names, settings))
+    return tuple(dict.fromkeys(need for need in needs if not environ.get(need)))
 
 
 def _needs(names: tuple[str, ...], settings: Settings) -> Iterator[str]:
@@ -44,9 +45,10 @@ def _needs(names: tuple[str, ...], settings: Settings) -> Iterator[str]:
 def _broken(source: Source, missing: tuple[str, ...] | None) -> Source:
     if not missing or source.error is not None:
         return source
-    return replace(source, error=f"{source.path}: {_told(missing)}")
+    return replace(source, error=f"{source.path}: {_told(source, missing)}")
 
 
-def _told(missing: tuple[str, ...]) -> str:
+def _told(source: Source, missing: tuple[str, ...]) -> str:
     verb = "is" if len(missing) == 1 else "are"
-    return f"{', '.join(missing)} {verb} not set, which the settings say it needs"
+    who = "its endpoint needs" if set(missing) <= set(source.needs) else "the settings say it needs"
+    return f"{', '.join(missing)} {verb} not set, which {who}"

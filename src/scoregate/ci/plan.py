@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -10,16 +11,20 @@ from itertools import count
 from pathlib import Path
 
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import Origins, Settings, SuiteSettings
 
 
 class Kind(StrEnum):
-    """How a source is run: as a script, by pytest, as a command in any language, or, a test config, by our worker."""
+    """How a source is run: as a script, by pytest, as a command in any language, or, being data, by our worker."""
 
     PYTHON = "python"
     PYTEST = "pytest"
     COMMAND = "command"
     CONFIG = "config"
+    TESTSET = "testset"
+
+
+_OF_WORKER = (Kind.CONFIG, Kind.TESTSET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +39,24 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
+class Gates:
+    """What the file of a suite sets for it; `places` tell by path of keys where."""
+
+    table: SuiteSettings
+    places: Origins
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Something that holds suites.
 
     `path` is relative to the root, with slashes; of a command it is the name, of a test config the file that it is
     kept in. `line` is that of the first suite, from 1. `suite_ids` are those in it, None where they are not known
-    before it runs. `error` says why it cannot run. `argv` and `cwd` (relative to the root) are a command's own; of a
-    test config `argv` is what Python is given.
+    before it runs. `error` says why it cannot run. `argv` and `cwd` (relative to the root) are a command's own; of what
+    is data `argv` is what Python is given.
     `foreign`: its suites may be another SDK's, which reports over HTTP. `imports` are read once it has ended.
+    `needs` are variables of the environment that its file refers to, `gates` what that sets for its suite. `apart`: it
+    takes nothing of the project's own Python, so that ours runs it.
     """
 
     path: str
@@ -54,6 +69,9 @@ class Source:
     cwd: str = "."
     foreign: bool = False
     imports: tuple[Import, ...] = ()
+    needs: tuple[str, ...] = ()
+    gates: Gates | None = field(default=None, hash=False)
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +191,9 @@ def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:
         return (*interpreter.argv, path)
     if source.kind is Kind.PYTEST:
         return (*interpreter.argv, "-m", "pytest", "-q", path)
-    return (*interpreter.argv, *source.argv) if source.kind is Kind.CONFIG else source.argv
+    if source.apart:
+        return (sys.executable, "-I", *source.argv)
+    return (*interpreter.argv, *source.argv) if source.kind in _OF_WORKER else source.argv
 
 
 def _names(sources: Iterable[Source]) -> Iterator[str]:

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from scoregate.ci.settings import Settings, load_settings
+from scoregate.ci.plan import Source
+from scoregate.ci.settings import Settings, SuiteSettings, load_settings
 from scoregate.core.policy import Limits, Policy, differences
 from scoregate.core.record import Run
 from scoregate.errors import SettingsError
 
 _UNKNOWN = "unknown, since the base carries no policy; judged by the present one"
+
+
+def with_gates(settings: Settings, sources: Iterable[Source]) -> Settings:
+    """The settings with what the files of suites set for these; where both say something, the settings stand."""
+    suites, origins = dict(settings.suites), dict(settings.origins)
+    for source in sources:
+        if source.gates is not None and source.suite_ids:
+            name = escape(source.suite_ids[0])
+            own = suites[name].model_dump(exclude_unset=True) if name in suites else {}
+            theirs = source.gates.table.model_dump(exclude_unset=True)
+            suites[name] = SuiteSettings.model_validate(_over(theirs, own))
+            origins = {("suites", name, *keys): place for keys, place in source.gates.places.items()} | origins
+    return settings.model_copy(update={"suites": suites, "origins": origins})
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, the values of `above` in the place of those of `below`, in tables too."""
+    both = {name: {**below[name], **value} if isinstance(value, Mapping) else value for name, value in above.items()
+            if name in below}  # fmt: skip
+    return {**below, **above, **both}
 
 
 def chosen_policy(settings: Settings, base: Run | None) -> tuple[Policy, Sequence[str]]:
@@ -52,13 +74,18 @@ def stored_policy(run: Run | None) -> Policy | None:
         return None
 
 
-def policy_at(tree: Path, settings: Settings, environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """The policy that the file in another tree sets, under the same environment and flags, as a record keeps it.
+def policy_at(
+    tree: Path, settings: Settings, environ: Mapping[str, str], *, sources: Iterable[Source]
+) -> Mapping[str, Any]:
+    """The policy that the files in another tree set, under the same environment and flags, as a record keeps it.
 
     Empty where its settings cannot be read.
+
+    Args:
+        sources: what that tree has.
     """
     try:
-        return asdict(load_settings(tree, environ, flags=_flags(settings)).policy())
+        return asdict(with_gates(load_settings(tree, environ, flags=_flags(settings)), sources).policy())
     except SettingsError:
         return {}
 

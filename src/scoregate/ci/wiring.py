@@ -21,6 +21,7 @@ from scoregate.ci.discover.commands import find_commands
 from scoregate.ci.discover.offline_configs import find_configs
 from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.discover.selected import selected
+from scoregate.ci.discover.test_sets import find_test_sets, found_again
 from scoregate.ci.github.base import Base
 from scoregate.ci.identity import Identity, at_home, find_identity, in_container
 from scoregate.ci.install import Site, prepare
@@ -29,18 +30,18 @@ from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.needs import with_needs
 from scoregate.ci.parts import BASE_FOLDER, Ports
 from scoregate.ci.plan import Found, Plan
-from scoregate.ci.policies import policy_at
+from scoregate.ci.policies import policy_at, with_gates
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene, open_scene
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
-from scoregate.errors import GitError
+from scoregate.errors import GitError, UsageError
 
 Say: TypeAlias = Callable[[str], None]
 Find: TypeAlias = Callable[[Path, Settings], Awaitable[Found]]
-SOURCES: tuple[Find, ...] = (find_scripts, find_commands, find_configs)
+SOURCES: tuple[Find, ...] = (find_scripts, find_commands, find_configs, find_test_sets)
 
 
 class Told(TypedDict, total=False):
@@ -56,6 +57,17 @@ async def find_all(root: Path, settings: Settings) -> Found:
     for find in SOURCES:
         found += await find(root, settings)
     return selected(found, settings.suite)
+
+
+async def gated(root: Path, settings: Settings) -> Settings:
+    """The settings with what the files of suites set for these, for a run that is judged where nothing is run.
+
+    Where the project itself is not there, as in a job that only has its runs, the settings stand alone.
+    """
+    try:
+        return with_gates(settings, (await find_test_sets(root, settings)).sources)
+    except UsageError:
+        return settings
 
 
 @asynccontextmanager
@@ -178,7 +190,8 @@ async def _rerun(
             base = rerooted(plan, tree.path, imports=await imports(plan.interpreter))
             lend_packages(base, plan)
             run = await recorder.record(base, settings, base.notices, folder=folder)
-            run = replace(run, policy=policy_at(tree.path, settings, recorder.environ))
+            sources = found_again(tree.path, (launch.source for launch in base.launches))
+            run = replace(run, policy=policy_at(tree.path, settings, recorder.environ, sources=sources))
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from scoregate.cli.closing import close
-from scoregate.cli.options import project_root, settings_of
-from scoregate.cli.stored import rejudged
+from scoregate.cli.options import project_root
+from scoregate.cli.stored import gated_settings, rejudged
 from scoregate.cli.terminal import terminal
 
 
@@ -19,6 +19,6 @@ from scoregate.cli.terminal import terminal
 )
 def command(run: Path, baseline: Path) -> int:
     """Show how every score of RUN moved against another run. Exits with 0 whatever moved."""
-    outcome = rejudged(run, baseline, settings_of(project_root(), {}))
+    outcome = rejudged(run, baseline, gated_settings(project_root(), {}))
     close(outcome, None, terminal())
     return 0

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from scoregate.cli.closing import close
-from scoregate.cli.options import gate_options, project_root, settings_of
-from scoregate.cli.stored import rejudged
+from scoregate.cli.options import gate_options, project_root
+from scoregate.cli.stored import gated_settings, rejudged
 from scoregate.cli.terminal import terminal
 
 
@@ -19,6 +19,6 @@ from scoregate.cli.terminal import terminal
 @gate_options
 def command(run: Path, baseline: Path | None, **flags: Any) -> int:
     """Judge RUN under the present settings. Nothing is run."""
-    outcome = rejudged(run, baseline, settings_of(project_root(), flags))
+    outcome = rejudged(run, baseline, gated_settings(project_root(), flags))
     close(outcome, None, terminal())
     return outcome.verdict.exit_code

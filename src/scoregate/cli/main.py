@@ -25,7 +25,7 @@ COMMANDS = {
     "overrides": "list, add, remove, import and export people's corrections of judges",
     "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
     "dataset": "list, show, add, compare and delete datasets and their versions",
-    "testset": "list, show, import and export test sets",
+    "testset": "list, show, import and export test sets, and run one",
     "synthesize": "have a model write tests, into a table to review",
     "agreement": "show how well judges agree with people, and fail when they do not",
     "judge": "list, show, add, tag and diff judges with versions",

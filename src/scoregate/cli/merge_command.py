@@ -16,7 +16,8 @@ from scoregate.ci.merging import merge, read_legs
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import open_scene
 from scoregate.cli.closing import close
-from scoregate.cli.options import judging_options, project_root, settings_of
+from scoregate.cli.options import judging_options, project_root
+from scoregate.cli.stored import gated_settings
 from scoregate.cli.terminal import terminal
 
 
@@ -31,7 +32,7 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
     Their suites are told apart by the names of the folders.
     """
     root = project_root(flags)
-    settings = settings_of(root, flags)
+    settings = gated_settings(root, flags)
     legs = read_legs(_expanded(runs), expected=expect)
     run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
 

@@ -16,7 +16,8 @@ from scoregate.ci.scene import open_scene
 from scoregate.ci.second_stage import Published, publish_first_stage
 from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
-from scoregate.cli.options import judging_options, project_root, settings_of
+from scoregate.cli.options import judging_options, project_root
+from scoregate.cli.stored import gated_settings
 from scoregate.cli.terminal import terminal
 
 
@@ -30,7 +31,7 @@ def command(**flags: Any) -> int:
     publish.
     """
     root = project_root(flags)
-    return anyio.run(_publish, root, settings_of(root, flags), terminal())
+    return anyio.run(_publish, root, gated_settings(root, flags), terminal())
 
 
 async def _publish(root: Path, settings: Settings, console: Console) -> int:

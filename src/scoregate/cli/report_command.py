@@ -11,8 +11,8 @@ from scoregate.ci.report.context import Context
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.reporting import REPORTS
 from scoregate.cli.closing import close
-from scoregate.cli.options import project_root, settings_of
-from scoregate.cli.stored import rejudged
+from scoregate.cli.options import project_root
+from scoregate.cli.stored import gated_settings, rejudged
 from scoregate.cli.terminal import terminal
 
 FORMATS = (*REPORTS, "console")
@@ -24,7 +24,7 @@ FORMATS = (*REPORTS, "console")
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="What it is held against.")
 def command(run: Path, baseline: Path | None, form: str) -> int:
     """Write RUN to standard output in one of the formats of the reports."""
-    outcome = rejudged(run, baseline, settings_of(project_root(), {}))
+    outcome = rejudged(run, baseline, gated_settings(project_root(), {}))
     if form == "console":
         close(outcome, None, terminal())
         return 0

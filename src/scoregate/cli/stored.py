@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import anyio
 
 from scoregate.ci.archive import read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import baseline_at
 from scoregate.ci.flow import Outcome, judged
 from scoregate.ci.settings import Settings
+from scoregate.ci.wiring import gated
+from scoregate.cli.options import settings_of
+
+
+def gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
+    """The settings of a project and of its suites, by which finished runs are judged.
+
+    Raises:
+        SettingsError: all that is wrong with them.
+    """
+    return anyio.run(gated, root, settings_of(root, flags))
 
 
 def rejudged(run: Path, baseline: Path | None, settings: Settings) -> Outcome:

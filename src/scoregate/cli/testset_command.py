@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from scoregate.cli import testset_running
 from scoregate.cli.listing import say, show_json, show_table
 from scoregate.entities import Test, TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import header_of
@@ -23,6 +24,9 @@ def command() -> None:
     """Test sets: kept in .scoregate/test_sets, a line a test, edited by hand or as CSV."""
 
 
+command.add_command(testset_running.command)
+
+
 @command.command("ls")
 @_json_option
 def ls(as_json: bool) -> None:
@@ -32,7 +36,8 @@ def ls(as_json: bool) -> None:
         show_json([each.to_dict() for each in found])
     else:
         rows = [(each.id, each.name, each.test_set_type, each.test_count, ", ".join(each.metrics)) for each in found]
-        show_table(("id", "name", "type", "tests", "metrics"), rows, numbers=(3,), nothing="There are no test sets.")
+        headings = ("id", "name", "type", "tests", "metrics")
+        show_table(headings, rows, numbers=(3,), nothing="There are no test sets.")
 
 
 @command.command("show")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Naming, Usage
-from scoregate.core.parts import ErrorInfo
+from scoregate.core.parts import ErrorInfo, Origin
 
 
 class Status(StrEnum):
@@ -47,6 +47,7 @@ class CaseResult:
     """Everything known of one trial of one case. `suite` is the index of its suite within the run.
 
     `labels` is what evaluators said without a score.
+    `origin` is the line that the case was read from, where it stands in a file of its own.
     """
 
     suite: int
@@ -68,6 +69,7 @@ class CaseResult:
     usage: Usage | None = None
     trace: Any = None
     labels: dict[str, Naming] = field(default_factory=dict)
+    origin: Origin | None = None
 
     @property
     def key(self) -> CaseKey:

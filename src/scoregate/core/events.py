@@ -61,7 +61,10 @@ class SuiteStarted(_Event):
 
 @_event
 class CaseStarted(_Event):
-    """`case` is the hash; `digest` tells whether the case's definition changed under the same hash."""
+    """`case` is the hash; `digest` tells whether the case's definition changed under the same hash.
+
+    `origin` is the line of a file, such as a table, that the case was read from.
+    """
 
     type: Literal["case_started"] = "case_started"
     case: str
@@ -71,6 +74,7 @@ class CaseStarted(_Event):
     digest: str = ""
     tags: tuple[str, ...] = ()
     cluster: str | None = None
+    origin: Origin | None = None
 
 
 @_event

@@ -98,7 +98,7 @@ class SuiteFold:
     def _case_started(self, event: CaseStarted) -> None:
         case = self._case(event)
         case.name, case.input, case.digest = event.name or event.case, event.input, event.digest
-        case.tags, case.cluster = event.tags, event.cluster
+        case.tags, case.cluster, case.origin = event.tags, event.cluster, event.origin
 
     def _case_output(self, event: CaseOutput) -> None:
         case = self._case(event)

@@ -26,7 +26,7 @@ EventType: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a suite is defined: a path relative to the repository, a line counted from 1."""
+    """Where a suite or a case is defined: a path relative to the repository, a line counted from 1."""
 
     file: str
     line: int = 1

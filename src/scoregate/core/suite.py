@@ -20,7 +20,8 @@ class Case(NamedTuple):
 class Description(NamedTuple):
     """A case as the record tells it: `body` has a JSON form, `cluster` groups cases that belong together.
 
-    `digest` is that of the definition, to tell whether it changed under the same hash.
+    `digest` is that of the definition, to tell whether it changed under the same hash; `origin` is the line of the file
+    that it was read from, where there is one.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Description(NamedTuple):
     digest: str = ""
     tags: tuple[str, ...] = ()
     cluster: str | None = None
+    origin: Origin | None = None
 
 
 class Scorer(NamedTuple):

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
 
 from scoregate.core.parts import Origin
@@ -34,10 +35,15 @@ def caller() -> Origin | None:
         if frame.f_back is None:
             return None
         frame = frame.f_back
-    root = os.environ.get("SCOREGATE_ROOT") or str(Path.cwd())
-    return Origin(_relative(frame.f_code.co_filename, root), frame.f_lineno)
+    return Origin(relative(frame.f_code.co_filename), frame.f_lineno)
 
 
+def relative(file: str) -> str:
+    """The path of a file from the repository's root, with slashes; as it is where it is not below that."""
+    return _relative(file, os.environ.get("SCOREGATE_ROOT") or str(Path.cwd()))
+
+
+@lru_cache(maxsize=256)
 def _relative(file: str, root: str) -> str:
     try:
         return Path(file).resolve().relative_to(Path(root).resolve()).as_posix()

@@ -65,6 +65,7 @@ class TaskStage:
             digest=told.digest,
             tags=told.tags,
             cluster=told.cluster,
+            **({} if told.origin is None else {"origin": told.origin}),
             **trial.key,
         )
 

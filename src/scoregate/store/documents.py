@@ -11,6 +11,7 @@ from pydantic import PrivateAttr, ValidationError
 
 from scoregate.store.kinds import Kind, T
 from scoregate.store.problems import checked, details, marker, told
+from scoregate.store.toml_lines import line_of
 from scoregate.store.toml_text import updated
 from scoregate.store.words import Item
 
@@ -71,7 +72,8 @@ def _read(data: bytes, kind: Kind[T]) -> Iterator[tuple[int, T | str | None]]:
     except tomllib.TOMLDecodeError as error:
         yield _broken(str(error), len(lines))
     except ValidationError as error:
-        yield from ((_line(where, text), told(where, what)) for where, what in details(error))
+        for where, what in details(error, kind.model):
+            yield line_of(text, where.split(".")), told(where, what)
     else:
         if isinstance(item, Document):
             item._text = text
@@ -97,11 +99,3 @@ def _broken(said: str, last: int) -> tuple[int, str]:
     place = _PLACE.search(said)
     line = int(place[1]) if place and place[1] else last
     return line, _PLACE.sub("", said)
-
-
-def _line(where: str, text: str) -> int:
-    """The line on which a field begins; the first where it is not there."""
-    name = re.escape(where.partition(".")[0])
-    key = rf"""["']?{name}["']?"""
-    found = re.search(rf"^[ \t]*(?:{key}[ \t]*[.=]|\[+[ \t]*{key}[ \t]*[.\]])", text, re.MULTILINE) if name else None
-    return text.count("\n", 0, found.start()) + 1 if found else 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from scoregate.errors import StoreError
 from scoregate.store.kinds import Kind, T
+from scoregate.store.suggestions import suggestion
 
 N = TypeVar("N")
 _MOST = 10
@@ -28,12 +29,16 @@ def said(error: ValidationError) -> str:
     return "; ".join(told(*each) for each in details(error))
 
 
-def details(error: ValidationError) -> Iterable[tuple[str, str]]:
-    """For each thing that is wrong: where in the item, empty where in all of it, and what."""
+def details(error: ValidationError, model: type[BaseModel] | None = None) -> Iterable[tuple[str, str]]:
+    """For each thing that is wrong: where in the item, empty where in all of it, and what.
+
+    Args:
+        model: of the item, to tell which field may have been meant.
+    """
     for found in error.errors(include_url=False, include_context=False):
         where = ".".join(str(part) for part in found["loc"])
         if found["type"] == "extra_forbidden":
-            yield where, "there is no such field"
+            yield where, f"there is no such field{suggestion(model, found['loc']) if model else ''}"
         elif found["type"] in ("missing", "json_invalid"):
             yield where, "is missing" if found["type"] == "missing" else found["msg"]
         elif found["type"] == SECRET:

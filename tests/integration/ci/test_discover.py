@@ -104,7 +104,7 @@ async def test_a_named_folder_that_git_ignores_is_searched_all_the_same(reposito
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("gone.py", "does not exist"), ("README.md", "is no Python file"), ("pipe.py", "is no Python file")],
+    [("gone.py", "does not exist"), ("README.md", "is neither a Python file"), ("pipe.py", "is neither a Python file")],
 )
 async def test_a_named_path_that_is_no_suite_file_is_an_error(repository: Repository, path: str, said: str) -> None:
     os.mkfifo(repository.root / "pipe.py")

@@ -53,6 +53,7 @@ FULL = CaseResult(
     Usage(7, 8),
     {"trace_id": "t", "spans": [{"name": "ask"}]},
     {"plain": Naming("odd"), "full": Naming("kind", {"why": ["x"]}, Usage(1, 2, 3, 0.25, "m-1"))},
+    Origin("evals/refunds.csv", 12),
 )
 
 
@@ -174,6 +175,7 @@ CASES = st.builds(
     attempts=st.integers(1, 5),
     tags=st.lists(st.text(), max_size=2).map(tuple),
     cluster=st.none() | st.text(),
+    origin=st.none() | st.builds(Origin, st.text(), st.integers(-1, 10**6)),
     evaluations=st.dictionaries(st.text(), st.builds(Evaluation, SCORES, metadata=st.none() | JSON), max_size=3),
     usage=st.none() | st.builds(Usage, st.integers(0, 10**6), st.integers(0, 10**6), cost=st.none() | st.floats(0, 10)),
 )

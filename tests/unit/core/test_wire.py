@@ -40,6 +40,7 @@ content = st.recursive(
 small = st.integers(0, 2**40)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 maybe = st.none() | text
+place = st.none() | st.builds(Origin, text, small)
 threshold = st.builds(Threshold, lt=st.none() | finite, gte=st.none() | finite)
 assertion = st.builds(
     Assertion, text, st.booleans(), st.booleans(), st.none() | st.dictionaries(text, content, max_size=2)
@@ -59,14 +60,14 @@ events: st.SearchStrategy[Event] = st.one_of(
     st.builds(
         SuiteStarted,
         **common,
-        origin=st.none() | st.builds(Origin, text, small),
+        origin=place,
         evaluators=st.lists(evaluator, max_size=2).map(tuple),
         cases=st.none() | small,
         params=st.none() | st.dictionaries(text, content, max_size=2),
         sdk=maybe,
         message=maybe,
     ),
-    st.builds(CaseStarted, **trial, name=text, input=content, digest=text, tags=texts, cluster=maybe),
+    st.builds(CaseStarted, **trial, name=text, input=content, digest=text, tags=texts, cluster=maybe, origin=place),
     st.builds(CaseOutput, **trial, output=content, duration_ms=perhaps, attempts=small, usage=st.none() | usage),
     st.builds(
         Scored,

@@ -70,6 +70,7 @@ class Trial:
     unscored: tuple[str, ...] = ()
     digest: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Told:
 
     def _trial(self, trial: Trial) -> Iterable[Event]:
         where: dict[str, Any] = {"suite": self.id, "case": trial.hash, "repeat": trial.repeat}
-        yield CaseStarted(**where, name=trial.name, digest=trial.digest)
+        yield CaseStarted(**where, name=trial.name, digest=trial.digest, origin=trial.origin)
         if trial.error:
             yield Errored(**where, stage="task", error=trial.error)
         else:

@@ -83,6 +83,7 @@ def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
         ],
         name=f"keeps a preference in mind {at + 1}",
         output=Conversation(turns, ended, goal, ("Turn 1: greets politely",)).plain(),
+        origin=Origin("evals/planner.csv", at + 2),
     )
 
 

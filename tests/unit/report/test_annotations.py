@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,8 @@ from scoregate.ci.report.annotations import annotate
 from scoregate.ci.report.view import ReportView
 from scoregate.core.events import Origin
 from scoregate.core.policy import Limits
+
+TABLE = partial(Origin, "evals/refunds.csv")
 
 
 def bad(suites: int, **place: object) -> ReportView:
@@ -39,6 +42,19 @@ def test_each_stands_at_the_line_of_its_suite() -> None:
 def test_in_a_project_below_the_repositorys_top_the_path_is_from_that() -> None:
     (only,) = annotate(bad(1, folder="services/bot"))
     assert only.file == "services/bot/evals/s0.py"
+
+
+def test_cases_that_newly_fail_stand_at_the_lines_that_they_were_read_from() -> None:
+    def told(score: float) -> Told:
+        trials = [Trial(f"c{at}", [Score("e", score)], name=f"case {at}", origin=TABLE(at)) for at in range(9)]
+        return Told("suite", [*trials, Trial("nowhere", [Score("e", score)])])
+
+    view = view_of(make_run(told(0.0)), make_run(told(1.0)), context=replace(CONTEXT, folder="bot"))
+    notices = [each for each in annotate(view) if each.level == "notice"]
+    assert len(notices) == 5
+    assert {each.file for each in notices} == {"bot/evals/refunds.csv"}
+    first = min(notices, key=lambda each: each.line or 0)
+    assert f"newly failing: case {first.line}: e 0, needs" in first.message
 
 
 def test_there_are_never_more_than_a_runner_shows() -> None:

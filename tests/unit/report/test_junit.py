@@ -17,10 +17,10 @@ from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_o
 from tests.unit.report.scenes import SCENES, bot, router
 
 from scoregate.ci.report import held, junit, junit_elements
-from scoregate.ci.report.junit_elements import Built, Form
+from scoregate.ci.report.junit_elements import Built, Form, Place
 from scoregate.ci.report.view import ReportView
 from scoregate.core.case import CaseResult
-from scoregate.core.events import ErrorInfo
+from scoregate.core.events import ErrorInfo, Origin
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit-10.xsd")))
 
@@ -230,6 +230,17 @@ def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
 def test_a_form_is_filled_in_as_junit_xml_would_write_it(
     classname: str, properties: Sequence[tuple[str, str]], name: str
 ) -> None:
-    form = Form(junit_elements.TestCase("blank", classname, file="evals/bot.py", line=3))
-    built = Built(junit_elements.TestCase(name, classname, file="evals/bot.py", line=3), 1.25, properties)
-    assert form.filled(name, 1.25, properties) == junit_elements.testcases([built])
+    place: Place = {"file": 'evals/<"bot".py', "line": 3}
+    form = Form(junit_elements.TestCase("blank", classname))
+    built = Built(junit_elements.TestCase(name, classname, **place), 1.25, properties)
+    assert form.filled(name, 1.25, properties, place=place) == junit_elements.testcases([built])
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_a_case_that_was_read_from_a_file_stands_at_its_line_there(score: float) -> None:
+    told = told_of(
+        Trial("a", [Score("e", score)], origin=Origin("evals/refunds.csv", 12)), Trial("b", [Score("e", score)])
+    )
+    cases = list(next(iter(JUnitXml.fromstring(text_of(told).encode()))))
+    places = [(case._elem.get("file"), case._elem.get("line")) for case in cases]
+    assert places == [("evals/refunds.csv", "12"), ("evals/support_bot.py", "41")]

@@ -145,7 +145,7 @@ RIGHT = 'score_type = "binary"\nprompt = "x"\n'
         (f"{RIGHT}promt = 1\n", 3, "promt: there is no such field"),
         (f'{RIGHT}version = "1"\n', 3, "version: must be written as in 1.2, not '1'"),
         (f"{RIGHT}version = 1.2\n", 3, "version: must be a valid string, not 1.2"),
-        (f'{RIGHT}\n[tags]\nprod = "x"\n', 4, "tags.prod: must be written as in 1.2, not 'x'"),
+        (f'{RIGHT}\n[tags]\nprod = "x"\n', 5, "tags.prod: must be written as in 1.2, not 'x'"),
         (f'{RIGHT}tags.latest = "1.0"\n', 3, "other than latest"),
         (
             'score_type = "yes"\nprompt = "x"\n',

@@ -12,7 +12,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
-from scoregate.core.events import ErrorInfo
+from scoregate.core.events import ErrorInfo, Origin
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _MAX_COUNT = 2**53
@@ -139,6 +139,10 @@ def _error(data: Mapping[str, Any]) -> CaseError:
     return CaseError(ErrorInfo(**info), _optional_text(data.get("evaluator")), _usage(data.get("usage")))
 
 
+def _origin(data: Mapping[str, Any] | None) -> Origin | None:
+    return None if data is None else Origin(_text(data["file"]), _checked(data.get("line", 1), int))
+
+
 def _texts(values: list[str] | None) -> tuple[str, ...]:
     return tuple(map(_text, _checked(values, list))) if values else ()
 
@@ -194,4 +198,5 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "pending": _texts,
     "usage": _usage,
     "trace": _as_it_is,
+    "origin": _origin,
 }

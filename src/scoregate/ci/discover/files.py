@@ -13,8 +13,21 @@ from scoregate.errors import UsageError
 
 FOLDER = "evals"
 PATTERNS = ("eval_*.py", "*_eval.py", "*.eval.py")
+PYTHON, TOML = ".py", ".toml"
 _VENDORED = {"node_modules", "site-packages", "__pycache__"}
 _BUILT = {"build", "dist"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Files that may hold suites: how their names end, and the patterns of those that do wherever they are."""
+
+    suffix: str
+    patterns: tuple[str, ...]
+
+
+SCRIPTS = Sort(PYTHON, PATTERNS)
+TEST_SETS = Sort(TOML, ("*.testset.toml",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,33 +43,33 @@ class Candidate:
     sure: bool = False
 
 
-async def candidates(root: Path, paths: Iterable[str], origin: str) -> tuple[Candidate, ...]:
+async def candidates(root: Path, paths: Iterable[str], *, origin: str, sort: Sort = SCRIPTS) -> tuple[Candidate, ...]:
     """The files to look at, sorted, each once.
 
     Args:
         paths: files and folders relative to the root; without any, the usual places. origin: where they were set.
+        sort: which files.
 
     Raises:
-        UsageError: a path does not exist or is no Python file.
+        UsageError: a path does not exist or is a file that holds no suites.
     """
     listed = await git.listed_files(root)
     paths = tuple(paths)
-    found = _named(root, paths, origin=origin, listed=listed) if paths else _usual(root, listed)
+    found = _named(root, paths, origin=origin, listed=listed) if paths else _usual(root, listed, sort)
     chosen: dict[str, Candidate] = {}
     for candidate in found:
-        if candidate.named or candidate.path not in chosen:
+        is_ours = candidate.path.endswith(sort.suffix)
+        if is_ours and (candidate.named or candidate.path not in chosen):
             chosen[candidate.path] = candidate
     return tuple(chosen[path] for path in sorted(chosen))
 
 
-def _usual(root: Path, listed: Iterable[str] | None) -> Iterator[Candidate]:
+def _usual(root: Path, listed: Iterable[str] | None, sort: Sort) -> Iterator[Candidate]:
     for path in _walked(root, root) if listed is None else filter(_is_own, listed):
         parts = PurePosixPath(path).parts
-        if not path.endswith(".py"):
-            continue
         if parts[0] == FOLDER and len(parts) > 1:
             yield Candidate(path, f"in {FOLDER}/", sure=True)
-        elif pattern := next((each for each in PATTERNS if fnmatchcase(parts[-1], each)), None):
+        elif pattern := next((each for each in sort.patterns if fnmatchcase(parts[-1], each)), None):
             yield Candidate(path, f"named {pattern}")
 
 
@@ -66,12 +79,14 @@ def _named(root: Path, paths: Iterable[str], *, origin: str, listed: Iterable[st
         relative = Path(os.path.relpath(full, root)).as_posix()
         if full.is_dir():
             inside = _inside(relative, listed or ()) or tuple(_walked(full, root))
-            yield from (Candidate(each, f"in {relative}/", sure=True) for each in inside if each.endswith(".py"))
-        elif full.is_file() and full.suffix == ".py":
+            yield from (Candidate(each, f"in {relative}/", sure=True) for each in inside)
+        elif full.is_file() and full.suffix in (PYTHON, TOML):
             yield Candidate(relative, f"named by {origin}", named=True, sure=True)
         else:
-            told = "is no Python file" if full.exists() else "does not exist"
-            advice = "Name files and folders of Python suites; others are run by [[commands]] in the settings."
+            told = "is neither a Python file nor one of TOML" if full.exists() else "does not exist"
+            advice = (
+                "Name files and folders of suites; those in other languages are run by [[commands]] in the settings."
+            )
             raise UsageError(f"{path} ({origin}) {told}", advice=advice)
 
 

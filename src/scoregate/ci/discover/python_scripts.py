@@ -25,7 +25,7 @@ async def find_scripts(root: Path, settings: Settings) -> Found:
     """
     if settings.passed_over("paths"):
         return Found()
-    files = await candidates(root, settings.paths, settings.origin("paths"))
+    files = await candidates(root, settings.paths, origin=settings.origin("paths"))
     originals, links = _distinct(root, files)
     looked = [_looked(root, file) for file in originals]
     _check_named(looked, {file.path for file in files if file.named})

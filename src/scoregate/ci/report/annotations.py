@@ -1,4 +1,4 @@
-"""Annotations: what does not hold, at the line of the suite that it is about."""
+"""Annotations: what does not hold, at the line of its suite, and cases that newly fail, each at its own line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from posixpath import join
 
+from scoregate.ci.report.case_views import FailingCase
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
@@ -14,7 +15,7 @@ from scoregate.core.rules import Finding
 
 # A runner shows ten of a kind for a step and drops the rest. One more says how many are left, and there must be room
 # for an error that ends us, and for warnings of what could not be delivered.
-MOST = {"error": 8, "warning": 4}
+MOST = {"error": 8, "warning": 4, "notice": 5}
 _MESSAGE = 1_000
 
 
@@ -30,10 +31,14 @@ class Annotation:
 
 
 def annotate(view: ReportView) -> Iterator[Annotation]:
-    """An error for each finding that does not hold, a warning for each that only warns."""
+    """An error for each finding that does not hold, a warning for each that only warns, and a notice for each of the
+    worst cases that newly fail, where they were read from a file."""
     suites = {suite.label: suite for suite in view.suites}
     yield from _of_kind("error", view.failed, suites, folder=view.context.folder)
     yield from _of_kind("warning", view.warnings, suites, folder=view.context.folder)
+    if view.newly:
+        placed = (case for case in view.failing if case.origin is not None)
+        yield from map(_of_case, islice(placed, MOST["notice"]))
 
 
 def _of_kind(
@@ -54,3 +59,11 @@ def _each(
         file = join(folder, suite.file) if suite and suite.file else None
         line = suite.line if suite else None
         yield Annotation(level, one_line(title, 250), one_line(message, _MESSAGE), file, line)
+
+
+def _of_case(case: FailingCase) -> Annotation:
+    assert case.origin is not None
+    missed = (f"{miss.evaluator} {miss.shown}, needs {miss.threshold}: {miss.why}".rstrip(": ") for miss in case.misses)
+    told = f"newly failing: {case.name}: {'; '.join(missed)}"
+    title = f"scoregate · {case.suite}"
+    return Annotation("notice", one_line(title, 250), one_line(told, _MESSAGE), case.origin.file, case.origin.line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from posixpath import basename, join
 
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.excerpts import diff
@@ -15,6 +16,7 @@ from scoregate.ci.report.text import excerpt
 from scoregate.core.case import CaseKey
 from scoregate.core.compare import Comparison
 from scoregate.core.confirmation import Confirmation
+from scoregate.core.parts import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class FailingCase:
     `diff` holds the lines in which its output differs from the base's, each led by `+`, `-` or a space; where there
     is no such output, `output` holds the beginning of its own. Both stay empty where outputs may not be shown.
     `tries` says what running the case again has shown; empty where it was not. Of a conversation, `output` holds the
-    transcript, and `talk` the turns at which it went wrong.
+    transcript, and `talk` the turns at which it went wrong. `origin` is the line of a file that it was read from, with
+    the path from the repository's top; `place` is short for it, such as `refunds.csv:12`.
     """
 
     suite: str
@@ -39,6 +42,12 @@ class FailingCase:
     output: str = ""
     same_output: bool = False
     talk: TalkView | None = None
+    origin: Origin | None = None
+
+    @property
+    def place(self) -> str:
+        """The file without its folders, and the line; empty where it was read from no file."""
+        return f"{basename(self.origin.file)}:{self.origin.line}" if self.origin else ""
 
 
 _OUTPUT = 1200
@@ -62,7 +71,8 @@ def case_views(
                 drop=pick.drop,
                 tries=tries.get((suite.label, pick.key.hash), ""),
                 misses=_misses(shot, pick),
-                url=source_url(suite, context),
+                url=source_url(shot.origin or suite.origin, context),
+                origin=_whole(shot.origin, context),
             )
             old = before.get(pick.base) if pick.base else None
             yield _with_output(view, shot, old) if context.show_outputs else view
@@ -91,3 +101,7 @@ def _with_output(view: FailingCase, shot: Snapshot, old: Snapshot | None) -> Fai
     if old is None or not old.output:
         return replace(view, output=excerpt(shot.output, _OUTPUT))
     return replace(view, diff=diff(old.output, shot.output), same_output=old.output == shot.output)
+
+
+def _whole(origin: Origin | None, context: Context) -> Origin | None:
+    return None if origin is None else replace(origin, file=join(context.folder, origin.file))

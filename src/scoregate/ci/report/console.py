@@ -60,7 +60,8 @@ def _failing(view: ReportView) -> Iterator[RenderableType]:
 
 
 def _case(case: FailingCase) -> Iterator[RenderableType]:
-    yield Text(f"  {shown(case.name)}").append(f"  {shown(case.suite)}", style="dim")
+    where = " · ".join(filter(None, (case.suite, case.place)))
+    yield Text(f"  {shown(case.name)}").append(f"  {shown(where)}", style="dim")
     for miss in case.misses:
         before = "" if miss.base is None else f"{numbers.short(miss.base)} → "
         because = f": {shown(miss.why)}" if miss.why else ""

@@ -21,6 +21,8 @@ _DIFF_LINES = 40
 _CONTEXT = 2
 _REASONS = 50
 _APART = ("prompt", "relevant_turns")
+# What a metric with a scale of its own says besides its value; the threshold stands beside the score.
+_OF_SCALES = ("scale", "passes_at")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
 
 
@@ -47,7 +49,7 @@ def reasons(evaluation: Evaluation, limit: int, *, without: Container[str] = ())
 
 def _items(metadata: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(metadata, Mapping):
-        yield from metadata.items()
+        yield from sorted(metadata.items(), key=lambda item: item[0] != "reason")
     elif metadata is not None:
         yield "metadata", metadata
 
@@ -59,7 +61,9 @@ def _inline(value: Any, limit: int) -> str:
 
 def why(evaluation: Evaluation, limit: int = 200) -> str:
     """The reasons on one line, without what is told elsewhere; empty where the evaluator gave none."""
-    return one_line("; ".join(reasons(evaluation, limit, without=_APART)), limit)
+    given = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
+    apart = (*_APART, *_OF_SCALES) if given.keys() >= {"value", "scale"} else _APART
+    return one_line("; ".join(reasons(evaluation, limit, without=apart)), limit)
 
 
 def shown_score(score: float, threshold: Threshold | None) -> str:

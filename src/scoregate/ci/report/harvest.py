@@ -11,6 +11,7 @@ from scoregate.ci.report.talks import Heard, heard
 from scoregate.ci.report.text import name, one_line
 from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.evaluation import Evaluation
+from scoregate.core.parts import Origin
 
 Where: TypeAlias = tuple[int, CaseKey]
 _KINDS = 200
@@ -48,13 +49,14 @@ class ErrorView:
 class Snapshot:
     """What is kept of a case: its name, its output as bounded text, the thresholds that it missed.
 
-    `heard` is its conversation; None where its output is none.
+    `heard` is its conversation; None where its output is none. `origin` is the line that it was read from.
     """
 
     name: str
     output: str
     misses: tuple[Miss, ...]
     heard: Heard | None = None
+    origin: Origin | None = None
 
 
 @dataclass(slots=True)
@@ -83,7 +85,7 @@ def harvest(cases: Iterable[CaseResult], wanted: Set[Where], *, errors: int, lab
 def snapshot(case: CaseResult) -> Snapshot:
     """What is kept of one case."""
     misses = (_miss(who, found) for who, found in case.evaluations.items() if found.passed is False)
-    return Snapshot(name(case.name or case.hash), as_text(case.output), tuple(misses), heard(case))
+    return Snapshot(name(case.name or case.hash), as_text(case.output), tuple(misses), heard(case), case.origin)
 
 
 def _miss(evaluator: str, found: Evaluation) -> Miss:

@@ -7,11 +7,12 @@ from itertools import chain, count
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.excerpts import as_text, reasons, shown_score, why
-from scoregate.ci.report.junit_elements import Built, Form, TestCase
+from scoregate.ci.report.junit_elements import Built, Form, Place, TestCase
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.text import excerpt, name, one_line
 from scoregate.core.case import CaseError, CaseResult, Status
 from scoregate.core.evaluation import Evaluation
+from scoregate.core.parts import Origin
 from scoregate.core.rules import Conclusion, Finding
 
 GATES = "scoregate gates"
@@ -44,24 +45,23 @@ class Desk:
         self._names = Names()
         self._show_outputs = show_outputs
         self._classname = name(suite.label, 300)
-        self._file = None if suite.file is None else one_line(suite.file, 1000)
-        self._line = suite.line
+        self._place = _place(None if suite.file is None else Origin(suite.file, suite.line or 1))
         self._keys = {evaluator: _key(evaluator) for evaluator in suite.evaluators}
-        self._form = Form(self._test("blank"))
+        self._form = Form(TestCase("blank", self._classname))
 
-    def _test(self, shown: str) -> TestCase:
-        return TestCase(shown, self._classname, file=self._file, line=self._line)
+    def _where(self, case: CaseResult) -> Place:
+        return self._place if case.origin is None else _place(case.origin)
 
     def write(self, case: CaseResult) -> Built | str:
         """One trial: to be built, or XML already where there is nothing to tell but scores."""
         status, shown = case.status, self._name(case)
         if status in _SILENT and not case.pending:
-            return self._form.filled(shown, _seconds(case), self._properties(case))
+            return self._form.filled(shown, _seconds(case), self._properties(case), place=self._where(case))
         return self._told(case, status, shown)
 
     def _told(self, case: CaseResult, status: Status, shown: str) -> Built:
         """A failed one that also met errors is a failure, so that it counts once."""
-        test = self._test(shown)
+        test = TestCase(shown, self._classname, **self._where(case))
         if status is Status.FAILED:
             test.add_failure_info(_missed(case), _failure_text(case), "ThresholdNotMet")
         elif status is Status.ERRORED:
@@ -85,6 +85,10 @@ class Desk:
             if evaluators:
                 pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
         return pairs
+
+
+def _place(origin: Origin | None) -> Place:
+    return {} if origin is None else {"file": one_line(origin.file, 1000), "line": origin.line}
 
 
 def _seconds(case: CaseResult) -> float:

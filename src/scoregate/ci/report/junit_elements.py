@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -12,9 +12,21 @@ from xml.etree.ElementTree import Element
 
 from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
 
-__all__ = ["DECLARATION", "Built", "Counts", "Form", "TestCase", "opening", "opening_of_all", "system_err", "testcases"]
+__all__ = [
+    "DECLARATION",
+    "Built",
+    "Counts",
+    "Form",
+    "Place",
+    "TestCase",
+    "opening",
+    "opening_of_all",
+    "system_err",
+    "testcases",
+]
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+Place = Mapping[str, str | int]
 _SPECIAL = re.compile("[&<>\"'\n\t]")
 
 
@@ -27,15 +39,16 @@ class Built(NamedTuple):
 
 
 class Form:
-    """A test case with nothing to tell but its time and properties: drawn by junit-xml once, filled in for each."""
+    """A test case with nothing to tell but place, time and properties: drawn by junit-xml once, filled in for each."""
 
     def __init__(self, blank: TestCase) -> None:
         (element,) = TestSuite("", [blank]).build_xml_doc()
         self._before, _, self._after = _tag(element).partition(f' name="{_attribute(blank.name)}"')
 
-    def filled(self, name: str, seconds: float, properties: Sequence[tuple[str, str]]) -> str:
+    def filled(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: Place) -> str:
         """The XML of one case. All text must be visible."""
-        tag = f'{self._before} name="{_attribute(name)}"{self._after} time="{_time(seconds)}"'
+        where = "".join([f' {key}="{_attribute(str(value))}"' for key, value in place.items()])
+        tag = f'{self._before} name="{_attribute(name)}"{self._after}{where} time="{_time(seconds)}"'
         body = _properties(properties)
         return f"{tag}>{body}</testcase>\n" if body else f"{tag}/>\n"
 

@@ -40,7 +40,7 @@ def sides(comparison: Comparison, context: Context) -> Iterator[Sides]:
         known, twin = rows[suite.label], pairs.get(at)
         yield Sides(
             label=suite.label,
-            url=source_url(suite, context),
+            url=source_url(suite.origin, context),
             now=suite.columns,
             before=base.suites[twin].columns if base is not None and twin is not None else None,
             base_index=twin,

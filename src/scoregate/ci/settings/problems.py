@@ -56,7 +56,8 @@ def wrong_values(error: ValidationError, layers: Iterable[Layer]) -> Iterator[st
     layers = tuple(layers)
     for found in error.errors(include_url=False):
         keys = tuple(str(part) for part in found["loc"])
-        yield f"{_place(keys, layers)}: {_said(keys, found)}"
+        known = _KNOWN[keys[0]].model_fields if keys[0] in _KNOWN else ()
+        yield f"{_place(keys, layers)}: {said(keys, found, known)}"
 
 
 def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
@@ -70,15 +71,16 @@ def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
     return layers[-1].place(way)
 
 
-def _said(keys: Keys, found: Mapping[str, Any]) -> str:
+def said(keys: Keys, found: Mapping[str, Any], known: Iterable[str]) -> str:
+    """One thing that pydantic found, behind these keys; `known` are the names that there are beside an unknown one."""
     name = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in keys).removeprefix(".")
     if found["type"] == "extra_forbidden":
-        return f"{name}: {_unknown(keys[-1], _KNOWN[keys[0]].model_fields)}"
+        return f"{name}: {_unknown(keys[-1], known)}"
     if found["type"] == "missing":
         return f"{name} is missing"
     rule = _RULES.get(found["type"])
-    said = rule.format(**found["ctx"]) if rule and "{" in rule else rule
-    return f"{name} = {found['input']!r:.80}: {said or found['msg'].replace('Input should', 'must')}"
+    told = rule.format(**found["ctx"]) if rule and "{" in rule else rule
+    return f"{name} = {found['input']!r:.80}: {told or found['msg'].replace('Input should', 'must')}"
 
 
 def _unknown(key: str, names: Iterable[str]) -> str:

@@ -21,6 +21,8 @@ class Asked(Protocol):
     behavior: str | None
     prompt: Prompt | None
     test_configuration: TestConfiguration | None
+    source: str | None
+    source_line: int | None
 
     @property
     def own_id(self) -> str | None:

@@ -8,8 +8,10 @@ from hashlib import blake2b
 from zlib import crc32
 
 from scoregate.core.naming import LONGEST_NAME
+from scoregate.core.parts import Origin
 from scoregate.core.suite import Case, Description
 from scoregate.core.wire import dump
+from scoregate.engine.origin import relative
 from scoregate.entities.execution.asked import Asked, said
 
 
@@ -33,7 +35,13 @@ def describe(case: Case) -> Description:
         body["behavior"] = test.behavior
     labels = (test.category, test.topic, test.behavior)
     tags = tuple(dict.fromkeys(label for label in labels if label))
-    return Description(name or case.hash[:LONGEST_NAME], body, f"{crc32(dump(body)):08x}", tags)
+    return Description(name or case.hash[:LONGEST_NAME], body, f"{crc32(dump(body)):08x}", tags, None, _origin(test))
+
+
+def _origin(test: Asked) -> Origin | None:
+    if test.source is None or test.source_line is None:
+        return None
+    return Origin(relative(test.source), test.source_line)
 
 
 def _digest(test: Asked) -> str:

@@ -1,0 +1,174 @@
+"""Suites that are data, run by the real command line: found, measured, gated as their files say."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+
+import pytest
+from tests.fakes.chat_service import ChatService
+from tests.fakes.fixtures import chat_service
+from tests.integration.host.conftest import Project
+
+__all__ = ["chat_service"]
+TABLE = """prompt_content,category,topic,behavior,expected_response
+When do you open?,Support,Hours,Answers,nine
+"Is it
+far?",Support,Way,Answers,mile
+Do you ship to Norway?,Support,Shipping,Answers,Norway
+"""
+CHECKS = """
+from scoregate.metrics import metric
+
+
+@metric("mentions", "binary")
+def mentions(input, output, expected_output):
+    return {"score": expected_output in output, "reason": f"looked for {expected_output}"}
+"""
+SUITE = """# What the desk answers.
+[testset]
+name = "desk"
+
+[endpoint]
+url = "{url}/chat"
+retries = 0
+
+[[metrics]]
+name = "mentions"
+use = "checks:mentions"
+
+[gates]
+min_pass_rate = 0.5
+"""
+
+
+@pytest.fixture
+def desk(project: Project, chat_service: ChatService) -> Iterator[Project]:
+    """A repository with a suite that is data, whose tests the service passes."""
+    project.write("checks.py", CHECKS)
+    project.write("evals/desk.csv", TABLE)
+    project.write("evals/desk.toml", SUITE.format(url=chat_service.url))
+    project.write(".gitignore", "scoregate-out\n__pycache__\n")
+    project.commit()
+    chat_service.answers("open", "At nine.")
+    chat_service.answers("far", "A mile.")
+    return project
+
+
+def test_it_is_found_and_its_cases_stand_at_their_lines(desk: Project) -> None:
+    listed = desk.scoregate("list")
+    assert "evals/desk.toml:2 [testset] desk in evals/, has a table [testset]" in " ".join(listed.output.split())
+    ran = desk.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    (suite,) = ran.run["suites"]
+    assert (suite["id"], suite["origin"]) == ("desk", {"file": "evals/desk.toml", "line": 2})
+    cases = ET.parse(ran.out / "junit.xml").getroot().iter("testcase")
+    places = {(case.get("name"), case.get("file"), case.get("line")) for case in cases if case.get("file")}
+    assert places == {
+        ("When do you open?", "evals/desk.csv", "2"),
+        ("Is it far?", "evals/desk.csv", "3"),
+        ("Do you ship to Norway?", "evals/desk.csv", "5"),
+    }
+
+
+def test_its_own_gates_judge_it_wherever_it_is_judged(desk: Project, chat_service: ChatService) -> None:
+    chat_service.answers("open|far", "No idea.")
+    ran = desk.scoregate("run")
+    assert ran.exit_code == 1, ran.output
+    assert "required: ≥ 50.0% (set in evals/desk.toml:14)" in " ".join(ran.output.split())
+    desk.write("evals/desk.toml", SUITE.format(url=chat_service.url).replace("0.5", "0.3"))
+    assert desk.scoregate("gate", "scoregate-out/run").exit_code == 0
+    desk.write("scoregate.toml", "[suites.desk]\nmin_pass_rate = 0.9\n")
+    again = desk.scoregate("gate", "scoregate-out/run")
+    assert "required: ≥ 90.0% (set in scoregate.toml [suites.desk])" in " ".join(again.output.split())
+
+
+def test_limits_that_a_change_lowers_are_told(desk: Project, chat_service: ChatService) -> None:
+    desk.write("evals/desk.toml", SUITE.format(url=chat_service.url).replace("0.5", "0.3"))
+    desk.commit()
+    ran = desk.scoregate("run", "--baseline", "rerun:HEAD~1")
+    assert ran.exit_code == 0, ran.output
+    assert ran.result["policy_changes"] == ["min_pass_rate for suites 'desk': 0.5 → 0.3"]
+    assert ran.result["base"] is not None
+
+
+def test_all_that_is_wrong_is_told_at_once_with_its_line(project: Project) -> None:
+    project.write("evals/desk.toml", '[testset]\nnam = "x"\nretries = 99\n\n[gates]\nmin_pass_rat = 1\n')
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    told = " ".join(ran.output.split())
+    assert "evals/desk.toml:2: testset.nam: there is no such field; did you mean 'name'?" in told
+    assert "evals/desk.toml:3: testset.retries: must be less than or equal to 10, not 99" in told
+    assert "evals/desk.toml:6: gates.min_pass_rat: there is no setting 'min_pass_rat'; did you mean" in told
+
+
+def test_what_it_names_and_what_is_not_there_is_told(project: Project) -> None:
+    project.write("nothing.testset.toml", '[testset]\nendpoint = "shop"\n')
+    told = " ".join(project.scoregate("run").output.split())
+    assert "nothing.testset.toml:1: there is no file of tests nothing{.csv" in told
+    assert "nothing.testset.toml:2: there is no endpoint 'shop'" in told
+
+
+def test_a_row_that_cannot_be_a_test_is_told_with_its_line(desk: Project) -> None:
+    desk.write("evals/desk.csv", TABLE + ",Support,Hours,Answers,\n")
+    ran = desk.scoregate("run")
+    assert ran.exit_code == 3
+    assert "evals/desk.csv:6: column prompt_content: is empty" in " ".join(ran.output.split())
+
+
+def test_a_variable_that_its_endpoint_needs(desk: Project, chat_service: ChatService) -> None:
+    text = SUITE.format(url=chat_service.url).replace("retries = 0", 'retries = 0\nauth_token = "${DESK_TOKEN}"')
+    desk.write("evals/desk.toml", text)
+    ran = desk.scoregate("run")
+    assert ran.exit_code == 3
+    assert "DESK_TOKEN is not set, which its endpoint needs" in " ".join(ran.output.split())
+    assert desk.scoregate("run", DESK_TOKEN="t").exit_code == 0
+    assert chat_service.requests[-1].headers["authorization"] == "Bearer t"
+
+
+def test_files_of_toml_that_are_no_suites_are_left_alone(desk: Project) -> None:
+    desk.write("evals/shop.toml", 'url = "http://localhost"\n')
+    desk.write("evals/broken.toml", "[")
+    assert desk.scoregate("run").exit_code == 0
+    named = desk.scoregate("run", "evals/shop.toml")
+    assert (named.exit_code, "has no table [testset]" in named.output) == (2, True)
+
+
+def test_a_table_is_run_by_hand(desk: Project, chat_service: ChatService) -> None:
+    metric = 'name = "mentions"\nuse = "checks:mentions"\n'
+    desk.write(".scoregate/metrics/mentions.toml", metric)
+    address = f"{chat_service.url}/chat"
+    ran = desk.scoregate("testset", "run", "evals/desk.csv", "--endpoint", address, "--metric", "mentions")
+    assert ran.exit_code == 0, ran.output
+    assert ran.run["suites"][0]["id"] == "desk"
+    assert ran.statuses == {"passed": 3}
+
+
+def test_a_set_of_the_store_is_run_by_hand_and_its_base_rerun(desk: Project, chat_service: ChatService) -> None:
+    line = '{"category": "S", "behavior": "Answers", "prompt": {"content": "open?", "expected_response": "nine"}}\n'
+    desk.write(".scoregate/test_sets/hours/test_set.toml", 'name = "Opening Hours"\nmetrics = ["mentions"]\n')
+    desk.write(".scoregate/test_sets/hours/tests.jsonl", line)
+    desk.write(".scoregate/metrics/mentions.toml", 'name = "mentions"\nuse = "checks:mentions"\n')
+    desk.write(".scoregate/endpoints/desk.toml", f'name = "Desk"\nurl = "{chat_service.url}/chat"\n')
+    desk.commit()
+    words = ("testset", "run", "opening hours", "--endpoint", "desk", "--baseline", "rerun:HEAD")
+    ran = desk.scoregate(*words)
+    assert ran.exit_code == 0, ran.output
+    assert (ran.run["suites"][0]["id"], ran.statuses) == ("hours", {"passed": 1})
+    assert ran.result["base"] is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("nothing", "--endpoint", "x"), "there is no test set 'nothing', nor a file"),
+        (("evals/desk.csv",), "has no endpoint of its own"),
+        (("evals/desk.csv", "--endpoint", "gone"), "there is no endpoint 'gone'"),
+        (("evals/desk.toml", "--endpoint", "http://h/?token=sesame-open"), "is a secret in clear"),
+    ],
+)
+def test_what_cannot_be_run_by_hand_is_told(desk: Project, words: tuple[str, ...], told: str) -> None:
+    ran = desk.scoregate("testset", "run", *words)
+    assert ran.exit_code == 2, ran.output
+    assert told in " ".join(ran.output.split())
+    assert "sesame" not in ran.output
