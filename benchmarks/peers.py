@@ -23,6 +23,7 @@ REQUIREMENTS = {
     "pydantic-evals-models": ("pydantic-evals", "pydantic-ai-slim[openai]"),
     "pytest": ("pytest",),
     "scoregate": ("-e", f"{REPOSITORY}[cli]"),
+    "scoregate-endpoints": ("-e", f"{REPOSITORY}[endpoints]"),
     "scoregate-models": ("-e", f"{REPOSITORY}[judges,traces]"),
 }
 NODE_REQUIREMENTS = {"promptfoo": "promptfoo"}

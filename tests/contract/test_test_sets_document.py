@@ -15,6 +15,7 @@ from tests.fakes.openai import OpenAIServer
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "test_sets.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 FILES = {
+    "bot.py": "def answer(input):\n    return 'At nine.' if 'open' in input else 'Closed.'\n",
     "more.json": '[{"category": "c", "behavior": "b", "prompt_content": "q"}]',
     "tests.csv": 'prompt_content,category,topic,behavior\n"two\nlines",c,t,b\nq,c,t,b\n',
 }
@@ -29,6 +30,12 @@ SAID = [
     ],
     ["2 4\n"],
     ["imported-tests: 2 tests written to exported.csv", "imported-tests: 2 tests written to exported.jsonl"],
+    [
+        "completed 2 0.5\n",
+        "('Pass', 'At nine.')",
+        "('Fail', 'Closed.')",
+        "First try True\nPass\n",
+    ],
     ["Refund Requests\n"],
 ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from uuid import uuid4
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, model_validator
 
 from scoregate.entities.base import Entity
 from scoregate.entities.endpoint import Endpoint
@@ -30,6 +30,8 @@ _LABELS = ("category", "topic", "behavior")
 _OTHER_NAMES = {"requirement": "behavior", "test_metadata": "metadata"}
 
 
+# Ids that this process has given, which another run of it would not give again.
+_NEW_IDS: set[str] = set()
 _CONFIGURATION = tuple(TestConfiguration.model_fields)
 
 
@@ -53,12 +55,11 @@ class Test(Entity):
     metadata: dict[str, Any] = Field(default_factory=dict)
     source: str | None = Field(default=None, exclude=True, repr=False)
     source_line: int | None = Field(default=None, exclude=True, repr=False)
-    _is_id_new: bool = PrivateAttr(default=False)
 
     @property
     def own_id(self) -> str | None:
         """Its id, if it is known by that from run to run: not one that it has just been given."""
-        return None if self._is_id_new else self.id
+        return None if self.id in _NEW_IDS else self.id
 
     @property
     def requirement(self) -> str | None:
@@ -86,7 +87,8 @@ class Test(Entity):
     def settle_id(self) -> str:
         """Its id; if it has none, one that it gets now."""
         if not self.id:
-            self.id, self._is_id_new = str(uuid4()), True
+            self.id = str(uuid4())
+            _NEW_IDS.add(self.id)
         return self.id
 
     def pull(self) -> Self:

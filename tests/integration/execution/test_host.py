@@ -30,6 +30,21 @@ test_set.push()
 result = test_set.execute(endpoint, metrics=[polite])
 print("Execution started:", result["status"], result["pass_rate"])
 '''
+WITHOUT_PUSH = """
+from scoregate.entities import Endpoint, Prompt, Test, TestSet
+from scoregate.metrics import metric
+
+
+@metric("any", "binary")
+def anything(input, output):
+    return {"score": True}
+
+
+tests = [Test(category="a", behavior="b", prompt=Prompt(content="c"))]
+endpoint = Endpoint(id="bot", name="bot", connection_type="SDK", function="builtins:ascii")
+result = TestSet(id="hours", name="Hours", tests=tests).execute(endpoint, metrics=[anything])
+print("done:", result["status"], result["test_count"])
+"""
 
 
 @pytest.fixture
@@ -80,3 +95,12 @@ def test_a_filter_leaves_a_test_set_out(script: Project, chat_service: ChatServi
     ran = script.scoregate("run", "--suite", "something else")
     assert "Execution started: skipped None" in ran.output
     assert chat_service.asked() == []
+
+
+def test_a_store_that_cannot_be_written_does_not_keep_a_host_from_its_record(script: Project) -> None:
+    script.write("evals/hours.py", WITHOUT_PUSH)
+    (script.root / ".scoregate").write_text("not a folder")
+    ran = script.scoregate("run")
+    assert ran.statuses == {"passed": 1}, ran.output
+    assert "the results are not kept in the store" in ran.output
+    assert "done: completed 1" in ran.output

@@ -1,0 +1,66 @@
+"""Tests as cases of a suite: what they are known by from run to run, and how they are told."""
+
+from __future__ import annotations
+
+from tests.unit.entities.builders import named, question, talk
+
+from scoregate.entities import Prompt, Test, TestSet, TestSets
+from scoregate.entities.execution.cases import cases_of, describe
+
+
+def hashes(*tests: Test) -> list[str]:
+    return [case.hash for case in cases_of(tests, 1)]
+
+
+def test_an_id_of_its_own_is_what_a_test_is_known_by_whatever_it_says() -> None:
+    assert hashes(question("a", id="t-1"), question("b", id="t-1")) == ["t-1", "t-1#2"]
+
+
+def test_without_one_it_is_known_by_what_it_asks_and_by_nothing_else() -> None:
+    (first,) = hashes(question("a"))
+    assert hashes(question("a", behavior="Another", category="Another", prompt=Prompt(content="a", id="p"))) == [first]
+    assert first not in hashes(question("b"), talk("a"))
+    (goal,) = hashes(talk("a"))
+    assert goal not in hashes(talk("a", restrictions="No swearing"), talk("a", scenario="At night"))
+    assert hashes(talk("a", max_turns=3)) == [goal]
+
+
+def test_tests_that_ask_the_same_are_numbered() -> None:
+    first, second, third = hashes(question("a"), question("a"), question("a"))
+    assert (second, third) == (f"{first}#2", f"{first}#3")
+
+
+def test_an_id_that_a_push_has_just_given_is_not_that_of_the_next_run() -> None:
+    before = hashes(question("a"))
+    made = named("Hours", question("a"))
+    made.push()
+    assert hashes(*made.tests or ()) == before
+    assert hashes(*TestSets.pull(name="Hours").tests or ()) == before
+
+
+def test_an_id_that_was_given_stays_what_it_is_known_by() -> None:
+    made = TestSet(name="Hours", tests=[question("a", id="t-1")])
+    made.push()
+    assert hashes(*TestSets.pull(name="Hours").tests or ()) == ["t-1"]
+
+
+def test_a_case_is_told_by_what_it_asks_and_what_is_expected_of_the_answer() -> None:
+    test = question(
+        "When  do\nyou open? " + "x" * 100, prompt=Prompt(content="When  do\nyou?", expected_response="At 9")
+    )
+    (case,) = cases_of([test], 3)
+    told = describe(case)
+    assert case.repeats == 3
+    assert told.name == "When do you?"
+    assert told.body == {"prompt": "When  do\nyou?", "expected_response": "At 9", "behavior": "Answers"}
+    assert told.tags == ("Support", "Hours", "Answers")
+
+
+def test_a_definition_that_changed_under_the_same_id_has_another_digest() -> None:
+    def digest(**fields: object) -> str:
+        (case,) = cases_of([question("a", id="t-1", **fields)], 1)
+        return describe(case).digest
+
+    assert digest() == digest(category="Another")
+    assert digest() != digest(behavior="Another")
+    assert digest() != digest(prompt=Prompt(content="a", expected_response="b"))
