@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
 
 from scoregate.ci.settings.model import setting_names
@@ -20,8 +21,8 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, DATASETS, ROWS, TEST_SET, TEST_TABLE, CODE_JUDGE, VERSIONS, CONFIGS, BINDING, AGENT, TABLE, BOT,
-    NIGHTLY, SETTINGS, DEVELOP,
+    SHELL, NODE, DATASETS, ROWS, TEST_SET, TEST_TABLE, DATA_TABLE, DATA_SUITE, DATA_RUN, CODE_JUDGE, VERSIONS,
+    CONFIGS, BINDING, AGENT, TABLE, BOT, NIGHTLY, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -164,6 +165,25 @@ def test_a_test_set_is_made_and_goes_through_a_table(clone: Path, project: Path)
     assert "more-hours: Single-Turn, 1 tests" in done.stdout
     assert "Opening Hours: Single-Turn, 1 of 1 tests" in done.stdout
     file.unlink()
+
+
+def test_a_table_and_a_file_of_toml_are_a_suite(clone: Path, project: Path) -> None:
+    folder = project / "evals"
+    (folder / "refunds.csv").write_text(BLOCKS[DATA_TABLE][1], encoding="utf-8")
+    (folder / "refunds.toml").write_text(BLOCKS[DATA_SUITE][1], encoding="utf-8")
+    with ChatService.start() as shop, OpenAIServer.start() as server:
+        server.answers("show the behavior", {"answer": "Yes"})
+        server.answers("worn|wore", {"answer": "No"})
+        environment = {**server.environment, "SHOP_URL": f"{shop.url}/chat"}
+        done = scoregate(clone, project, "run", "evals/refunds.toml", "--baseline", "none", **environment)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "refund-desk · refunds.csv:3" in done.stdout
+    assert "set in evals/refunds.toml:9" in " ".join(done.stdout.split())
+    done = run(DATA_RUN, clone, venv=clone / ".venv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("refund-desk: 12 cases, 11 passed") == 2
+    for name in ("refunds.csv", "refunds.toml"):
+        (folder / name).unlink()
 
 
 def test_judges_are_made_edited_tagged_and_bound_to_a_dataset(clone: Path, project: Path) -> None:

@@ -164,7 +164,7 @@ async def discover(
     """
     found = await find(root, settings)
     told = Found(notices=tuple([notice async for notice in _notices(root, environ)]))
-    return with_needs(found, settings, environ, spared=spared) + told
+    return with_needs(found, with_gates(settings, found.sources), environ, spared=spared) + told
 
 
 async def _notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]:

@@ -39,7 +39,8 @@ from scoregate.cli.story import tell_story
 def command(**flags: Any) -> int:
     """Run the suites under PATHS, compare them with a base, judge, and write reports.
 
-    Without PATHS: the folder evals/, and eval_*.py, *_eval.py and *.eval.py anywhere that git does not ignore.
+    Without PATHS: the folder evals/, and eval_*.py, *_eval.py, *.eval.py and *.testset.toml anywhere that git does not
+    ignore.
     """
     root = project_root(flags)
     return tell_story(settings_of(root, flags), root)

@@ -110,7 +110,7 @@ def suite_name(file: SuiteFile, path: Path) -> str:
     return file.testset.name or path.stem.removesuffix(_ENDING) or path.stem
 
 
-def tests_file(file: SuiteFile, path: Path) -> Path:
+def file_of_tests(file: SuiteFile, path: Path) -> Path:
     """The file of the tests, where they are in none of the store's sets.
 
     Raises:

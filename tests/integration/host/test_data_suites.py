@@ -126,6 +126,14 @@ def test_a_variable_that_its_endpoint_needs(desk: Project, chat_service: ChatSer
     assert chat_service.requests[-1].headers["authorization"] == "Bearer t"
 
 
+def test_what_its_own_table_says_of_how_it_runs(desk: Project, chat_service: ChatService) -> None:
+    text = SUITE.format(url=chat_service.url) + 'repeats = 2\nneeds = ["A_KEY"]\n'
+    desk.write("evals/desk.toml", text)
+    ran = desk.scoregate("run")
+    assert (ran.exit_code, "A_KEY is not set, which the settings say it needs" in ran.output) == (3, True), ran.output
+    assert desk.scoregate("run", A_KEY="k").statuses == {"passed": 6}
+
+
 def test_files_of_toml_that_are_no_suites_are_left_alone(desk: Project) -> None:
     desk.write("evals/shop.toml", 'url = "http://localhost"\n')
     desk.write("evals/broken.toml", "[")

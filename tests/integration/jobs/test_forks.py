@@ -104,6 +104,21 @@ def test_in_the_repository_itself_a_missing_key_is_an_error(world: World) -> Non
     assert "MODEL_API_KEY is not set" in job.output
 
 
+def test_a_suite_that_is_data_is_left_out_for_want_of_what_its_endpoint_needs(world: World) -> None:
+    definition = '[testset]\n[endpoint]\nurl = "http://127.0.0.1:9"\nauth_token = "${SHOP_TOKEN}"\n'
+    world.project.write("evals/shop.toml", definition)
+    world.project.write("evals/shop.csv", "prompt_content,category,topic,behavior\nWhen?,Support,Hours,Answers\n")
+    world.commit()
+    world.push(SHOP_TOKEN="a-token-of-the-shop")
+    world.branch()
+    world.commit_suite(good=20)
+    job = world.job(events.pull_request(world.open_pull_request(fork=world.fork())))
+    assert job.exit_code == 0, job.output
+    assert [suite["id"] for suite in job.run["suites"]] == ["demo"]
+    assert job.run["skipped"] == ["shop"]
+    assert "SHOP_TOKEN is not set, which its endpoint needs" in job.summary
+
+
 def test_a_head_that_moved_on_is_left_to_its_own_run(world: World) -> None:
     pull, first = from_fork(world)
     first.upload()

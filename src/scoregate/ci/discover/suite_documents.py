@@ -17,7 +17,7 @@ from scoregate.errors import StoreError
 from scoregate.store import METRICS, Store, StoredEndpoint
 from scoregate.store.heads import heads
 from scoregate.store.references import references
-from scoregate.store.suite_files import SuiteFile, endpoint_of, set_called, tests_file
+from scoregate.store.suite_files import SuiteFile, endpoint_of, file_of_tests, set_called
 from scoregate.store.toml_lines import line_of
 
 _GATES = "gates"
@@ -88,7 +88,9 @@ def checked(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Docume
             return None
 
     named = suite.testset.set
-    there(lambda: tests_file(suite, path) if named is None else set_called(named, store), "set" if named else "tests")
+    there(
+        lambda: file_of_tests(suite, path) if named is None else set_called(named, store), "set" if named else "tests"
+    )
     endpoint = there(lambda: endpoint_of(suite, path, store), "endpoint")
     if problems or endpoint is None:
         raise StoreError("\n".join(problems))

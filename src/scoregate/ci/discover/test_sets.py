@@ -24,7 +24,7 @@ async def find_test_sets(root: Path, settings: Settings) -> Found:
     looked = [look(root, file) for file in files]
     _check_named(looked, {file.path for file in files if file.named})
     sources = tuple(each for each in looked if isinstance(each, Source))
-    return Found(sources, tuple(each for each in looked if isinstance(each, Skipped)))
+    return Found(sources, tuple(each for each in looked if isinstance(each, Skipped) and each.notable))
 
 
 def found_again(tree: Path, sources: Iterable[Source]) -> Iterator[Source]:

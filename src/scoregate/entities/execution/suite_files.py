@@ -20,10 +20,10 @@ from scoregate.store.suite_files import (
     SuiteFile,
     TestSetTable,
     endpoint_of,
+    file_of_tests,
     read_suite_file,
     set_called,
     suite_name,
-    tests_file,
 )
 from scoregate.store.test_sets import TEST_SETS
 from scoregate.store.test_sets import tests_of as kept_tests_of
@@ -54,7 +54,7 @@ def run_suite_file(path: Path, store: Store, *, document: Mapping[str, Any] | No
 def _tests(file: SuiteFile, path: Path, store: Store) -> list[Test]:
     if (named := file.testset.set) is not None:
         return [Test.read(each) for each in kept_tests_of(store, set_called(named, store))]
-    return list(read_tests(tests_file(file, path)))
+    return list(read_tests(file_of_tests(file, path)))
 
 
 def _terms(file: SuiteFile, store: Store) -> Terms:

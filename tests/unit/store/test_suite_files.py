@@ -1,0 +1,105 @@
+"""Suites that are data: where things stand in TOML, and what their files name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scoregate.errors import StoreError
+from scoregate.store import open_store
+from scoregate.store.suite_files import endpoint_called, endpoint_of, file_of_tests, read_suite_file, suite_name
+from scoregate.store.toml_lines import line_of
+
+TEXT = '''# About this.
+[testset]
+name = "desk"
+description = """
+[gates]
+name = 1
+"""
+
+[endpoint.auth]
+type = 'api_key'
+
+[[metrics]]
+kind = "numeric"
+
+[[metrics]]
+kind = "goal"
+
+[gates.min_score]
+"a b" = 1
+severity.cost = "warn"
+'''
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("testset.name", 3),
+        ("testset.missing", 2),
+        ("endpoint.auth.type", 10),
+        ("metrics.0", 12),
+        ("metrics.1.kind", 16),
+        ("gates.min_score.a b", 19),
+        ("gates.min_score.severity.cost", 20),
+        ("nowhere", 1),
+    ],
+)
+def test_the_line_of_a_field(keys: str, line: int) -> None:
+    assert line_of(TEXT, keys.split(".")) == line
+
+
+def test_a_name_by_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.testset.toml"
+    path.write_text('[testset]\nendpoint = "bot:answer"\n')
+    (tmp_path / "refunds.jsonl").touch()
+    suite = read_suite_file(path, shown="x")
+    assert suite_name(suite, path) == "refunds"
+    assert file_of_tests(suite, path) == tmp_path / "refunds.jsonl"
+    endpoint = endpoint_of(suite, path, open_store(tmp_path))
+    assert (endpoint.connection_type, endpoint.function) == ("SDK", "bot:answer")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("http://h/chat", "REST"), ("https://h", "REST"), ("wss://h/ws", "WebSocket"), ("my.bot:Bot.answer", "SDK")],
+)
+def test_an_address_or_a_function_is_an_endpoint_by_itself(tmp_path: Path, name: str, kind: str) -> None:
+    found = endpoint_called(name, open_store(tmp_path), beside=tmp_path)
+    assert (found.connection_type, found.url or found.function) == (kind, name)
+
+
+def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None:
+    folder = tmp_path / ".scoregate" / "endpoints"
+    folder.mkdir(parents=True)
+    (folder / "shop.toml").write_text('name = "The Shop"\nurl = "http://h"\n')
+    store = open_store(tmp_path)
+    assert endpoint_called("shop", store, beside=tmp_path).url == "http://h"
+    assert endpoint_called("the shop", store, beside=tmp_path).url == "http://h"
+    (folder / "other.toml").write_text('name = "the shop"\nurl = "http://h"\n')
+    with pytest.raises(StoreError, match=r"several endpoints have the name 'The Shop'\n.*other, shop"):
+        endpoint_called("The Shop", store, beside=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[testset]\n", "there is neither"),
+        ('[testset]\nendpoint = "a"\n[endpoint]\nurl = "http://h"\n', "both are there"),
+        ('[testset]\nendpoint = "a"\ntests = "a.csv"\nset = "b"\n', "tests and set exclude each other"),
+        (
+            '[testset]\nendpoint = "a"\n[[metrics]]\nkind = "goal"\nthresold = 1\n',
+            "x:5: metrics.0.thresold: there is no",
+        ),
+        ('[testset]\nendpoint = "a"\n[endpont]\n', "x:3: endpont: there is no such field; did you mean 'endpoint'?"),
+        ('[testset]\n[endpoint]\nurl = "http://h"\nauth_token = "sesame"\n', "is a secret in clear"),
+    ],
+)
+def test_what_cannot_be_a_suite_is_told(tmp_path: Path, text: str, told: str) -> None:
+    (path := tmp_path / "x.toml").write_text(text)
+    with pytest.raises(StoreError) as caught:
+        read_suite_file(path, shown="x")
+    assert told in str(caught.value)
+    assert "sesame" not in str(caught.value)
