@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 import httpx
@@ -42,9 +42,10 @@ class Clients:
             self._idle.append(client)
 
     async def aclose(self) -> None:
-        """Close all of them."""
+        """Close all of them, also where one cannot be closed."""
         for client in self._all:
-            await client.aclose()
+            with suppress(Exception):
+                await client.aclose()
 
     def _made(self) -> httpx.AsyncClient:
         client = httpx.AsyncClient(verify=self._trust, limits=_LIMITS)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Generic, TypeVar
 
 from scoregate.entities.base import Entity
-from scoregate.entities.filters import filter_of
+from scoregate.entities.filters import FieldsOf, filter_of
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
@@ -30,7 +30,7 @@ class Collection(Generic[E]):
             EntityError: the filter is none that is understood.
         """
         passes = None if filter is None else filter_of(filter)
-        return [each for each in cls._every(current_store()) if passes is None or passes(each.to_dict())]
+        return [each for each in cls._every(current_store()) if passes is None or passes(FieldsOf(each))]
 
     @classmethod
     def first(cls) -> E | None:

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from scoregate.entities.text_files import opened
 from scoregate.errors import EntityError
-from scoregate.store.separators import rows_of
+from scoregate.store.separators import guarded, rows_of, unguarded
 
 
 def write_row(fields: Mapping[str, Any], path: Path) -> None:
@@ -25,7 +25,7 @@ def write_row(fields: Mapping[str, Any], path: Path) -> None:
         OSError: it cannot be written.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([list(fields), [_cell(value) for value in fields.values()]])
+        csv.writer(file).writerows([list(fields), [guarded(_cell(value)) for value in fields.values()]])
 
 
 def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
@@ -41,7 +41,9 @@ def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
             raise EntityError(f"{path} is no CSV: {error}") from None
     if len(rows) != 2 or len(rows[0]) != len(rows[1]):
         raise EntityError(f"{path}: must be a header and one row with as many cells")
-    return {name: _meant(cell, model.model_fields.get(name)) for name, cell in zip(*rows, strict=True) if cell}
+    return {
+        name: _meant(unguarded(cell), model.model_fields.get(name)) for name, cell in zip(*rows, strict=True) if cell
+    }
 
 
 def _cell(value: object) -> str:

@@ -1,8 +1,9 @@
-"""Tables that somebody's spreadsheet wrote: what separates their cells, and their rows."""
+"""Tables that spreadsheets write and read: what separates their cells, their rows, and cells that would be run."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 SEPARATORS = ",;\t|"
+# A spreadsheet would run these; an apostrophe in front makes them text. It is taken off again when they come back.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # Far beyond any text of a test; what is longer is most likely a quote that nobody closed.
 LONGEST_CELL = 16 * 1024 * 1024
 
@@ -38,3 +41,13 @@ def separator_of(text: str) -> str:
         if not inside:
             header.append(char)
     return max(SEPARATORS, key=header.count)
+
+
+def guarded(cell: str) -> str:
+    """The cell as a spreadsheet shows it, and does not run it."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """What `guarded` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

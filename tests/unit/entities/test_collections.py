@@ -24,7 +24,7 @@ from scoregate.entities import (
     Topics,
 )
 from scoregate.enums import ConnectionType, RunStatus
-from scoregate.errors import EntityError, MetricError
+from scoregate.errors import EntityError, MetricError, StoreError
 from scoregate.metrics import CategoricalJudge, NumericJudge, read_metric
 
 
@@ -173,3 +173,11 @@ def test_a_metric_that_cannot_be_made_is_told_with_its_document(kept: Path) -> N
     (kept / "metrics" / "lost.toml").write_text('use = "no_such_module:Polite"\n', encoding="utf-8")
     with pytest.raises(MetricError, match=r"lost\.toml: .*no_such_module"):
         Metrics.all()
+
+
+def test_a_filter_by_name_reads_no_tests(kept: Path) -> None:
+    named("Refunds").push()
+    (kept / "test_sets" / "refunds" / "tests.jsonl").write_text("no test\n", encoding="utf-8")
+    assert [each.id for each in TestSets.all(filter="name eq 'Refunds'")] == ["refunds"]
+    with pytest.raises(StoreError, match=r"tests\.jsonl:1"):
+        TestSets.all(filter="contains(topics, 'Hours')")

@@ -233,3 +233,16 @@ def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_file_that_is_no_single_thing_is_told(tmp_path: Path, text: str | bytes) -> None:
     with pytest.raises(EntityError, match=r"tests\.csv"):
         Prompt.from_csv(table(tmp_path, text))
+
+
+def test_nothing_in_a_table_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+    path, formula = tmp_path / "tests.csv", '=HYPERLINK("http://evil.example")'
+    before = named("N", question(formula, category="+1", id="-x"), question(f"'{formula}"), question("'quoted'"))
+    before.to_csv(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
+    assert plain(TestSet.from_csv(path).tests) == plain(before.tests)
+    Prompt(content=formula).to_csv(path)
+    assert f"'{formula[:6]}" in path.read_text(encoding="utf-8")
+    assert Prompt.from_csv(path).content == formula
