@@ -109,6 +109,30 @@ def test_a_behavior_without_metrics_is_looked_for_in_the_answer(endpoint: Endpoi
     assert kept["a"].test_metrics["metrics"]["behavior"]["reason"] == "it does not"
 
 
+def test_behaviors_may_name_the_default_metric_and_one_metric_in_any_case(
+    endpoint: Endpoint, server: OpenAIServer
+) -> None:
+    NumericJudge("Is it polite?", name="Polite").push()
+    for name, metrics in {"Greets": ["behavior", "polite"], "Thanks": ["POLITE"]}.items():
+        Behavior(name=name, metrics=metrics).push()
+    server.answers("Is it polite", {"reason": "", "answer": 1})
+    tests = (ask("a"), ask("b", behavior="Greets"), ask("c", behavior="thanks"))
+    kept = results(pushed(*tests).execute(endpoint))
+    assert {name: set(each.test_metrics["metrics"]) for name, each in kept.items()} == {
+        "a": {"behavior"},
+        "b": {"behavior", "Polite"},
+        "c": {"Polite"},
+    }
+
+
+def test_the_models_of_a_run_are_those_of_judges_that_name_none(endpoint: Endpoint, server: OpenAIServer) -> None:
+    own = NumericJudge("Is it polite?", name="polite", model="openai/own")
+    server.answers("", {"reason": "", "answer": 1})
+    judge = NumericJudge("Is it short?", name="short")
+    pushed(ask("a")).execute(endpoint, metrics=[own, judge], evaluation_model="openai/given")
+    assert sorted(body["model"] for body in server.asked()) == ["given", "own"]
+
+
 def test_a_test_that_no_metric_is_for_is_an_error_and_is_not_asked(
     endpoint: Endpoint, chat_service: ChatService
 ) -> None:

@@ -39,13 +39,14 @@ def measures_of(
     def read(given: Any, place: str) -> Any:
         if not isinstance(given, str):
             return with_model(read_metric(given, store=store, where=place), model)
-        if given not in known:
-            known[given] = with_model(read_metric(given, store=store, where=place), model)
-        return known[given]
+        if (name := given.casefold()) not in known:
+            known[name] = with_model(read_metric(given, store=store, where=place), model)
+        return known[name]
 
     of_all = [read(each, where) for each in metrics or ()]
     of_behaviors = {} if of_all else _of_behaviors(behaviors, store, read)
-    return Measures(of_all, of_behaviors, behavior_judge(model))
+    default = behavior_judge(model)
+    return Measures(of_all, of_behaviors, known.get(default.name, default))
 
 
 def with_model(metric: Any, model: str | Model | None) -> Any:
