@@ -11,9 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TypeVar
 
 POLL_SECONDS = 0.01
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,9 @@ def run(command: Sequence[str], *, env: Mapping[str, str], cwd: Path | None = No
         return replace(sample, printed=_text(out))
 
 
-def interleaved(contenders: Mapping[str, Callable[[], Sample]], runs: int) -> dict[str, list[Sample]]:
+def interleaved(contenders: Mapping[str, Callable[[], S]], runs: int) -> dict[str, list[S]]:
     """Run each contender in turn, `runs` times round: A B A B, so that a busy minute of the machine hits all."""
-    samples: dict[str, list[Sample]] = {name: [] for name in contenders}
+    samples: dict[str, list[S]] = {name: [] for name in contenders}
     for _ in range(runs):
         for name, contender in contenders.items():
             samples[name].append(contender())

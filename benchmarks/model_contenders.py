@@ -33,7 +33,8 @@ def server(*options: str, latency_s: float) -> Iterator[str]:
     with TemporaryDirectory() as folder:
         answers = Path(folder, "answers.json")
         answers.write_text(json.dumps(ANSWERS))
-        command = [sys.executable, "-m", "tests.fakes.openai", "--latency", str(latency_s), "--answers", str(answers)]
+        fake = [tool("scoregate"), "-m", "tests.fakes.openai"]  # whose packages it needs
+        command = [*fake, "--latency", str(latency_s), "--answers", str(answers)]
         with subprocess.Popen([*command, *options], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             try:

@@ -3,10 +3,11 @@
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from math import nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from measure import Sample, interleaved, median
+from measure import Failed, Sample, interleaved, median
 from model_contenders import CALLS_A_CASE, CONTENDERS, asked, expect, server
 from rows import Row
 
@@ -21,6 +22,25 @@ def _run(name: str, address: str) -> Sample:
     return sample
 
 
+def _unless_crashed(name: str, address: str, *, crashed: dict[str, Failed]) -> Sample | None:
+    """Run a contender, but none that crashed before; ours and the bare loop may not."""
+    if name in crashed:
+        return None
+    try:
+        return _run(name, address)
+    except Failed as error:
+        if name in ("asyncio", "scoregate"):
+            raise
+        crashed[name] = error
+        asked(address)  # so that what it asked until then is not the next one's
+        return None
+
+
+def _last_words(name: str, error: Failed) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{name} crashed: {' … '.join((lines[0][-80:], lines[-1][:160]))}".replace("|", "/")
+
+
 def _seconds(samples: Sequence[Sample]) -> float:
     return statistics.median(sample.told["seconds"] for sample in samples)
 
@@ -30,11 +50,16 @@ def _shown(name: str, samples: Sequence[Sample]) -> str:
 
 
 def _live(runs: int) -> Iterator[Row]:
+    crashed: dict[str, Failed] = {}
     with server(latency_s=LATENCY_S) as address:
-        names = {name: partial(_run, name, address) for name in CONTENDERS}
-        samples: Mapping[str, Sequence[Sample]] = interleaved(names, runs)
+        names = {name: partial(_unless_crashed, name, address, crashed=crashed) for name in CONTENDERS}
+        taken: Mapping[str, Sequence[Sample | None]] = interleaved(names, runs)
+    samples = {name: [sample for sample in found if sample is not None] for name, found in taken.items()}
     ours = samples["scoregate"]
     for peer, target in TARGETS.items():
+        if peer in crashed:
+            yield Row(f"models, 1,000 cases and judgements, of {peer}", nan, "x", note=_last_words(peer, crashed[peer]))
+            continue
         ratio = median(ours) / median(samples[peer])
         note = f"{_shown('scoregate', ours)}; {_shown(peer, samples[peer])}"
         yield Row(f"models, 1,000 cases and judgements, of {peer}", ratio, "x", target, note)

@@ -17,6 +17,7 @@ REQUIREMENTS = {
     "click": ("click",),
     "deepeval": ("deepeval",),
     "inspect-ai": ("inspect-ai", "openai"),
+    "playwright": ("playwright",),
     "pydantic": ("pydantic",),
     "pydantic-evals": ("pydantic-evals",),
     "pydantic-evals-models": ("pydantic-evals", "pydantic-ai-slim[openai]"),

@@ -1,11 +1,12 @@
 """One line of the result: what was measured, its target, whether it is met; printed as a Markdown table."""
 
 from dataclasses import dataclass
+from math import isnan
 
 
 @dataclass(frozen=True)
 class Row:
-    """A number; its target, where there is one, is an upper bound and the row is missed above it."""
+    """A number; its target, where there is one, is an upper bound and the row is missed above it. NaN: it crashed."""
 
     name: str
     value: float
@@ -28,7 +29,8 @@ class Row:
     def __str__(self) -> str:
         """Return the row as a line of the table."""
         bound = "" if self.target is None else f"≤ {self.target:g} {self.unit}"
-        return f"| {self.name} | {self.value:.3g} {self.unit} | {bound} | {self.mark} | {self.note} |"
+        value = "crashed" if isnan(self.value) else f"{self.value:.3g} {self.unit}"
+        return f"| {self.name} | {value} | {bound} | {self.mark} | {self.note} |"
 
 
 HEAD = "| what | measured | target | | medians |\n|---|--:|--:|---|---|"

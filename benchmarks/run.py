@@ -13,6 +13,7 @@ import listen
 import models
 import offline
 import overhead
+import page
 import saturation
 import scale
 import start
@@ -27,6 +28,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "saturation": saturation.measure,
     "start": start.measure,
     "junit": junit.measure,
+    "page": page.measure,
     "models": models.measure,
     "listen": listen.measure,
     "exec": execution.measure,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.openai import OpenAIServer
+from tests.fakes.writer import writes_tests
 
 DOCS = Path(__file__).parent.parent / "docs"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -28,7 +29,11 @@ def grades(server: OpenAIServer) -> None:
 
 
 # A page, and what the models that it asks answer.
-PAGES: dict[str, Callable[[OpenAIServer], None]] = {"metrics": grades, "data_suites": lambda _: None}
+PAGES: dict[str, Callable[[OpenAIServer], None]] = {
+    "data_suites": lambda _: None,
+    "metrics": grades,
+    "synthesizers": writes_tests,
+}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -43,22 +48,23 @@ def test_the_blocks_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> None
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(block[named.end() :] if path.suffix == ".csv" else block, encoding="utf-8")
             elif language == "python":
-                said = run(block, tmp_path, server)
+                said = run([sys.executable, "-c", block], tmp_path, server)
             elif language == "sh":
-                said = run(block, tmp_path, server, program=("bash", "-ec"))
+                said = run(["bash", "-ec", block], tmp_path, server)
             elif language == "text":
                 assert said == block
             else:
                 pytest.fail(f"nothing is known to do with this block:\n{block}")
 
 
-def run(script: str, folder: Path, server: OpenAIServer, *, program: tuple[str, ...] = (sys.executable, "-c")) -> str:
+def run(command: list[str], folder: Path, server: OpenAIServer) -> str:
     """What it printed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     done = subprocess.run(
-        [*program, script],
+        command,
         cwd=folder,
-        env={**environment, "SCOREGATE_ROOT": str(folder), **server.environment},
+        env={**environment, "PATH": path, "SCOREGATE_ROOT": str(folder), **server.environment},
         capture_output=True,
         text=True,
         timeout=60,

@@ -221,7 +221,7 @@ def test_a_test_config_is_a_suite_by_itself(clone: Path, project: Path) -> None:
     (project / "scoregate.toml").write_text(BLOCKS[TABLE][1], encoding="utf-8")
     (project / "support_bot.py").write_text(BLOCKS[BOT][1], encoding="utf-8")
     with OpenAIServer.start() as server:
-        done = run(NIGHTLY, project, venv=clone / ".venv", **server.environment)
+        done = run(NIGHTLY, project, venv=clone / ".venv", SCOREGATE_CACHE="refresh", **server.environment)
         assert server.asked()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "a config in scoregate.toml" in done.stdout

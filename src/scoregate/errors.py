@@ -155,6 +155,18 @@ class InvalidTests(EntityError):
     """A file of tests that cannot be read as such."""
 
 
+class SourceError(ScoregateError, ValueError):
+    """A source that tests were to be generated from, and that cannot be read."""
+
+    exit_code = 2
+
+
+class SynthesisError(ScoregateError, ValueError):
+    """A model was asked for tests, and not one came of it."""
+
+    exit_code = 3
+
+
 class EndpointError(ScoregateError):
     """What is under test gave no reply that can be judged; never a score.
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
+from tests.fakes.writer import BATCH, written
 
 from scoregate.entities import Endpoint, Prompt, Test, TestRuns, TestSets, use_store
 
@@ -52,6 +53,7 @@ SNIPPETS = snippets()
 @pytest.fixture(scope="module")
 def server() -> Iterator[OpenAIServer]:
     with OpenAIServer.start() as running:
+        running.answers(BATCH, written)
         yield running
 
 
@@ -68,6 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 RUN = {
     "create_test_set.py": "Created: safety-evaluation\n",
+    "synthesizer_test_set.py": "",
     "csv_import.py": "",
     "csv_export.py": "",
     "set_properties.py": "Generated name: Refusals\nGenerated description: What is refused.\n",
@@ -137,6 +140,7 @@ def test_what_they_pushed_is_there(folder: Path) -> None:
     with use_store(folder):
         assert [(each.id, each.test_count) for each in TestSets.all()] == [
             ("imported-tests", 1),
+            ("refusals", 20),
             ("safety-evaluation", 2),
         ]
     exported = (folder / "exported_tests.csv").read_text().splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
@@ -14,6 +15,7 @@ from scoregate.core.events import (
     EvaluatorInfo,
     Event,
     Fingerprint,
+    Labelled,
     Origin,
     ReviewRequested,
     Scored,
@@ -78,7 +80,8 @@ EVENTS: list[Event] = [
     ),
     CaseFinished(suite="bot", seq=6, time=4.5, case="a", unscored=("third",)),
     CaseStarted(suite="bot", seq=7, time=5.0, case="a", repeat=1),
-    SuiteFinished(suite="bot", seq=8, time=5.5, duration_s=9.0, assertion_failed=True),
+    Labelled(suite="bot", seq=8, time=5.25, case="a", repeat=1, evaluator="tone", label="odd", metadata={"why": "x"}),
+    SuiteFinished(suite="bot", seq=9, time=5.5, duration_s=9.0, assertion_failed=True, usage=Usage(8)),
 ]
 
 
@@ -91,6 +94,12 @@ def test_a_fingerprint_from_before_there_were_versions_is_read() -> None:
     older = parse_event(started.replace(b',"version":"1.2"', b""))
     assert isinstance(older, SuiteStarted)
     assert older.evaluators[0].fingerprint == Fingerprint("s", "p", "a", "m")
+
+
+def test_an_end_from_before_it_told_of_usage_is_read() -> None:
+    *_, ended = LOG.read_text("utf-8").splitlines()
+    before, _, _ = ended.partition(',"usage":')
+    assert parse_event(f"{before}}}".encode()) == replace(EVENTS[-1], usage=None)
 
 
 def test_the_lines_are_still_written_so() -> None:

@@ -124,7 +124,8 @@ def _key(script: str, log: str) -> str:
 def without_outputs(case: CaseResult) -> CaseResult:
     """The case with its scores, but nothing of what was answered, or of the way there."""
     evaluations = {name: _bare(each) for name, each in case.evaluations.items()}
-    return replace(case, output=None, trace=None, evaluations=evaluations)
+    labels = {name: replace(each, metadata=None) for name, each in case.labels.items()}
+    return replace(case, output=None, trace=None, evaluations=evaluations, labels=labels)
 
 
 def _bare(found: Evaluation) -> Evaluation:

@@ -19,7 +19,7 @@ from scoregate.ci.publish.deliver import Publisher, deliver
 from scoregate.ci.publish.files import publish_files
 from scoregate.ci.publish.job_summary import publish_summary
 from scoregate.ci.publish.outlet import Delivery, Render
-from scoregate.ci.report import json, junit, markdown
+from scoregate.ci.report import html, json, junit, markdown
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.scene import Scene, context_of, outlet_of
 from scoregate.core.compare import Comparison
@@ -29,6 +29,7 @@ REPORTS: Mapping[str, tuple[str, Render]] = {
     "junit": ("junit.xml", junit.render),
     "markdown": ("comment.md", markdown.render),
     "json": ("result.json", json.render),
+    "html": ("report.html", html.render),
 }
 PUBLISHERS: tuple[Publisher, ...] = (
     publish_files,

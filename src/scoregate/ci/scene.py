@@ -99,7 +99,7 @@ def _folder(root: Path, top: Path) -> str:
 def context_of(scene: Scene) -> Context:
     """What reports say of the place."""
     show = scene.settings.show_outputs is ShowOutputs.FULL
-    context = Context(generated_at=time.time(), folder=scene.folder, show_outputs=show)
+    context = Context(generated_at=time.time(), folder=scene.folder, show_outputs=show, redact=scene.redact.text)
     if scene.connection is None or scene.subject is None:
         return context
     return replace(

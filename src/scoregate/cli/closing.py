@@ -30,7 +30,7 @@ def close(outcome: Outcome, out: Path | None, console: Console) -> None:
 def _tell_of_reports(out: Path, comment: str, console: Console) -> None:
     """Where they are: the folder, and in a job the pages that show them."""
     folder = Text(f"{_shown(out)}/", style=Style(link=out.as_uri()))
-    console.print(Text.assemble("Reports: ", folder, " (comment.md, junit.xml, result.json, run/)"))
+    console.print(Text.assemble("Reports: ", folder, " (report.html, comment.md, junit.xml, result.json, run/)"))
     github = read_context(os.environ)
     for name, url in (("Run", github.run_url if github else ""), ("Comment", comment)):
         if url:

@@ -56,6 +56,11 @@ def say(line: str) -> None:
     terminal().print(Text(one_line(line, _LINE)))
 
 
+def complain(line: str) -> None:
+    """Print one line on standard error."""
+    terminal(stderr=True).print(Text(one_line(line, _LINE)))
+
+
 def day(moment: datetime | None) -> str:
     """The day of a moment; empty where there is none."""
     return "" if moment is None else f"{moment:%Y-%m-%d}"

@@ -26,6 +26,7 @@ COMMANDS = {
     "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
     "dataset": "list, show, add, compare and delete datasets and their versions",
     "testset": "list, show, import and export test sets, and run one",
+    "synthesize": "have a model write tests, into a table to review",
     "agreement": "show how well judges agree with people, and fail when they do not",
     "judge": "list, show, add, tag and diff judges with versions",
     "config": "list, show, add and remove test configs",

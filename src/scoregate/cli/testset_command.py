@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def show(test_set: str, limit: int, as_json: bool) -> None:
     """Show the tests of TEST_SET, by its id or name; with --json all that is known of it."""
     found = _named(test_set)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), default=str))
+        show_json([found.to_dict()])
         return
     rows = [(each.category, each.topic or "", each.behavior, _said(each)) for each in islice(found.tests or (), limit)]
     show_table(("category", "topic", "behavior", "prompt or goal"), rows)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
@@ -52,7 +51,7 @@ async def converse(
         error.so_far = talk.conversation(None).plain()
         raise
     if not talk.turns:
-        raise EndpointError(f"no reply within the {limits.timeout_s} s that a conversation may take", kind="timeout")
+        raise EndpointError(f"no reply within the {limits.timeout_s:g} s that a conversation may take", kind="timeout")
     return talk.conversation(Ended.TIMEOUT)
 
 
@@ -107,14 +106,10 @@ def _turn(move: Move, reply: Reply, duration_ms: float) -> Turn:
     named = {} if reply.conversation_id is None else {"conversation_id": reply.conversation_id}
     return Turn(
         move.message,
-        _text(reply.output),
+        reply.text,
         reasoning=move.reasoning,
         duration_ms=round(duration_ms, 3),
         context=tuple(reply.context),
         tool_calls=tuple(reply.tool_calls),
         metadata={**reply.metadata, **named},
     )
-
-
-def _text(output: Any) -> str:
-    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)

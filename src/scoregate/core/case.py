@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.parts import ErrorInfo, Origin
 
 
 class Status(StrEnum):
-    """A case's state: `failed` is certain, so it wins over `errored`; `scored` has no threshold to meet."""
+    """A case's state: `failed` is certain, so it wins over `errored`; `scored` has no threshold to meet, or labels."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -46,6 +46,7 @@ class CaseError:
 class CaseResult:
     """Everything known of one trial of one case. `suite` is the index of its suite within the run.
 
+    `labels` is what evaluators said without a score.
     `origin` is the line that the case was read from, where it stands in a file of its own.
     """
 
@@ -67,6 +68,7 @@ class CaseResult:
     pending: tuple[str, ...] = ()
     usage: Usage | None = None
     trace: Any = None
+    labels: dict[str, Naming] = field(default_factory=dict)
     origin: Origin | None = None
 
     @property
@@ -84,4 +86,4 @@ class CaseResult:
             return Status.ERRORED
         if True in passes:
             return Status.PASSED
-        return Status.SCORED if passes else Status.UNSCORED
+        return Status.SCORED if passes or self.labels else Status.UNSCORED

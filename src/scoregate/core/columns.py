@@ -9,6 +9,8 @@ from scoregate.core.case import STATUSES, CaseKey, CaseResult, Status
 from scoregate.core.evaluation import Usage
 
 MISSING = float("nan")
+# Of an evaluator; what more there are is counted as one.
+MOST_LABELS, LONGEST_LABEL, OTHERS = 50, 100, "…"
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 
@@ -16,8 +18,8 @@ _CODES = {status: code for code, status in enumerate(STATUSES)}
 class Columns:
     """Rows in the order in which the trials finished; NaN where there is no number.
 
-    `answers` names, by evaluator and row, the stored answers that a score was made from, where all are known; `cached`
-    rows were not run but read.
+    `labels` counts, by evaluator, what was said without a score. `answers` names, by evaluator and row, the stored
+    answers that a score was made from, where all are known; `cached` rows were not run but read.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -30,6 +32,7 @@ class Columns:
     tags: dict[int, tuple[str, ...]] = field(default_factory=dict)
     clusters: dict[int, str] = field(default_factory=dict)
     scores: dict[str, array[float]] = field(default_factory=dict)
+    labels: dict[str, dict[str, int]] = field(default_factory=dict)
     failed: dict[str, set[int]] = field(default_factory=dict)
     judged: dict[str, int] = field(default_factory=dict)
     errored: dict[str, set[int]] = field(default_factory=dict)
@@ -69,7 +72,8 @@ class Columns:
         self._add_scores(row, case)
 
     def _add_usage(self, case: CaseResult) -> None:
-        usages = (case.usage, *[found.usage for found in case.evaluations.values()], *[e.usage for e in case.errors])
+        usages = [case.usage, *[found.usage for found in case.evaluations.values()], *[e.usage for e in case.errors]]
+        usages += [naming.usage for naming in case.labels.values()]
         known = [usage for usage in usages if usage is not None]
         costs = [usage.cost for usage in known if usage.cost is not None]
         self.costs.append(sum(costs) if costs else MISSING)
@@ -85,6 +89,11 @@ class Columns:
                 self.judged[name] = self.judged.get(name, 0) + 1
             if passed is False:
                 self.failed.setdefault(name, set()).add(row)
+        for name, naming in case.labels.items():
+            counts = self.labels.setdefault(name, {})
+            label = naming.label[:LONGEST_LABEL]
+            label = label if label in counts or len(counts) < MOST_LABELS else OTHERS
+            counts[label] = counts.get(label, 0) + 1
         for error in case.errors:
             if error.evaluator is not None:
                 self._column(error.evaluator, row)

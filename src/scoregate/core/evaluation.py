@@ -122,6 +122,27 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Naming:
+    """What an evaluator says of an output where it gives a name and no score: a category that stands for no number.
+
+    Args:
+        label: the name. metadata: why; anything that can be written as JSON. usage: what the judgement took.
+
+    Raises:
+        TypeError: a field is of another type.
+    """
+
+    label: str
+    metadata: Mapping[str, Any] | None = None
+    usage: Usage | None = None
+
+    def __post_init__(self) -> None:
+        _require(self.label, str, "Naming.label")
+        if self.usage is not None:
+            _require(self.usage, Usage, "Naming.usage")
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """The result of an evaluator on one output.
 

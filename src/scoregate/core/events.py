@@ -19,6 +19,7 @@ __all__ = [
     "EvaluatorInfo",
     "Event",
     "Fingerprint",
+    "Labelled",
     "Origin",
     "ReviewRequested",
     "Scored",
@@ -107,6 +108,19 @@ class Scored(_Event):
 
 
 @_event
+class Labelled(_Event):
+    """What an evaluator said of one case without a score: a category that stands for no number."""
+
+    type: Literal["labelled"] = "labelled"
+    case: str
+    repeat: int = 0
+    evaluator: str
+    label: str
+    metadata: Any = None
+    usage: Usage | None = None
+
+
+@_event
 class Errored(_Event):
     """Something raised, after it had used and done (`trace`) this much. Without a case it concerns the whole suite."""
 
@@ -145,13 +159,25 @@ class CaseFinished(_Event):
 
 @_event
 class SuiteFinished(_Event):
-    """The last word of a suite. `assertion_failed`: its `assert_test` is about to raise."""
+    """The last word of a suite. `assertion_failed`: its `assert_test` is about to raise.
+
+    `usage` is what belongs to no case of it.
+    """
 
     type: Literal["suite_finished"] = "suite_finished"
     duration_s: float | None = None
     assertion_failed: bool = False
+    usage: Usage | None = None
 
 
 Event: TypeAlias = (
-    SuiteStarted | CaseStarted | CaseOutput | Scored | Errored | ReviewRequested | CaseFinished | SuiteFinished
+    SuiteStarted
+    | CaseStarted
+    | CaseOutput
+    | Scored
+    | Labelled
+    | Errored
+    | ReviewRequested
+    | CaseFinished
+    | SuiteFinished
 )

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from scoregate.core.case import CaseError, CaseKey, CaseResult
 from scoregate.core.columns import Columns
-from scoregate.core.evaluation import Evaluation
+from scoregate.core.evaluation import Evaluation, Naming
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
@@ -19,6 +19,7 @@ from scoregate.core.events import (
     ErrorInfo,
     EvaluatorInfo,
     Event,
+    Labelled,
     ReviewRequested,
     Scored,
     SuiteFinished,
@@ -26,6 +27,7 @@ from scoregate.core.events import (
 )
 from scoregate.core.record import SuiteResult
 
+_OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
 _UNFINISHED = ErrorInfo("Unfinished", "the suite ended before this case did")
 
 
@@ -71,6 +73,7 @@ class SuiteFold:
             complete=finished is not None,
             assertion_failed=finished is not None and finished.assertion_failed,
             duration_s=finished.duration_s if finished else None,
+            usage=finished.usage if finished else None,
             sdk=started.sdk if started else None,
             columns=self.columns,
             read=read,
@@ -79,9 +82,10 @@ class SuiteFold:
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
         declared = self.started.evaluators if self.started else ()
         known = {info.id: info for info in declared}
-        return known | {name: EvaluatorInfo(name) for name in self.columns.scores if name not in known}
+        heard = (*self.columns.scores, *self.columns.labels)
+        return known | {name: EvaluatorInfo(name) for name in heard if name not in known}
 
-    def _case(self, event: CaseStarted | CaseOutput | Scored | Errored | ReviewRequested | CaseFinished) -> CaseResult:
+    def _case(self, event: _OfCase) -> CaseResult:
         assert event.case is not None
         key = CaseKey(event.case, event.repeat)
         if (case := self.open.get(key)) is None:
@@ -109,6 +113,9 @@ class SuiteFold:
             )
         except (TypeError, ValueError) as error:  # an SDK in another language said it
             case.errors.append(CaseError(ErrorInfo(type(error).__name__, str(error)), event.evaluator))
+
+    def _labelled(self, event: Labelled) -> None:
+        self._case(event).labels[event.evaluator] = Naming(event.label, event.metadata, event.usage)
 
     def _errored(self, event: Errored) -> None:
         if event.case is None or event.stage == "suite":
@@ -141,6 +148,7 @@ _APPLY: dict[type[Any], Callable[[SuiteFold, Any], CaseResult | None]] = {
     CaseStarted: SuiteFold._case_started,
     CaseOutput: SuiteFold._case_output,
     Scored: SuiteFold._scored,
+    Labelled: SuiteFold._labelled,
     Errored: SuiteFold._errored,
     ReviewRequested: SuiteFold._review_requested,
     CaseFinished: SuiteFold._case_finished,

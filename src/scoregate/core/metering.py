@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import blake2b
 from time import perf_counter
@@ -76,6 +76,17 @@ class Meter:
         """The sum; None where no model was asked."""
         return None if self._counts is None else total(self._counts.usages)
 
+    def take(self) -> Usage | None:
+        """The sum, which is counted elsewhere from now on."""
+        usage, self._counts = self.usage, None
+        return usage
+
+    def give_up(self, usage: Usage) -> None:
+        """Count one such answer no longer, if it was: it is counted elsewhere."""
+        if self._counts is not None:
+            with self._counts.lock, suppress(ValueError):
+                self._counts.usages.remove(usage)
+
     @property
     def waited_s(self) -> float:
         """Seconds in which every call under way was waiting for its turn."""
@@ -120,6 +131,45 @@ class _Counts:
 
 
 METER: ContextVar[Meter | None] = ContextVar("scoregate_meter", default=None)
+_gathering: list[Meter] = []
+
+
+@contextmanager
+def gathering(meter: Meter) -> Iterator[None]:
+    """While the block runs, count here what is asked in threads that do not know their case."""
+    _gathering.append(meter)
+    try:
+        yield
+    finally:
+        _gathering.remove(meter)
+
+
+def meter_here() -> Meter:
+    """That of the call which runs here.
+
+    In a thread that the user's code has started nobody knows it: there it is one for this call of a model alone, whose
+    usage counts for the suite that runs in this process, of several for that which began last.
+    """
+    if (known := METER.get()) is not None:
+        return known
+    suites = tuple(_gathering)
+    return _Stray(suites[-1]) if suites else Meter()
+
+
+class _Stray(Meter):
+    __slots__ = ("_suite",)
+
+    def __init__(self, suite: Meter) -> None:
+        super().__init__()
+        self._suite = suite
+
+    def add(self, usage: Usage) -> None:
+        super().add(usage)
+        self._suite.add(usage)
+
+    def stop(self) -> None:
+        super().stop()
+        self._suite.stop()
 
 
 def total(usages: Iterable[Usage]) -> Usage | None:

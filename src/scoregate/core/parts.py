@@ -16,6 +16,7 @@ EventType: TypeAlias = Literal[
     "case_started",
     "case_output",
     "scored",
+    "labelled",
     "errored",
     "review_requested",
     "case_finished",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isnan
+from math import fsum, isnan
 from typing import Any
 
 from scoregate.core.case import CaseResult, Status
 from scoregate.core.columns import Columns
 from scoregate.core.confirmation import Confirmation
+from scoregate.core.evaluation import Usage
 from scoregate.core.parts import ErrorInfo, EvaluatorInfo, Origin
 
 RECORD_VERSION = 1
@@ -21,6 +22,7 @@ class SuiteResult:
 
     `label` is unique within the run: the id, with its parameters, qualified by file where two suites share it.
     `complete` is False when the suite never said that it finished. `script` is what was launched for it.
+    `usage` is what models took for it that belongs to no case: threads of the user's own do not know theirs.
     `sdk` is what its suite was written with, None where it did not say.
     `skipped` means that a filter left it out. `variants` are the runs of a grid search, one for each combination.
     """
@@ -37,6 +39,7 @@ class SuiteResult:
     complete: bool = False
     assertion_failed: bool = False
     duration_s: float | None = None
+    usage: Usage | None = None
     sdk: str | None = None
     columns: Columns = field(default_factory=Columns)
     read: Callable[[], Iterable[CaseResult]] | None = None
@@ -58,14 +61,32 @@ class SuiteResult:
 
     @property
     def evaluations(self) -> int:
-        """Evaluations made, those that wait for a person and those that returned None included."""
+        """Evaluations made: scores, labels, those that wait for a person, those that returned None."""
         made = sum(sum(1 for score in column if not isnan(score)) for column in self.columns.scores.values())
-        return made + self.columns.unscored + self.columns.pending + len(self.reviews)
+        labels = sum(sum(counts.values()) for counts in self.columns.labels.values())
+        return made + labels + self.columns.unscored + self.columns.pending + len(self.reviews)
+
+    @property
+    def cost(self) -> float | None:
+        """What models took for all of it, in US dollars; None where no price is known."""
+        usage = self.usage
+        return _sum([*self.columns.costs, *([] if usage is None or usage.cost is None else [usage.cost])])
+
+    @property
+    def tokens(self) -> float | None:
+        """The tokens that models took for all of it; None where that is not known."""
+        usage = self.usage
+        return _sum([*self.columns.tokens, *([] if usage is None else [usage.input_tokens + usage.output_tokens])])
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over the trials that have one; None where none has."""
         valid = [score for score in self.columns.scores.get(evaluator, ()) if not isnan(score)]
         return sum(valid) / len(valid) if valid else None
+
+
+def _sum(values: Iterable[float]) -> float | None:
+    known = [value for value in values if not isnan(value)]
+    return fsum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
@@ -17,6 +17,7 @@ class Label(StrEnum):
     NOT_COMPARABLE = "not comparable"
     NEW = "new"
     REMOVED = "removed"
+    LABELS = "labels only"
     TOO_FEW = "too few"
     UNCHANGED = "unchanged"
     BETTER = "better"
@@ -48,7 +49,8 @@ class Row:
     an error on one side; `added`, `removed` and `changed` cases have no counterpart or another definition under the
     same hash. `low` and `high` bound delta with 95 % confidence; `q` is p read among the other rows; `smallest_p`
     is the least that p could have been; `detectable` is the smallest effect that would have been found four times
-    in five. `checked`: both sides carry a fingerprint of the evaluator.
+    in five. `labels` and `base_labels` count what was said without a score. `checked`: both sides carry a fingerprint
+    of the evaluator.
     """
 
     suite: str
@@ -75,6 +77,8 @@ class Row:
     clusters: int = 0
     checked: bool = True
     measure: Measure = Measure.SCORE
+    labels: Mapping[str, int] = field(default_factory=dict)
+    base_labels: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def gain(self) -> float:

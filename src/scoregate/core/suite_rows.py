@@ -25,9 +25,10 @@ QUANTITIES: dict[Measure, Values] = {
 def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
     """The rows of a suite that the base does not have."""
     for name, info in suite.evaluators.items():
-        mean = suite.mean(name)
-        label = Label.UNMEASURABLE if mean is None else Label.NEW
-        yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=info.higher_is_better)
+        mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
+        label = Label.NEW if mean is not None or labels else Label.UNMEASURABLE
+        upwards = info.higher_is_better
+        yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=upwards, labels=labels)
 
 
 def removed_rows(old: SuiteResult) -> Iterator[Row]:
@@ -49,7 +50,9 @@ def score_rows(
     old = olds[0]
     cases = _cases(suite.columns, old.columns)
     for name in suite.evaluators:
-        yield _score_row(suite, olds, name, criteria=criteria, cases=cases, more=more)
+        row = _score_row(suite, olds, name, criteria=criteria, cases=cases, more=more)
+        labels, before = (each.columns.labels.get(name, {}) for each in (suite, old))
+        yield replace(row, labels=labels, base_labels=before) if labels or before else row
     for name in old.evaluators:
         if name not in suite.evaluators:
             yield Row(suite.label, name, Label.REMOVED, base=old.mean(name), reason="this evaluator is gone")
@@ -67,11 +70,14 @@ def _score_row(
     info = suite.evaluators[name]
     pairs = pair_scores(suite.columns, [old.columns for old in olds], name, more=[each.columns for each in more])
     mean, base = pairs.mean, pairs.base
+    known = olds[0].evaluators.get(name)
+    change = "" if known is None else what_changed(info, known)
+    if mean is None and suite.columns.labels.get(name):
+        label = Label.NOT_COMPARABLE if change else Label.LABELS if known else Label.NEW
+        return Row(suite.label, name, label, None, base, reason=change)
     if mean is None:
         reason = "no case has a score" if len(suite.columns) else "no case was run"
         return Row(suite.label, name, Label.UNMEASURABLE, None, base, reason=reason)
-    known = olds[0].evaluators.get(name)
-    change = "" if known is None else what_changed(info, known)
     if change and not _too_many_errors(pairs, criteria):
         return Row(suite.label, name, Label.NOT_COMPARABLE, mean, base, reason=change)
     if known is None or (base is None and not pairs.dropped):

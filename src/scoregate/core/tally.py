@@ -41,7 +41,12 @@ def tally_of(fold: SuiteFold, log: str) -> Tally:
         done=len(columns),
         states={status: count for status in Status if (count := columns.count(status))},
         means={name: fsum(known) / len(known) for name, known in scores.items() if known},
-        cost=fsum(cost for cost in columns.costs if cost > 0),
+        cost=fsum(cost for cost in (*columns.costs, _apart(fold)) if cost > 0),
         finished=fold.finished is not None,
         duration_s=fold.finished.duration_s if fold.finished else None,
     )
+
+
+def _apart(fold: SuiteFold) -> float:
+    usage = None if fold.finished is None else fold.finished.usage
+    return 0.0 if usage is None else usage.cost or 0.0

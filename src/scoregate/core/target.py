@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -21,6 +22,13 @@ class Reply:
     context: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     tool_calls: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def text(self) -> str:
+        """The output as a message in a conversation: text as it is, all else as JSON."""
+        if isinstance(self.output, str):
+            return self.output
+        return json.dumps(self.output, ensure_ascii=False, default=str)
 
 
 class Session(Protocol):

@@ -53,9 +53,14 @@ def dump_event(event: object) -> bytes:
     return line
 
 
+def dump_plain(value: object) -> bytes:
+    """Compact JSON of anything at all: what has no JSON form becomes the name of its type in angle brackets."""
+    return _written(value, _type_name)
+
+
 def plain(value: object) -> Any:
     """`value` reduced to what JSON knows; anything else becomes the name of its type in angle brackets."""
-    return from_json(_written(value, _type_name))
+    return from_json(dump_plain(value))
 
 
 def ordered(value: Any, depth: int = 0) -> Any:

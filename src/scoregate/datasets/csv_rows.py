@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from scoregate.datasets.changes import Placed
 from scoregate.datasets.schema import Schema
 from scoregate.errors import InvalidDataset
 from scoregate.store.rows import unique
-from scoregate.store.separators import separator_of
+from scoregate.store.separators import rows_of, separator_of
 
 _SAMPLE = 64 * 1024
 
@@ -24,11 +23,10 @@ def csv_rows(path: Path, schema: Schema | None = None) -> Iterator[Placed]:
     Raises:
         InvalidDataset: the header is none, or the rest is no CSV.
     """
-    csv.field_size_limit(sys.maxsize)
     with path.open(encoding="utf-8-sig", newline="") as file:
         delimiter = separator_of(file.read(_SAMPLE))
         file.seek(0)
-        rows = csv.reader(file, delimiter=delimiter, strict=True)
+        rows = rows_of(file, delimiter)
         try:
             header = _header(next(rows, []), path)
             for number, cells in enumerate(rows, 2):

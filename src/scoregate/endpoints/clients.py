@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
 import httpx
 
 # Many servers, uvicorn among them, close what was idle for five seconds: just then it must not be used.
 _LIMITS = httpx.Limits(max_connections=2, max_keepalive_connections=1, keepalive_expiry=3.0)
+_IS_OURS: ContextVar[bool] = ContextVar("scoregate_endpoint_request", default=False)
+
+
+def _is_theirs(_: logging.LogRecord) -> bool:
+    return not _IS_OURS.get()
+
+
+# httpx logs the address of every request in full, and among its parameters may be a key.
+logging.getLogger("httpx").addFilter(_is_theirs)
 
 
 class Clients:
@@ -23,15 +34,18 @@ class Clients:
     def one(self) -> Iterator[httpx.AsyncClient]:
         """A client that nobody else uses meanwhile."""
         client = self._idle.pop() if self._idle else self._made()
+        before = _IS_OURS.set(True)
         try:
             yield client
         finally:
+            _IS_OURS.reset(before)
             self._idle.append(client)
 
     async def aclose(self) -> None:
-        """Close all of them."""
+        """Close all of them, also where one cannot be closed."""
         for client in self._all:
-            await client.aclose()
+            with suppress(Exception):
+                await client.aclose()
 
     def _made(self) -> httpx.AsyncClient:
         client = httpx.AsyncClient(verify=self._trust, limits=_LIMITS)

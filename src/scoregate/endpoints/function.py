@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,16 +12,17 @@ import anyio
 
 from scoregate.core.target import Reply
 from scoregate.endpoints.answers import Answer
-from scoregate.endpoints.fields import fields_of
 from scoregate.endpoints.names import NAMES, Context
 from scoregate.endpoints.opening import Opening
-from scoregate.endpoints.outgoing import outgoing_of
+from scoregate.endpoints.pace import Pace, Slots
 from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.request_mapping import outgoing_of
+from scoregate.endpoints.response_mapping import fields_of
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.turns import Pace, Slots
-from scoregate.endpoints.wires import Ask
+from scoregate.endpoints.target import Ask
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS
+from scoregate.engine.targets import target
 from scoregate.store.endpoints import StoredEndpoint
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -30,7 +30,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 class Function:
-    """As `wires.Wire` has it.
+    """As `target.Wire` has it.
 
     Raises:
         EndpointError: there is no such function, or it asks for something that there is not.
@@ -95,16 +95,12 @@ def found(name: str, place: Surroundings) -> Callable[..., Any]:
     Raises:
         EndpointError: there is none.
     """
-    module, _, path = name.partition(":")
-    if not module or not path:
-        place.misconfigured(f"{name!r:.200} names no function", "Write module:function, such as my_bot.main:answer.")
     try:
-        value: Any = importlib.import_module(module)
-        for part in path.split("."):
-            value = getattr(value, part)
-    except Exception as error:  # what a module does when it is imported may be anything
-        what = f"{name:.200} cannot be imported: {type(error).__name__}: {error!s:.500}"
-        raise place.fail(what, kind="configuration_error", advice="Is its folder on PYTHONPATH?") from error
+        value = target(name)
+    except (Exception, SystemExit) as error:  # what a module does when it is imported may be anything
+        what = f"the function {name!r:.200} cannot be had: {type(error).__name__}: {error!s:.500}"
+        advice = "Write module:function, such as my_bot.main:answer. Is the folder of the module on PYTHONPATH?"
+        raise place.fail(what, kind="configuration_error", advice=advice) from error
     if not callable(value):
         place.misconfigured(f"{name:.200} is no function, but a {type(value).__name__}")
     function: Callable[..., Any] = value

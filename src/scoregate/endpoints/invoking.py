@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from scoregate.core.endings import closing
@@ -10,8 +9,6 @@ from scoregate.core.target import Reply
 from scoregate.endpoints.open_target import open_target
 from scoregate.engine.sync import run_sync
 from scoregate.store.endpoints import StoredEndpoint
-
-_QUESTION = "This is a test, answer shortly"
 
 
 def invoke(definition: StoredEndpoint, input: str, conversation_id: str | None = None) -> dict[str, Any]:  # noqa: A002
@@ -32,21 +29,11 @@ def invoke(definition: StoredEndpoint, input: str, conversation_id: str | None =
         async with closing(), target.session(conversation_id) as talk:
             return await talk.send(input)
 
-    return plain(run_sync(asked))
-
-
-def test(definition: StoredEndpoint) -> dict[str, Any]:
-    """Ask for a short answer, to see that the endpoint gives one; as `invoke`."""
-    return invoke(definition, _QUESTION)
-
-
-def plain(reply: Reply) -> dict[str, Any]:
-    """A reply as those know it who call an endpoint by hand."""
-    metadata: Mapping[str, Any] = reply.metadata
+    reply = run_sync(asked)
     return {
         "output": reply.output,
         "conversation_id": reply.conversation_id,
         "context": list(reply.context),
-        "metadata": dict(metadata),
+        "metadata": dict(reply.metadata),
         "tool_calls": [dict(call) for call in reply.tool_calls],
     }

@@ -1,4 +1,4 @@
-"""The names that templates of requests may use, and those by which a conversation goes."""
+"""Templates of a definition: is a text one, what may it name, and by which names does a conversation go?"""
 
 from __future__ import annotations
 
@@ -17,3 +17,9 @@ CONVERSATION = (
     "interaction_id",
 )
 NAMES = frozenset({"input", "messages", "system_prompt", "auth_token", *CONVERSATION})
+_MARKS = ("{{", "{%", "{#")
+
+
+def is_template(text: str) -> bool:
+    """Whether there is any Jinja in it."""
+    return any(mark in text for mark in _MARKS)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from scoregate.endpoints.addresses import shown_address
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.talk import EndpointTarget
-from scoregate.endpoints.wires import Wire
+from scoregate.endpoints.target import EndpointTarget, Wire
 from scoregate.errors import MissingExtra
 from scoregate.store.endpoints import StoredEndpoint
 

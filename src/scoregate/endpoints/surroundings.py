@@ -25,10 +25,16 @@ class Secrets:
 
     def hide(self, secret: str, instead: str = "***") -> None:
         """From now on, show something else in the place of this, however it is written."""
+        secret = secret.strip()
         if len(secret) >= _LEAST_SECRET and secret not in self._hidden:
             forms = {secret, quote(secret), quote(secret, safe=""), json.dumps(secret)[1:-1]}
             self._hidden |= dict.fromkeys(forms, instead)
             self._pattern = re.compile("|".join(map(re.escape, sorted(self._hidden, key=len, reverse=True))))
+
+    @property
+    def longest(self) -> int:
+        """How many characters the longest of them has; 0 where there are none."""
+        return max(map(len, self._hidden), default=0)
 
     def bare(self, text: str) -> str:
         """The text without them."""
@@ -73,6 +79,8 @@ class Surroundings:
         """The beginning of what anybody may have written, on one line, for a message; without secrets."""
         start = text[:_LOOKED_AT]
         start = start.decode("utf-8", "replace") if isinstance(start, bytes) else start
+        if len(text) > _LOOKED_AT:  # what was cut may be a secret, which nobody would know by its beginning
+            start = start[: -self._secrets.longest or None]
         short = " ".join(self._secrets.bare(start).split())
         return short if len(short) <= _SHOWN and len(text) <= _LOOKED_AT else f"{short[:_SHOWN]}…"
 

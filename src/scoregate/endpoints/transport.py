@@ -8,8 +8,8 @@ from urllib.parse import urljoin, urlsplit
 
 import anyio
 
+from scoregate.endpoints.retries import PASSING, Passing, retry_after_s
 from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.trying import PASSING, Passing, retry_after_s
 from scoregate.errors import EndpointError
 
 if TYPE_CHECKING:

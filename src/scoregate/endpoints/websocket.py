@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
 import anyio
-import httpx
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
 from scoregate.core.target import Reply
-from scoregate.endpoints.access import access_of, bearer
-from scoregate.endpoints.addresses import address_of
 from scoregate.endpoints.answers import Answer, NotJson
-from scoregate.endpoints.fields import fields_of
 from scoregate.endpoints.names import Context
-from scoregate.endpoints.opening import Opening
-from scoregate.endpoints.outgoing import outgoing_of
 from scoregate.endpoints.replies import reply_of
-from scoregate.endpoints.sharing import Shared
+from scoregate.endpoints.retries import PASSING, Passing, retry_after_s
+from scoregate.endpoints.service import AGENT, Service, Shared
 from scoregate.endpoints.surroundings import Surroundings
+from scoregate.endpoints.target import Ask
 from scoregate.endpoints.transport import LARGEST, refused
-from scoregate.endpoints.trying import PASSING, Passing, Patience, retry_after_s
-from scoregate.endpoints.turns import Pace
-from scoregate.endpoints.wires import Ask
 from scoregate.errors import EndpointError
 from scoregate.store.endpoints import StoredEndpoint
-from scoregate.version import __version__
 
 _CLOSE_S = 1.0
+_LOG = logging.getLogger("scoregate.endpoints.websocket")
+_LOG.setLevel(logging.INFO)  # below that the library tells every header, and with them tokens and keys
 
 
 class _Connect(connect):
@@ -43,28 +38,22 @@ class _Connect(connect):
 
 
 class WebSocket:
-    """As `wires.Wire` has it.
+    """As `target.Wire` has it.
 
     Raises:
         EndpointError: the endpoint cannot be called as it is defined.
     """
 
     def __init__(self, definition: StoredEndpoint, place: Surroundings) -> None:
-        self._definition, self.place = definition, place
-        self._out = outgoing_of(definition, place)
-        self.system_prompt = self._out.system_prompt
-        self._fields = fields_of(definition.response_mapping, place)
-        self._access = access_of(definition, self._out)
-        self._url = httpx.URL(address_of(definition, place))
-        self._pace = Pace(definition.requests_per_minute)
-        self._patience = Patience(definition.retries, self._pace)
-        self._opening = Opening(partial(Shared, definition, place, self._pace))
+        self.place = place
+        self._service = Service(definition, place)
+        self.system_prompt = self._service.out.system_prompt
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Ask]:
         """As `Wire.connected`."""
         line = _Line()
-        async with self._opening.held() as shared:
+        async with self._service.opening.held() as shared:
             try:
                 yield partial(self._ask, shared, line)
             finally:
@@ -72,30 +61,31 @@ class WebSocket:
 
     async def _ask(self, shared: Shared, line: _Line, context: Context) -> tuple[Reply, Any]:
         if line.connection is None:
-            await self._patience.through(partial(self._connect, shared, line, context))
+            await self._service.patience.through(partial(self._connect, shared, line, context))
+        timeout_s = self._service.timeout_s
         async with shared.slots.turn():
-            with anyio.move_on_after(self._definition.timeout_seconds):
+            with anyio.move_on_after(timeout_s):
                 return await self._exchange(shared, line, context)
         last = f"; the last message was {self.place.shown(line.last)}" if line.last else ""
-        what = f"no output within {self._definition.timeout_seconds:g} s{last}"
+        what = f"no output within {timeout_s:g} s{last}"
         raise self.place.fail(what, kind="timeout", advice="See `response_mapping`, and timeout_seconds.")
 
     async def _exchange(self, shared: Shared, line: _Line, context: Context) -> tuple[Reply, Any]:
-        token = shared.tokens.current if shared.tokens else self._access.token
-        text = self._out.content({**context, "auth_token": token})
+        token = shared.tokens.current if shared.tokens else self._service.access.token
+        text = self._service.out.content({**context, "auth_token": token})
         try:
             await line.say(text)
             while True:
                 answer = Answer(await line.hear())
                 if self._has_output(answer):
-                    return reply_of(answer, self._fields, self.place)
+                    return reply_of(answer, self._service.fields, self.place)
         except (WebSocketException, OSError) as error:
             raise self._broken(error) from None
 
     def _has_output(self, answer: Answer) -> bool:
         """Whether this is the reply, or an error; what is only on the way to it, such as "typing …", is neither."""
         try:
-            if self._fields["output"](answer) is not None:
+            if self._service.fields["output"](answer) is not None:
                 return True
             value = answer.value
         except NotJson:
@@ -104,29 +94,17 @@ class WebSocket:
 
     async def _connect(self, shared: Shared, line: _Line, context: Context) -> None:
         async with shared.slots.turn():
-            if shared.tokens is None:
-                return await self._connected(line, context, self._access.token)
-            token = await shared.tokens.get()
-            try:
-                return await self._connected(line, context, token)
-            except EndpointError as error:
-                if error.status != 401:
-                    raise
-            shared.tokens.spoil(token)
-            return await self._connected(line, context, await shared.tokens.get())
+            await self._service.with_token(shared, partial(self._connected, line, context))
 
     async def _connected(self, line: _Line, context: Context, token: str) -> None:
         context = {**context, "auth_token": token}
-        headers = {**self._access.headers, **(bearer(token) if self._access.adds_bearer else {})}
-        headers |= dict(self._out.pairs(self._out.headers, context))
-        query = [*self._out.pairs(self._out.query, context), *self._access.query.items()]
-        url = self._url.copy_with(params=[*self._url.params.multi_items(), *query]) if query else self._url
         try:
-            with anyio.fail_after(self._definition.timeout_seconds):
+            with anyio.fail_after(self._service.timeout_s):
                 line.connection = await _Connect(
-                    str(url),
-                    additional_headers=headers,
-                    user_agent_header=f"scoregate/{__version__}",
+                    str(self._service.url(context)),
+                    additional_headers=self._service.headers(context, token, {}),
+                    user_agent_header=AGENT,
+                    logger=_LOG,
                     open_timeout=None,
                     max_size=LARGEST,
                     close_timeout=_CLOSE_S,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from scoregate.core.metering import Meter
 from scoregate.core.parts import SCHEMA_VERSION, ErrorInfo, EventType
 from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event
 from scoregate.errors import InvalidEvent, NotRecordable
@@ -24,6 +25,7 @@ _FREE = {
     "case_started": ("the test case", "input"),
     "case_output": ("the output", "output"),
     "scored": ("the metadata", "metadata"),
+    "labelled": ("the metadata", "metadata"),
 }
 _ALSO: dict[str, dict[str, object]] = {"case_output": {"truncated": True}, "scored": {"assertions": None}}
 _counter = itertools.count()
@@ -35,10 +37,12 @@ class EventLog:
     Args:
         suite: the suite's id.
         folder: where the host watches; None keeps the log to this process, in a temporary file.
+        strays: what models took that nobody knows the case of; variants of a suite share it.
     """
 
-    def __init__(self, suite: str, folder: Path | None) -> None:
+    def __init__(self, suite: str, folder: Path | None, strays: Meter | None = None) -> None:
         self.suite = suite
+        self.strays = Meter() if strays is None else strays
         self.stopped = self.given_up = False
         self._seq = 0
         self._lock = threading.Lock()

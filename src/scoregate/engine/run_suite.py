@@ -11,14 +11,15 @@ import anyio
 from anyio import CapacityLimiter
 
 from scoregate.core.endings import closing
+from scoregate.core.metering import Meter, gathering
 from scoregate.core.parts import ErrorInfo
 from scoregate.core.suite import Suite
 from scoregate.core.wire import ordered, plain
 from scoregate.engine.log import EventLog
 from scoregate.engine.patience import Patience
-from scoregate.engine.scoring import Pool
+from scoregate.engine.scoring import Pool, spent
 from scoregate.engine.tasks import TaskStage
-from scoregate.engine.trial import Trial, trials
+from scoregate.engine.trial import Trial, tell_stop, trials
 from scoregate.version import __version__
 
 
@@ -32,19 +33,20 @@ async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:
     Returns:
         A log for each variant, not yet finished: `finish` says the last word.
     """
-    logs = [_start(suite, variant, folder) for variant in range(len(suite.variants))]
-    patience = Patience(suite.limits.scoring_s)
-    async with closing(), patience.bounding():
-        await _run(suite, trials(suite, logs), patience)
+    strays, patience = Meter(), Patience(suite.limits.scoring_s)
+    logs = [_start(suite, variant, folder, strays=strays) for variant in range(len(suite.variants))]
+    with gathering(strays):
+        async with closing(), patience.bounding():
+            await _run(suite, trials(suite, logs), patience)
     for log in logs if patience.over else ():
         log.given_up = True
         log.emit("errored", stage="suite", error=_late(suite))
     return logs
 
 
-def _start(suite: Suite, variant: int, folder: Path | None) -> EventLog:
+def _start(suite: Suite, variant: int, folder: Path | None, *, strays: Meter) -> EventLog:
     params = suite.variants[variant]
-    log = EventLog(suite.id, folder)
+    log = EventLog(suite.id, folder, strays)
     log.emit(
         "suite_started",
         origin=suite.origin,
@@ -99,5 +101,10 @@ async def _look_ahead() -> None:
 
 
 def finish(log: EventLog, started: float, *, assertion_failed: bool = False) -> None:
-    """Say that a suite has ended. `started` is a reading of `time.perf_counter`."""
-    log.emit("suite_finished", duration_s=round(perf_counter() - started, 4), assertion_failed=assertion_failed)
+    """Say that a suite has ended, and what was used for it that belongs to no case.
+
+    `started` is a reading of `time.perf_counter`.
+    """
+    tell_stop(log, log.strays)
+    duration_s, usage = round(perf_counter() - started, 4), log.strays.take()
+    log.emit("suite_finished", duration_s=duration_s, assertion_failed=assertion_failed, **spent(usage))

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.metering import Meter, charged
 from scoregate.core.pending import Pending
 from scoregate.core.suite import Scorer
@@ -163,7 +163,7 @@ class Pool:
         except Exception as error:
             _emit(trial, name, error, meter)
         if meter.used:
-            tell_stop(trial, meter)
+            tell_stop(trial.log, meter)
         trial.waiting -= 1
         if trial.waiting:
             return
@@ -184,9 +184,14 @@ def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
         trial.log.emit("errored", **said, **spent(meter.usage), **trial.key)
     elif isinstance(result, Evaluation):
         parts = {name: part for name in _PARTS if (part := getattr(result, name)) is not None}
+        if result.usage is not None and not meter.used:
+            trial.log.strays.give_up(result.usage)
         if meter.used:
             parts |= spent(charged(result.usage, meter))
         trial.log.emit("scored", evaluator=evaluator, score=result.score, **parts, **trial.key)
+    elif isinstance(result, Naming):
+        said = {"label": result.label, "metadata": result.metadata, **spent(charged(result.usage, meter))}
+        trial.log.emit("labelled", evaluator=evaluator, **said, **trial.key)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"

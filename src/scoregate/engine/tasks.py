@@ -35,7 +35,7 @@ class TaskStage:
             enter(trial, trial.meter)
             is_produced = await self._produced(trial)
             if trial.meter.used:
-                tell_stop(trial, trial.meter)
+                tell_stop(trial.log, trial.meter)
             if is_produced:
                 trial.waiting = len(self._pools)
                 for pool in self._pools:

@@ -54,11 +54,11 @@ def promise(output: Any) -> None:
         trial.output = output
 
 
-def tell_stop(trial: Trial, meter: Meter) -> None:
+def tell_stop(log: EventLog, meter: Meter) -> None:
     """Say once for a suite that its results are not whole, because the run may spend no more."""
-    if meter.stopped and not trial.log.stopped:
-        trial.log.stopped = True
-        trial.log.emit("errored", stage="suite", error=_STOPPED)
+    if meter.stopped and not log.stopped:
+        log.stopped = True
+        log.emit("errored", stage="suite", error=_STOPPED)
 
 
 def trials(suite: Suite, logs: Sequence[EventLog]) -> Iterator[Trial]:

@@ -13,6 +13,7 @@ from scoregate.entities.collections import (
 from scoregate.entities.endpoint import Endpoint
 from scoregate.entities.files import read_tests
 from scoregate.entities.labels import Behavior, Category, Topic
+from scoregate.entities.metrics import Metrics
 from scoregate.entities.place import current_store, use_store
 from scoregate.entities.prompt import Prompt
 from scoregate.entities.test import Test
@@ -27,6 +28,7 @@ __all__ = [
     "Category",
     "Endpoint",
     "Endpoints",
+    "Metrics",
     "Prompt",
     "Test",
     "TestConfiguration",

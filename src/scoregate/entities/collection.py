@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import ClassVar, Generic, TypeVar
 
 from scoregate.entities.base import Entity
-from scoregate.entities.filters import filter_of
+from scoregate.entities.filters import FieldsOf, filter_of
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
 from scoregate.store import Store
-from scoregate.store.heads import head_of, heads
+from scoregate.store.heads import ambiguous, head_of, heads
 
 E = TypeVar("E", bound=Entity)
 K = TypeVar("K", bound=KeptEntity)
@@ -30,7 +30,7 @@ class Collection(Generic[E]):
             EntityError: the filter is none that is understood.
         """
         passes = None if filter is None else filter_of(filter)
-        return [each for each in cls._every(current_store()) if passes is None or passes(each.to_dict())]
+        return [each for each in cls._every(current_store()) if passes is None or passes(FieldsOf(each))]
 
     @classmethod
     def first(cls) -> E | None:
@@ -52,10 +52,7 @@ class Collection(Generic[E]):
         if not found:
             raise EntityError(f"No entity found with name {name!r:.200}")
         if len(found) > 1:
-            raise EntityError(
-                f"More than one entity found with name {name!r:.200}. Entity names must be unique. Please use the"
-                f" entity id instead. Matching entity IDs: {', '.join(str(each.id) for each in found):.500}"
-            )
+            raise EntityError(ambiguous(name, (each.id for each in found)))
         return found[0].pull() if found[0].id else found[0]
 
     @classmethod

@@ -9,11 +9,11 @@ from scoregate.entities.collection import Collection, Documents
 from scoregate.entities.endpoint import Endpoint
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.labels import Behavior, Category, Topic
-from scoregate.entities.placing import every_test
+from scoregate.entities.placing import every_test, find_test
 from scoregate.entities.test import Test
 from scoregate.entities.test_run import TestResult, TestRun, every_result
 from scoregate.entities.test_set import TestSet
-from scoregate.store import Store
+from scoregate.store import Store, current_store
 
 L = TypeVar("L", bound=KeptEntity)
 
@@ -30,6 +30,11 @@ class Tests(Collection[Test]):
 
     __test__ = False
     entity = Test
+
+    @classmethod
+    def exists(cls, id: str) -> bool:  # noqa: A002
+        """Whether there is one of this id."""
+        return find_test(current_store(), str(id)) is not None
 
     @classmethod
     def _every(cls, store: Store) -> Iterator[Test]:

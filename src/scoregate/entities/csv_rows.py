@@ -15,6 +15,7 @@ from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.store.problems import details
 from scoregate.store.rows import parsed
+from scoregate.store.separators import unguarded
 
 _LABELS = ("category", "topic", "behavior")
 _USUAL = (*_LABELS, "prompt_content", "expected_response", "test_type", "id")
@@ -41,6 +42,8 @@ class RowReader:
         """The test of a row that begins on this line; what is wrong with it; None for an empty row."""
         if len(cells) != self._width:
             return f"has {len(cells)} cells, the header {self._width}" if any(map(str.strip, cells)) else None
+        if ",'" in f",{','.join(cells)}":  # faster than to look at each
+            cells = list(map(unguarded, cells))
         cells.append("")
         problems: list[str] = []
         if (fields := self._question(cells, line)) is None:

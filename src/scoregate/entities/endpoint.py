@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, Field
 
 from scoregate.entities.kept import KeptEntity
-from scoregate.entities.making import made
+from scoregate.entities.made import made
 from scoregate.enums import ConnectionType
 from scoregate.errors import EndpointError, EntityError
 from scoregate.store import ENDPOINTS, StoredEndpoint
@@ -71,8 +71,8 @@ class Endpoint(KeptEntity):
         from scoregate.endpoints import invoke
 
         definition, started = self.definition, time.perf_counter()
-        told = invoke(definition, input, conversation_id)
-        return {**told, "execution_time": (time.perf_counter() - started) * 1000}
+        reply = invoke(definition, input, conversation_id)
+        return {**reply, "execution_time": (time.perf_counter() - started) * 1000}
 
     def test(self) -> dict[str, Any]:
         """Send it a short message, as `invoke`.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from pydantic import BaseModel
 
 from scoregate.errors import EntityError
 
@@ -26,6 +28,29 @@ def filter_of(text: str) -> Callable[[Fields], bool]:
     if parser.next:
         raise parser.unexpected()
     return lambda fields: bool(found(fields))
+
+
+class FieldsOf(Mapping[str, Any]):
+    """The fields of a model as JSON has them, each made when it is asked for: some read all that is kept."""
+
+    def __init__(self, model: BaseModel) -> None:
+        self._model = model
+        own = [name for name, field in type(model).model_fields.items() if not field.exclude]
+        self._names = (*own, *type(model).model_computed_fields)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._model.model_dump(mode="json", include={name})[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
 
 class _Parser:

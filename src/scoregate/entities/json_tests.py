@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from scoregate.entities.csv_columns import COLUMNS, CONVERSATION, OTHER_NAMES, PROMPT
-from scoregate.entities.csv_tests import Found, Tell, opened
+from scoregate.entities.csv_tests import Found, Tell
 from scoregate.entities.test import Test
+from scoregate.entities.text_files import opened
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
 from scoregate.store.problems import said

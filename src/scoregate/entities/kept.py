@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Self
 
 from scoregate.entities.base import Entity
-from scoregate.entities.making import made
+from scoregate.entities.made import made
 from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
 from scoregate.store import Kind, Store, Writer
@@ -58,9 +58,9 @@ class KeptEntity(Entity):
         Raises:
             EntityError: it has no id. StoreError: it could not be written.
         """
-        own = self._own_id()
-        with current_store().writing() as writer:
-            there = next(current_store().read(self.kind, (own,)), None) is not None
+        store, own = current_store(), self._own_id()
+        with store.writing() as writer:
+            there = next(store.read(self.kind, (own,)), None) is not None
             writer.update(self.kind, (own,), lambda _: [])
         return there
 

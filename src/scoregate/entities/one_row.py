@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -12,7 +13,9 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from scoregate.entities.text_files import opened
 from scoregate.errors import EntityError
+from scoregate.store.separators import guarded, rows_of, unguarded
 
 
 def write_row(fields: Mapping[str, Any], path: Path) -> None:
@@ -22,7 +25,7 @@ def write_row(fields: Mapping[str, Any], path: Path) -> None:
         OSError: it cannot be written.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([list(fields), [_cell(value) for value in fields.values()]])
+        csv.writer(file).writerows([list(fields), [guarded(_cell(value)) for value in fields.values()]])
 
 
 def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
@@ -31,11 +34,16 @@ def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
     Raises:
         EntityError: it is no file with a header and one row. OSError: it cannot be read.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+    with opened(path) as file:
+        try:
+            rows = list(islice(filter(None, rows_of(file)), 3))
+        except csv.Error as error:
+            raise EntityError(f"{path} is no CSV: {error}") from None
     if len(rows) != 2 or len(rows[0]) != len(rows[1]):
         raise EntityError(f"{path}: must be a header and one row with as many cells")
-    return {name: _meant(cell, model.model_fields.get(name)) for name, cell in zip(*rows, strict=True) if cell}
+    return {
+        name: _meant(unguarded(cell), model.model_fields.get(name)) for name, cell in zip(*rows, strict=True) if cell
+    }
 
 
 def _cell(value: object) -> str:

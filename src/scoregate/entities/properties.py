@@ -56,7 +56,7 @@ def properties_of(tests: Sequence[Test], about: About, model: Model) -> TestSetP
         return TestSetProperties.model_validate(answer.parsed, from_attributes=True)
     except (MalformedAnswer, ContentFiltered, ValueError) as error:
         warnings.warn(f"the test set is named after its topics: {error!s:.300}", UserWarning, stacklevel=3)
-        return _plain(about)
+        return plain_properties(about)
 
 
 def question(tests: Sequence[Test], about: About) -> str:
@@ -70,7 +70,8 @@ def question(tests: Sequence[Test], about: About) -> str:
     return filled(_PROMPT.read_text(encoding="utf-8"), blocks)
 
 
-def _plain(about: About) -> TestSetProperties:
+def plain_properties(about: About) -> TestSetProperties:
+    """A name and descriptions that no model is asked for."""
     shown = ", ".join(about.topics[:3]) or "General"
     return TestSetProperties(
         name=f"Test Set - {shown}"[:100],

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from scoregate.entities.base import Entity
 from scoregate.entities.kept import KeptEntity
-from scoregate.entities.making import made
+from scoregate.entities.made import made
 from scoregate.entities.place import current_store
 from scoregate.enums import RunStatus
 from scoregate.errors import EntityError

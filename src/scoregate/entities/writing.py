@@ -11,6 +11,7 @@ from typing import Any
 
 from scoregate.entities.csv_columns import CONVERSATION, PROMPT
 from scoregate.entities.test import Test, json_of, line_of_test
+from scoregate.store.separators import guarded
 
 _ALWAYS = ("category", "topic", "behavior", "test_type")
 _FEW = ("metadata", "id", "prompt_id")
@@ -21,11 +22,13 @@ _ESCAPED = "backslashreplace"
 def write_csv(tests: Sequence[Test], path: Path) -> None:
     """Write a table; columns that few tables need are there where a test has something for them.
 
+    What a spreadsheet would run as a formula has an apostrophe before it, which is taken off when it is read.
+
     Raises:
         EntityError: metadata has no form in JSON; then nothing is written. OSError: it cannot be written.
     """
     columns = _columns(tests)
-    rows = chain([columns], ([row.get(name, "") for name in columns] for row in map(_row, tests)))
+    rows = chain([columns], ([guarded(row.get(name, "")) for name in columns] for row in map(_row, tests)))
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.events import ErrorInfo
 from scoregate.core.scale import Scale
 from scoregate.judges.responses import Citation, Response
@@ -14,35 +14,61 @@ from scoregate.judges.version import JudgeVersion
 from scoregate.store.judges import ScoreType
 
 YES, NO = "Yes", "No"
+_BINARY = {YES: 1.0, NO: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeResult:
-    """A score, or what kept it from being made.
+    """A score, or what kept it from being made, by this version of a judge.
 
     `value` is "Yes" or "No", a category, or a number from `low` to `high`; None where there is an error. `score` is
     the value in [0, 1], None where it is a label that stands for no number. `usage` is what models took for it, in
     tokens and dollars; `prompt` what a prompt judge asked.
     """
 
-    name: str
-    judge_id: str
-    version: str
-    score_type: ScoreType
+    judge: JudgeVersion = field(repr=False)
     value: str | float | None = None
     score: float | None = None
     reason: str = ""
-    low: float = 0.0
-    high: float = 1.0
     citations: tuple[Citation, ...] = ()
     prompt: str | None = None
     usage: Usage | None = None
     error: ErrorInfo | None = None
 
-    def evaluation(self) -> Evaluation | None:
-        """As the engine has it, with its own value and scale in the metadata; None for a label without a score."""
+    @property
+    def name(self) -> str:
+        """The judge's."""
+        return self.judge.name
+
+    @property
+    def judge_id(self) -> str:
+        """The judge's."""
+        return self.judge.id
+
+    @property
+    def version(self) -> str:
+        """As in "1.2"; empty where the judge has none."""
+        return self.judge.version
+
+    @property
+    def score_type(self) -> ScoreType:
+        """Binary, categorical or numeric."""
+        return self.judge.score_type
+
+    @property
+    def low(self) -> float:
+        """The least that the judge can say."""
+        return self.judge.scale[0]
+
+    @property
+    def high(self) -> float:
+        """The most that it can say."""
+        return self.judge.scale[1]
+
+    def evaluation(self) -> Evaluation | Naming:
+        """As the engine has it, with its own value and scale in the metadata; a name where that stands for no score."""
         if self.score is None:
-            return None
+            return Naming(str(self.value), metadata=self.metadata())
         return Evaluation(self.score, metadata=self.metadata())
 
     def metadata(self) -> Mapping[str, Any]:
@@ -61,24 +87,13 @@ def result_of(judge: JudgeVersion, response: Response, *, prompt: str | None = N
     """The result that a response is."""
     given = getattr(response, "value")  # noqa: B009
     value = (YES if given else NO) if isinstance(given, bool) else given
-    return JudgeResult(
-        judge.name,
-        judge.id,
-        judge.version,
-        judge.score_type,
-        value=value,
-        score=score_of(judge, value),
-        reason=response.reason,
-        low=judge.scale[0],
-        high=judge.scale[1],
-        citations=response.citations,
-        prompt=prompt,
-    )
+    return JudgeResult(judge, value, score_of(judge, value), response.reason, response.citations, prompt)
 
 
 def score_of(judge: JudgeVersion, value: str | float) -> float | None:
     """A value of a judge in [0, 1]: where it lies on the scale, or what its category stands for."""
     if isinstance(value, str):
-        scores = {YES: 1.0, NO: 0.0} if judge.score_type == "binary" else {c.value: c.score for c in judge.categories}
-        return scores.get(value)
+        if judge.score_type == "binary":
+            return _BINARY.get(value)
+        return next((category.score for category in judge.categories if category.value == value), None)
     return min(1.0, max(0.0, Scale(*judge.scale).part(value)))

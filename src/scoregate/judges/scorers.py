@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from scoregate.core.evaluation import Evaluation
+from scoregate.core.evaluation import Evaluation, Naming
 from scoregate.core.events import EvaluatorInfo, Fingerprint
 from scoregate.core.metering import METER
 from scoregate.core.suite import Scorer
@@ -92,15 +92,15 @@ def _scorer(version: JudgeVersion, read: Read, keep: Callable[[Any, JudgeResult]
     sync = version.grading.kind == "code" and not is_async(code_of(version).score)
     call = _calling(version, read, sync=sync)
 
-    def told(output: Any, result: JudgeResult) -> Evaluation | None:
+    def told(output: Any, result: JudgeResult) -> Evaluation | Naming:
         keep(output, _metered(result))
         return result.evaluation()
 
     def failed(output: Any, error: BaseException) -> None:
         info = error_info(error)
-        keep(output, _metered(JudgeResult(version.name, version.id, version.version, version.score_type, error=info)))
+        keep(output, _metered(JudgeResult(version, error=info)))
 
-    async def in_loop(case: Any, output: Any) -> Evaluation | None:
+    async def in_loop(case: Any, output: Any) -> Evaluation | Naming:
         try:
             return told(output, await call(case, output))
         except ENDINGS:
@@ -109,7 +109,7 @@ def _scorer(version: JudgeVersion, read: Read, keep: Callable[[Any, JudgeResult]
             failed(output, error)
             raise
 
-    def in_thread(case: Any, output: Any) -> Evaluation | None:
+    def in_thread(case: Any, output: Any) -> Evaluation | Naming:
         try:
             return told(output, call(case, output))
         except BaseException as error:  # the user's code may raise anything

@@ -8,7 +8,7 @@ from typing import Any
 
 from anyio import to_thread
 
-from scoregate.core.metering import METER, Meter
+from scoregate.core.metering import METER, Meter, meter_here
 from scoregate.engine.call import is_async, settled
 from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.errors import JudgmentValidationError
@@ -24,20 +24,19 @@ async def scored(version: JudgeVersion, subject: Subject) -> JudgeResult:
 
     What models take for it is in its `usage`, and is counted to whatever runs here as well.
     """
-    outer = METER.get()
-    meter = Meter(0 if outer is None else outer.repeat)
+    outer = meter_here()
+    meter = Meter(outer.repeat)
     token = METER.set(meter)
     try:
         result = await judged(version, subject)
     except ENDINGS:
         raise
     except BaseException as error:  # the user's code may raise anything
-        result = JudgeResult(version.name, version.id, version.version, version.score_type, error=error_info(error))
+        result = JudgeResult(version, error=error_info(error))
     finally:
         METER.reset(token)
-        if outer is not None:
-            for usage in meter.usages:
-                outer.add(usage)
+        for usage in meter.usages:
+            outer.add(usage)
     return replace(result, usage=meter.usage)
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from scoregate.errors import MetricError
-from scoregate.store import METRICS, Store, StoredMetric, open_store
+from scoregate.store import METRICS, Store, StoredMetric, current_store
 from scoregate.store.heads import free_id, head_of
 from scoregate.store.problems import said
 
@@ -58,7 +58,7 @@ def kept(definition: Mapping[str, Any], store: Store | None) -> StoredMetric:
     Raises:
         MetricError: something has no place in a document. StoreError: it could not be written.
     """
-    place = store or open_store()
+    place = store or current_store()
     with place.writing() as writer:
         own = definition.get("id") or free_id(place, METRICS, definition["name"])
         there: StoredMetric | None = head_of(place, METRICS, own)

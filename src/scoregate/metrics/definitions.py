@@ -18,7 +18,7 @@ from scoregate.metrics.finding import metric_called
 from scoregate.metrics.goal import GoalAchievementJudge
 from scoregate.metrics.metric import Metric
 from scoregate.metrics.numeric import NumericJudge
-from scoregate.store import METRICS, Store, StoredMetric, open_store
+from scoregate.store import METRICS, Store, StoredMetric, current_store
 from scoregate.store.problems import said
 
 _CLASSES = (NumericJudge, CategoricalJudge, ConversationalJudge, GoalAchievementJudge, BehaviorJudge)
@@ -37,13 +37,13 @@ def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> A
     Args:
         given: the name or the id of a metric in the store, "behavior" being the default metric where none has that
             name; a table as documents of the store have it; or a metric or an evaluator as it is.
-        store: the project's if not given. where: what says so, such as a file, for messages.
+        store: that of `use_store`, else the project's, if not given. where: what says so, such as a file, for messages.
 
     Raises:
         MetricError: there is no such metric, or it makes none. StoreError: the store cannot be read.
     """
     if isinstance(given, str):
-        return _stored(given, store or open_store(), where)
+        return _stored(given, store or current_store(), where)
     if isinstance(given, Mapping):
         return _made(_defined(given, where), where)
     return _made(given, where) if isinstance(given, StoredMetric) else given

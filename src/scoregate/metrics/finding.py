@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scoregate.errors import MetricError
-from scoregate.store import METRICS, Store, StoredMetric, open_store
-from scoregate.store.heads import head_of, heads
+from scoregate.store import METRICS, Store, StoredMetric, current_store
+from scoregate.store.heads import ambiguous, head_of, heads
 
 
 def metric_called(store: Store, name: str) -> StoredMetric | None:
@@ -25,10 +25,7 @@ def metric_named(store: Store, name: str) -> StoredMetric | None:
     """
     found: list[StoredMetric] = [each for each in heads(store, METRICS) if each.name.casefold() == name.casefold()]
     if len(found) > 1:
-        raise MetricError(
-            f"More than one entity found with name {name!r:.200}. Entity names must be unique. Please use the entity id"
-            f" instead. Matching entity IDs: {', '.join(each.id for each in found):.500}"
-        )
+        raise MetricError(ambiguous(name, (each.id for each in found)))
     return found[0] if found else None
 
 
@@ -38,7 +35,7 @@ def pulled(id: str | None, name: str | None, store: Store | None) -> StoredMetri
     Raises:
         MetricError: neither is given, there is none, or several have this name. StoreError: it cannot be read.
     """
-    place = store or open_store()
+    place = store or current_store()
     if id is None and name is None:
         raise MetricError("Either id or name must be provided")
     found: StoredMetric | None = metric_named(place, str(name)) if id is None else head_of(place, METRICS, str(id))

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.metering import METER, Meter
+from scoregate.core.metering import Meter, meter_here
 from scoregate.errors import BudgetSpent
 from scoregate.models.budget import Purse, purse_of
 from scoregate.models.prices import priced
@@ -24,9 +24,9 @@ class Account:
 
     @classmethod
     def here(cls) -> Account:
-        """That of whatever runs here; outside of a case a meter that nobody reads."""
+        """That of whatever runs here; outside of all suites a meter that nobody reads."""
         around = surroundings()
-        return cls(METER.get() or Meter(), around, purse_of(around))
+        return cls(meter_here(), around, purse_of(around))
 
     def priced(self, usage: Usage | None, *, provider: str, model: str) -> Usage:
         """What an answer used, with its cost; nothing but the name where the server did not tell."""

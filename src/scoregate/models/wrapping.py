@@ -23,9 +23,9 @@ def wrap(client: T) -> T:
     ever raised, and `BudgetSpent`. It shares its connections with the client that was given.
 
     Streams are not kept: who asks for one wants to see when its pieces come, which a replay cannot show, and an answer
-    that its reader leaves halfway is none. Calls in a `threading.Thread` of one's own count for the run's budget, and
-    to no case: such a thread does not know whose it is, unless it runs in a copy of the case's context. Threads of
-    asyncio and anyio know.
+    that its reader leaves halfway is none. Calls in a `threading.Thread` of one's own, or in an executor's, count for
+    the suite and the run and to no case: such a thread does not know whose it is, unless it runs in a copy of the
+    case's context. Threads of asyncio and anyio know.
 
     Args:
         client: an `OpenAI` or `AsyncOpenAI` of the openai package, 1.40 or later, or of a subclass.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,18 +62,31 @@ class Calls:
     def _asked(self, attempt: Attempt) -> Any:
         return self.agent(**self.filling.arguments(attempt.example.properties))
 
-    @contextmanager
-    def _watched(self, attempt: Attempt) -> Iterator[None]:
-        """What happens in the block belongs to the attempt's trace; an exception ends both."""
-        try:
-            with attempt.recording.active() if attempt.recording else nullcontext():
-                yield
-        except BaseException as error:  # the user's code may raise anything
-            attempt.end_recording()
-            if not isinstance(error, ENDINGS):
-                attempt.error = said(error)
-                self.failed(attempt)
-            raise
+    def _watched(self, attempt: Attempt) -> _Watched:
+        return _Watched(attempt, self.failed, attempt.recording.active() if attempt.recording else None)
+
+
+@dataclass(slots=True)
+class _Watched(AbstractContextManager[None]):
+    """What happens in the block belongs to the attempt's trace; an exception, whatever it is, ends both."""
+
+    attempt: Attempt
+    failed: Callable[[Attempt], None]
+    recorded: AbstractContextManager[None] | None
+
+    def __enter__(self) -> None:
+        if self.recorded is not None:
+            self.recorded.__enter__()
+
+    def __exit__(self, kind: Any, error: BaseException | None, where: Any) -> None:
+        if self.recorded is not None:
+            self.recorded.__exit__(kind, error, where)
+        if error is None:
+            return
+        self.attempt.end_recording()
+        if not isinstance(error, ENDINGS):
+            self.attempt.error = said(error)
+            self.failed(self.attempt)
 
 
 def _answered(attempt: Attempt, output: Any) -> Attempt:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextvars import Token
+from random import Random
 from typing import Any
 from weakref import WeakSet
 
 from opentelemetry import trace as api
-from opentelemetry.context import attach, detach
+from opentelemetry.context import Context, attach, detach
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
 from scoregate.core.trace import Span
 
 _MOST_SPANS = 5_000
 _SAMPLED = api.TraceFlags(api.TraceFlags.SAMPLED)
+# Of our own, so that a seed that the user's code sets does not give two calls one id. The kernel is not asked for each:
+# whoever does that lets go of the interpreter, and the agent's thread would wait for the event loop to be done with it.
+_ids = Random()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ids.seed)
 
 
 class Collector(SpanProcessor):
@@ -25,16 +31,25 @@ class Collector(SpanProcessor):
     def __init__(self) -> None:
         self._open: dict[int, list[ReadableSpan]] = {}
         self._attached: WeakSet[TracerProvider] = WeakSet()
-        self._known: object = None
+        self._newest: api.TracerProvider | None = None
         self._lock = threading.Lock()
 
     def begin(self) -> api.SpanContext:
         """A new trace, whose first span is the caller's to write."""
         self._attach()
-        ids = os.urandom(24)
-        context = api.SpanContext(int.from_bytes(ids[:16]) or 1, int.from_bytes(ids[16:]) or 1, False, _SAMPLED)
+        context = api.SpanContext(_ids.getrandbits(128) or 1, _ids.getrandbits(64) or 1, False, _SAMPLED)
         self._open[context.trace_id] = []
         return context
+
+    @staticmethod
+    def enter(context: api.SpanContext) -> Token[Context]:
+        """Spans that begin from here on, in this task or thread, belong to the span of this context, until `leave`."""
+        return attach(api.set_span_in_context(api.NonRecordingSpan(context)))
+
+    @staticmethod
+    def leave(token: Token[Context]) -> None:
+        """Spans belong again to what they belonged to before."""
+        detach(token)
 
     def take(self, context: api.SpanContext) -> list[Span]:
         """The spans that ended in this trace, which ends."""
@@ -52,7 +67,7 @@ class Collector(SpanProcessor):
         Libraries ask for the provider of the process and for no other, and OpenTelemetry lets it be set only once. One
         that is not the SDK's keeps its spans to itself.
         """
-        if api.get_tracer_provider() is self._known:
+        if api.get_tracer_provider() is self._newest:
             return
         with self._lock:
             provider = api.get_tracer_provider()
@@ -62,20 +77,10 @@ class Collector(SpanProcessor):
             if isinstance(provider, TracerProvider) and provider not in self._attached:
                 provider.add_span_processor(self)
                 self._attached.add(provider)
-            self._known = provider
+            self._newest = provider
 
 
 COLLECTOR = Collector()
-
-
-@contextmanager
-def current(context: api.SpanContext) -> Iterator[None]:
-    """Spans that begin in this block, in this task or thread, belong to the span of this context."""
-    token = attach(api.set_span_in_context(api.NonRecordingSpan(context)))
-    try:
-        yield
-    finally:
-        detach(token)
 
 
 def _span(span: ReadableSpan) -> Span:

@@ -48,6 +48,10 @@ class Course:
     advance: Callable[[], None] = lambda: None
     attempts: list[Attempt] = field(default_factory=list)
     tracer: OfflineTracer | None = None
+    _told: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._told = any(each.judge_type == "prompt" for each in self.test.versions)
 
     def suite(self, selection: Selection, *, message: str | None, origin: Origin | None) -> Suite:
         """The suite of the cases that the environment asks for."""
@@ -84,8 +88,8 @@ class Course:
         attempt.trace_id = example.offline_trace_id
         if attempt.trace_id is None:
             return attempt
-        attempt.stored_trace = self.test.trace(attempt.trace_id)
-        if attempt.stored_trace is None:
+        attempt.known_trace = self.test.trace(attempt.trace_id)
+        if attempt.known_trace is None:
             attempt.error = f"there is no trace {attempt.trace_id!r:.60}"
             self._failed(attempt)
             raise JudgmentValidationError(attempt.error, advice="Bring it in with client.traces.add_from_otlp(…).")
@@ -102,11 +106,13 @@ class Course:
 
     def _subject(self, example: Example, attempt: Attempt) -> Subject:  # noqa: ARG002
         if attempt.judged is None:
-            attempt.judged = attempt.subject(told=any(each.judge_type == "prompt" for each in self.test.versions))
+            attempt.judged = attempt.subject(told=self._told)
         return attempt.judged
 
     def _keep(self, scorer: str, attempt: Attempt, result: JudgeResult) -> None:
         attempt.keep(scorer, result)
+        if len(attempt.results) == len(self.test.versions):
+            attempt.judged = None
         self.advance()
 
 

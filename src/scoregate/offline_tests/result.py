@@ -96,9 +96,8 @@ def skipped(name: str) -> OfflineTestResult:
 
 def scorer_data(result: JudgeResult, name: str, success: bool | None = None) -> ScorerData:
     """What a judge said, as users read it."""
-    error, usage = result.error, result.usage
-    major, _, minor = result.version.partition(".")
-    versions = {"judge_major_version": int(major), "judge_minor_version": int(minor)} if minor else {}
+    error, usage, number = result.error, result.usage, result.judge.number
+    versions = {} if number is None else {"judge_major_version": number.major, "judge_minor_version": number.minor}
     return ScorerData(
         name,
         result.value,

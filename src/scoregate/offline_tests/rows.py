@@ -29,7 +29,7 @@ class Attempt:
     has_output: bool = False
     output: Any = None
     trace_id: str | None = None
-    stored_trace: Trace | None = None
+    known_trace: Trace | None = None
     recording: Recording | None = None
     judged: Subject | None = None
     results: dict[str, JudgeResult] = field(default_factory=dict)
@@ -60,8 +60,10 @@ class Attempt:
 
     @property
     def trace(self) -> Trace | None:
-        """What the agent did, or what the example points to."""
-        return self.stored_trace if self.recording is None else self.recording.trace
+        """What the agent did, or what the example points to; once it is known the recording is let go."""
+        if (recording := self.recording) is not None and (trace := recording.trace) is not None:
+            self.known_trace, self.recording = trace, None
+        return self.known_trace
 
     def keep(self, scorer: str, result: JudgeResult) -> None:
         """Take in what a judge said."""

@@ -13,13 +13,13 @@ from scoregate.core.parts import ErrorInfo
 from scoregate.engine.environment import events_folder, message, selection
 from scoregate.engine.log import EventLog
 from scoregate.engine.origin import caller
+from scoregate.engine.progress import bar
 from scoregate.engine.results import result_of
 from scoregate.engine.run_suite import finish, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.errors import JudgmentTestError, MissingExtra
 from scoregate.offline_tests.definition import Course, OfflineTest
 from scoregate.offline_tests.place import results_url
-from scoregate.offline_tests.progress import bar
 from scoregate.offline_tests.result import OfflineTestResult, ScoringResult, Status, scorer_data
 from scoregate.offline_tests.rows import Attempt
 from scoregate.offline_tests.table import show
@@ -70,8 +70,8 @@ def _result(course: Course, log: EventLog, *, run_id: str, names: Sequence[str])
     attempts = course.attempts
     traces: Mapping[int, str] = {
         each.example.example_id: each.trace_id
-        for each in attempts
-        if each.trace_id is not None and each.recording is not None and each.example.example_id is not None
+        for each in (attempts if course.tracer else ())
+        if each.trace_id is not None and each.example.example_id is not None
     }
     rows = [_row(each, names) for each in attempts]
     return OfflineTestResult(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from time import time_ns
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoregate.core.trace import Span, Trace
-from scoregate.core.wire import dump, plain
+from scoregate.core.wire import dump, dump_plain
 from scoregate.engine.call import is_async
 from scoregate.engine.errors import error_info
 from scoregate.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from scoregate.offline_tests.collecting import Collector
 
 F = TypeVar("F", bound=Callable[..., Any])
 _LONGEST = 32_000
@@ -27,15 +30,16 @@ _OPERATIONS = {
 class Recording:
     """One call of an agent that is being recorded. `trace` is there once it has ended."""
 
-    def __init__(self, agent: str, inputs: Any = None) -> None:
-        from scoregate.offline_tests.collecting import COLLECTOR
+    __slots__ = ("_agent", "_collector", "_context", "_ended", "_error", "_inputs", "_output", "_started", "_trace")
 
+    def __init__(self, collector: Collector, agent: str, inputs: Any = None) -> None:
+        self._collector = collector
         self._trace: Trace | None = None
         self._output: Any = None
         self._ended: int | None = None
         self._agent, self._inputs = agent, inputs
         self._error: BaseException | None = None
-        self._context = COLLECTOR.begin()
+        self._context = collector.begin()
         self._started = time_ns()
 
     @property
@@ -47,23 +51,17 @@ class Recording:
     def trace(self) -> Trace | None:
         """What was recorded, put together when it is first asked for; None until the call has ended."""
         if self._trace is None and self._ended is not None:
-            from scoregate.offline_tests.collecting import COLLECTOR
-
-            spans = (self._first(self._ended), *COLLECTOR.take(self._context))
+            spans = (self._first(self._ended), *self._collector.take(self._context))
             self._trace = Trace(self.trace_id, tuple(sorted(spans, key=lambda span: span.start_ns)))
         return self._trace
 
-    @contextmanager
-    def active(self) -> Iterator[None]:
+    def active(self) -> AbstractContextManager[None]:
         """Spans that begin in this block, in this task or thread, belong to it; so does what the block raises."""
-        from scoregate.offline_tests.collecting import current
+        return _Active(self, self._collector, self._context)
 
-        try:
-            with current(self._context):
-                yield
-        except BaseException as error:
-            self._error = error
-            raise
+    def fail(self, error: BaseException) -> None:
+        """Say what was raised."""
+        self._error = error
 
     def end(self, output: Any = None) -> None:
         """Say what came out."""
@@ -85,6 +83,23 @@ class Recording:
         )
 
 
+class _Active(AbstractContextManager[None]):
+    """A class, since every call of an agent goes through it: a generator takes three times as long."""
+
+    __slots__ = ("_collector", "_context", "_recording", "_token")
+
+    def __init__(self, recording: Recording, collector: Collector, context: Any) -> None:
+        self._recording, self._collector, self._context = recording, collector, context
+
+    def __enter__(self) -> None:
+        self._token = self._collector.enter(self._context)
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        self._collector.leave(self._token)
+        if error is not None:
+            self._recording.fail(error)
+
+
 class OfflineTracer:
     """Records calls as traces, each apart from all others that run at the same time.
 
@@ -104,10 +119,13 @@ class OfflineTracer:
                 "traces need the package opentelemetry-sdk, which is not installed",
                 advice="Run: pip install 'scoregate[traces]'",
             ) from None
+        from scoregate.offline_tests.collecting import COLLECTOR
+
+        self._collector = COLLECTOR
 
     def begin(self, name: str, inputs: Any = None) -> Recording:
         """Begin the trace of a call of an agent of this name; `end` of the recording ends it."""
-        return Recording(name, inputs)
+        return Recording(self._collector, name, inputs)
 
     @contextmanager
     def recording(self, name: str, inputs: Any = None) -> Iterator[Recording]:
@@ -182,7 +200,7 @@ def _message(role: str, content: Any) -> str:
 
 def _text(value: Any) -> str:
     try:
-        text = value if isinstance(value, str) else dump(plain(value)).decode()
+        text = value if isinstance(value, str) else dump_plain(value).decode()
     except Exception as error:  # a foreign object that cannot be written
         text = f"<{type(value).__name__}: {type(error).__name__}>"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -10,7 +10,7 @@ from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
 from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
 from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.labels import BEHAVIORS, CATEGORIES, TOPICS
-from scoregate.store.location import open_store
+from scoregate.store.location import current_store, open_store, use_store
 from scoregate.store.metrics import METRICS, StoredMetric
 from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
 from scoregate.store.protocol import Store, Writer
@@ -77,12 +77,14 @@ __all__ = [
     "add_verdict",
     "champions",
     "crown",
+    "current_store",
     "keep_trace",
     "open_store",
     "overrides",
     "recent_overrides",
     "stored_configs",
     "stored_trace",
+    "use_store",
     "verdict_on",
     "verdicts",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
 from unicodedata import normalize
@@ -36,6 +36,14 @@ def heads(store: Store, kind: Kind[Any]) -> Iterator[Any]:
     for (own,) in store.shelves(kind):
         if (found := head_of(store, kind, own)) is not None:
             yield found
+
+
+def ambiguous(name: str, ids: Iterable[object]) -> str:
+    """What to say where several things have the name that one was to be found by."""
+    return (
+        f"More than one entity found with name {name!r:.200}. Entity names must be unique. Please use the entity id"
+        f" instead. Matching entity IDs: {', '.join(map(str, ids)):.500}"
+    )
 
 
 def free_id(store: Store, kind: Kind[Any], name: str | None) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
-import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from io import StringIO
@@ -15,10 +13,9 @@ from scoregate.errors import StoreError
 from scoregate.store.columns import PLAIN, columns_of, to_fields, to_rows
 from scoregate.store.kinds import Kind, T
 from scoregate.store.problems import checked, details
+from scoregate.store.separators import guarded, rows_of, unguarded
 
 _DELIMITERS = ",;\t"
-# A spreadsheet would run these; an apostrophe in front makes them text. It is taken off again when they come back.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def write_table(items: Sequence[BaseModel], kind: Kind[T]) -> str:
@@ -27,7 +24,7 @@ def write_table(items: Sequence[BaseModel], kind: Kind[T]) -> str:
     out = StringIO(newline="")
     writer = csv.writer(out)
     header = list(rows[0]) if rows else [name for name in kind.model.model_fields if name not in PLAIN.values()]
-    writer.writerows([header, *([_guarded(cell) for cell in row.values()] for row in rows)])
+    writer.writerows([header, *([guarded(cell) for cell in row.values()] for row in rows)])
     return out.getvalue()
 
 
@@ -37,9 +34,8 @@ def read_table(text: str, kind: Kind[T], *, origin: str) -> Iterator[T]:
     Raises:
         StoreError: all that is wrong with it, by row (the header is row 1) and column.
     """
-    csv.field_size_limit(sys.maxsize)
     first = text.partition("\n")[0]
-    rows = csv.reader(StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=first.count), strict=True)
+    rows = rows_of(StringIO(text, newline=""), max(_DELIMITERS, key=first.count))
     try:
         header = _header(next(rows, []), kind, origin)
         found = ((number, _item(row, header, kind)) for number, row in enumerate(rows, 2))
@@ -71,7 +67,7 @@ def _item(row: Sequence[str], header: Sequence[str], kind: Kind[T]) -> T | str |
     if len(row) != len(header):
         return f"has {len(row)} cells, the header {len(header)}"
     try:
-        given = to_fields(dict(zip(header, map(_unguarded, row), strict=True)), kind)
+        given = to_fields(dict(zip(header, map(unguarded, row), strict=True)), kind)
         return kind.model.model_validate(given)
     except ValidationError as error:
         told = ((_column(where, header), what) for where, what in details(error))
@@ -84,11 +80,3 @@ def _column(where: str, header: Sequence[str]) -> str:
     field, _, rest = where.partition(".")
     names = {field: plain for plain, field in PLAIN.items() if plain in header and field not in header}
     return f"{names.get(field, field)}{f' ({rest:.80})' if rest else ''}"
-
-
-def _guarded(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

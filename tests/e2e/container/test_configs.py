@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,11 +78,12 @@ def run_of(workflow: Workflow) -> dict[str, Any]:
 
 
 def test_a_nightly_config_fails_on_assert_test(workflow: Workflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    sys.modules.pop("my_judges", None)
     monkeypatch.syspath_prepend(workflow.project.root)
     client = Client(store=workflow.project.root)
     client.judges.register("my_judges:Matches", "matches")
     client.offline_tests.create_config("nightly-regression", "golden-set", ["matches"])
-    monkeypatch.delitem(__import__("sys").modules, "my_judges")
+    sys.modules.pop("my_judges")
     workflow.commit()
     nightly = step(config="nightly-regression", key="nightly")
     first = workflow.steps(events.schedule(workflow.repo), nightly)

@@ -12,7 +12,7 @@ from tests.fakes.fixtures import chat_service
 
 from scoregate.core.endings import closing
 from scoregate.endpoints import EndpointTarget, open_target
-from scoregate.endpoints.talk import Talk
+from scoregate.endpoints.target import Talk
 from scoregate.store import StoredEndpoint
 
 __all__ = ["chat_service"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
 from typing import Any
 
@@ -118,3 +119,62 @@ async def test_no_message_shows_a_secret(talking: Talking, chat_service: ChatSer
     assert "${TOKEN}" in told, "the service has said what it was shown"
     assert SECRET not in told
     assert "of us" not in told
+
+
+async def test_no_message_shows_a_token_without_its_first_word(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.fail("POST", "/chat", status=400, body={"error": f"who is {SECRET}?"})
+    with pytest.raises(EndpointError, match=r"who is \*\*\*\?"):
+        async with talking({"TOKEN": f"Bearer {SECRET}"}, auth_token="${TOKEN}") as talk:
+            await talk.send("hello")
+
+
+async def test_no_message_shows_the_beginning_of_a_secret(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.fail("POST", "/chat", status=400, body=(" " * 3990 + SECRET).encode())
+    with pytest.raises(EndpointError) as caught:
+        async with talking({"TOKEN": SECRET}, auth_token="${TOKEN}") as talk:
+            await talk.send("hello")
+    assert SECRET[:10] not in caught.value.message
+
+
+async def test_no_log_shows_a_secret(
+    talking: Talking, chat_service: ChatService, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    chat_service.guard.key = "key-of-the-service"
+    auth = {"type": "api_key", "key": "${KEY}"}
+    socket = {"connection_type": "WebSocket", "url": chat_service.ws_url}
+    for fields in ({"auth": {**auth, "query": "key"}}, {"auth": auth}, {"auth": auth, **socket}):
+        async with talking({"KEY": "key-of-the-service"}, **fields) as talk:
+            await talk.send("hello")
+    ours = [each for each in caplog.records if each.name.startswith(("http", "scoregate", "websockets.client"))]
+    assert [each.getMessage() for each in ours if "key-of-the-service" in each.getMessage()] == []
+
+
+@pytest.mark.parametrize("told", [{}, {"access_token": 5}, {"access_token": ""}, []])
+async def test_an_answer_without_a_token_is_asked_for_once(
+    talking: Talking, chat_service: ChatService, told: object
+) -> None:
+    auth = credentials(chat_service)
+    chat_service.fail("POST", "/token", status=200, body=told)
+    async with talking({"S": SECRET}, auth=auth) as talk:
+        for _ in range(3):
+            with pytest.raises(EndpointError, match="no access_token in the answer") as caught:
+                await talk.send("hello")
+    assert (caught.value.kind, len(chat_service.requests)) == ("json_parsing_error", 1)
+
+
+async def test_a_token_that_came_too_late_once_is_asked_for_again(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.slow("POST", "/token", seconds=1)
+    async with talking({"S": SECRET}, auth=credentials(chat_service), timeout_seconds=0.3) as talk:
+        with pytest.raises(EndpointError, match=r"no answer within 0\.3 s"):
+            await talk.send("hello")
+        assert (await talk.send("hello")).output == "You said: hello"
+
+
+async def test_who_never_gives_a_token_is_not_waited_for_by_all(talking: Talking, chat_service: ChatService) -> None:
+    chat_service.slow("POST", "/token", seconds=1, times=9)
+    async with talking({"S": SECRET}, auth=credentials(chat_service), timeout_seconds=0.1) as talk:
+        for _ in range(6):
+            with pytest.raises(EndpointError, match=r"no answer within 0\.1 s"):
+                await talk.send("hello")
+    assert len(chat_service.requests) == 3

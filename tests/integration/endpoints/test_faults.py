@@ -13,7 +13,7 @@ from tests.integration.endpoints.conftest import Talking, opened_target
 
 from scoregate.core.endings import closing
 from scoregate.core.metering import METER, Meter
-from scoregate.endpoints import transport, trying
+from scoregate.endpoints import retries, transport
 from scoregate.errors import EndpointError
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trying, "_FIRST_S", 0.01)
+    monkeypatch.setattr(retries, "_FIRST_S", 0.01)
 
 
 async def failing(talking: Talking, **fields: Any) -> EndpointError:
@@ -71,6 +71,16 @@ async def test_who_is_asked_to_wait_waits_and_that_is_no_latency(talking: Talkin
     async with talking() as talk:
         await talk.send("hello")
     assert 0.3 <= meter.waited_s <= time.perf_counter() - started
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("said", ["soon", "nan", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"])
+async def test_who_does_not_say_for_how_long_is_asked_again(
+    talking: Talking, chat_service: ChatService, said: str
+) -> None:
+    chat_service.fail("POST", "/chat", status=503, headers={"retry-after": said})
+    async with talking() as talk:
+        assert (await talk.send("hello")).output == "You said: hello"
 
 
 async def test_nobody_waits_for_an_hour(talking: Talking, chat_service: ChatService) -> None:

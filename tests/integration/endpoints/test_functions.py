@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,8 +51,8 @@ async def test_arguments_may_be_mapped() -> None:
         ("leaves", "unexpected_error", "raised SystemExit"),
         ("silent", "mapping_error", "no output"),
         ("asks_more", "configuration_error", "database"),
-        ("missing", "configuration_error", "cannot be imported"),
-        ("BOTS.none", "configuration_error", "cannot be imported"),
+        ("missing", "configuration_error", "cannot be had"),
+        ("BOTS.none", "configuration_error", "cannot be had"),
         ("__doc__", "configuration_error", "is no function, but a str"),
     ],
 )
@@ -59,6 +60,13 @@ async def test_what_goes_wrong_is_an_error(function: str, kind: str, said: str) 
     with pytest.raises(EndpointError, match=said) as caught:
         await replies(function, "hello", timeout_seconds=0.2)
     assert caught.value.kind == kind
+
+
+async def test_a_module_that_exits_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bot_that_exits.py").write_text("import sys; sys.exit('no key')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EndpointError, match="SystemExit: no key"):
+        open_target(StoredEndpoint(connection_type="SDK", function="bot_that_exits:answer"))
 
 
 async def test_one_message_may_be_sent_by_hand_within_a_loop() -> None:

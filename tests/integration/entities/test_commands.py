@@ -30,7 +30,7 @@ def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None
     shown = said(project, "show", "opening hours", "--limit", "1")
     assert "When?" in shown
     assert "Opening Hours: Single-Turn, 1 of 2 tests" in shown
-    tests = json.loads(said(project, "show", "opening-hours", "--json"))["tests"]
+    tests = json.loads(said(project, "show", "opening-hours", "--json"))[0]["tests"]
     assert [each["prompt"]["content"] for each in tests] == ["When?", "Where?"]
     for kind in ("csv", "jsonl", "json"):
         told = said(project, "export", "opening-hours", f"out.{kind}")
@@ -76,7 +76,7 @@ def test_branches_that_both_add_tests_merge_and_a_test_changed_twice_is_told(pro
     branch("one", base + base.replace('"1"', '"2"'))
     branch("two", base + base.replace('"1"', '"3"'))
     project.git("merge", "--quiet", "one")
-    assert len(json.loads(said(project, "show", "x", "--json"))["tests"]) == 3
+    assert len(json.loads(said(project, "show", "x", "--json"))[0]["tests"]) == 3
     branch("three", base.replace('"q"', '"three"'))
     branch("four", base.replace('"q"', '"four"'))
     project.git("merge", "--quiet", "three")

@@ -17,6 +17,7 @@ def test_a_first_run_says_that_there_is_no_base_yet(world: World) -> None:
     assert job.outputs["comment-url"] == ""
     assert job.outputs["comment-pending"] == "false"
     assert job.outputs["run-path"] == "scoregate-out/run"
+    assert job.outputs["report-path"] == "scoregate-out/report.html"
     assert job.outputs["junit-path"] == "scoregate-out/junit.xml"
     assert job.outputs["artifact-name"] == "scoregate-evals-evals"
     assert "nothing to compare with yet" in job.summary

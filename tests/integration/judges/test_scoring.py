@@ -13,7 +13,7 @@ from tests.integration.judging.suites import prompts
 from tests.integration.judging.test_injections import ATTACKS, parts, sent
 
 from scoregate.client import Client
-from scoregate.core.evaluation import Usage
+from scoregate.core.evaluation import Naming, Usage
 from scoregate.core.metering import METER, Meter
 from scoregate.judges import JudgeResult, Subject, scored
 from scoregate.judging import filled, placeholders
@@ -57,7 +57,7 @@ async def test_a_categorical_judge_names_its_categories_and_one_may_be_a_mere_la
     server.answers("- kind: warm words\n- odd", {"answer": "odd", "reason": "hm"})
     found = await ask(client, "Which tone?", score_type="categorical", categories=categories)
     assert (found.value, found.score, found.error) == ("odd", None, None)
-    assert found.evaluation() is None
+    assert found.evaluation() == Naming(str(found.value), found.metadata())
 
 
 @pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "seven", {"answer": "NaN"}])

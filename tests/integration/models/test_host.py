@@ -65,3 +65,19 @@ def test_a_budget_is_of_the_whole_run_and_what_is_missing_is_unmeasurable(server
     assert code == 3
     assert 2 <= len(server.requests) < 20
     assert "BudgetSpent" in json.dumps(told)
+
+
+def test_what_threads_of_the_users_own_take_is_in_the_sums(server: OpenAIServer, project: Path) -> None:
+    """They know no case, and yet the report counts what they take."""
+    asking = 'get_model().generate(case["q"]).text'
+    threaded = asking.replace("generate(", "generate, ").replace("get_model", "Executor().submit(get_model")
+    sums = []
+    for call in (asking, threaded.replace(".text", ".result().text")):
+        for name in ("one", "two"):
+            imported = f"NAME = {name!r}\nfrom concurrent.futures import ThreadPoolExecutor as Executor\n"
+            (project / "evals" / f"{name}.py").write_text(imported + SUITE.replace('case["q"], [', f"{call}, ["))
+        code, told = ran(project, "--cache", "off")
+        assert code == 0
+        sums.append((told["totals"]["tokens"], told["totals"]["cost"]))
+    assert len(server.requests) == 80
+    assert sums[0] == sums[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -150,3 +151,53 @@ def test_a_client_for_all_suites_of_a_file(server: OpenAIServer) -> None:
         result = run_test_suite("demo", cases, fn, [Judge()], test_case_hash=["q"])
         assert [case.errors for case in result.cases] == [[]] * 5
     assert len(server.requests) == 30
+
+
+def test_threads_that_do_not_know_their_case_count_for_the_suite(server: OpenAIServer) -> None:
+    client = wrap(OpenAI())
+
+    def ask(text: str) -> str:
+        return client.chat.completions.create(model="gpt-4o", messages=user(text)).choices[0].message.content or ""
+
+    def fn(case: Any) -> str:
+        with ThreadPoolExecutor() as executor:
+            there = executor.submit(ask, f"{case['q']} in a thread")
+            return f"{ask(case['q'])} {there.result()}"
+
+    result = run(fn)
+    assert len(server.requests) == 4
+    cases = [case.usage for case in result.cases]
+    assert result.usage.input_tokens > 0
+    assert result.tokens == sum(usage.input_tokens + usage.output_tokens for usage in (*cases, result.usage))
+    assert result.cost == pytest.approx(sum(usage.cost for usage in (*cases, result.usage)))
+    again = run(fn)
+    assert len(server.requests) == 4
+    assert (again.usage.cached, again.cost) == (True, 0.0)
+
+
+def test_what_an_evaluation_says_of_its_threads_counts_once(server: OpenAIServer) -> None:
+    class Threaded(Judge):
+        def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:  # type: ignore[override]  # noqa: ARG002
+            with ThreadPoolExecutor() as executor:
+                found = executor.submit(get_model("gpt-4o").generate, f"judge {output}", schema=Grade).result()
+            return Evaluation(1.0, usage=found.usage)
+
+    result = run(lambda case: case["q"], Threaded())
+    assert len(server.requests) == 2
+    assert all(case.evaluations["judge"].usage.cost > 0 for case in result.cases)
+    assert result.usage is None
+
+
+def test_a_thread_that_may_spend_no_more_makes_the_suite_tell(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "1")
+
+    def fn(case: Any) -> str:
+        with ThreadPoolExecutor() as executor:
+            asked = [executor.submit(get_model("gpt-4o").generate, f"{case['q']} {number}") for number in range(20)]
+        return str(sum(each.exception() is None for each in asked))
+
+    result = run(fn)
+    assert len(server.requests) < 40
+    assert [error.type for error in result.errors] == ["BudgetSpent"]

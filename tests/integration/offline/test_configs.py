@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -62,6 +63,7 @@ def nightly(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     project.write("my_judges.py", JUDGES)
     project.write("bot.py", BOT)
     configure(project)
+    sys.modules.pop("my_judges", None)
     monkeypatch.syspath_prepend(project.root)
     client = Client(store=project.root)
     rows = [{"input": f"question {number}", "expected": f"answer {number}"} for number in range(1, 13)]
@@ -72,7 +74,7 @@ def nightly(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     client.offline_tests.create_config("nightly-regression", "golden-set", ["matches"])
     client.offline_tests.create_config("as they are", "golden-set", ["short"])
     client.offline_tests.create_config("unanswered", "golden-set", ["helpful"])
-    monkeypatch.delitem(__import__("sys").modules, "my_judges")
+    sys.modules.pop("my_judges")
     project.commit()
     return project
 
@@ -228,7 +230,7 @@ def test_it_may_need_a_variable(nightly: Project) -> None:
 
 def test_exec_runs_its_command_alone(nightly: Project) -> None:
     nightly.write("demo.py", suite())
-    done = nightly.scoregate("exec", "--baseline", "none", "--", "python3", "demo.py")
+    done = nightly.scoregate("exec", "--baseline", "none", "--", sys.executable, "demo.py")
     assert [each["id"] for each in done.run["suites"]] == ["demo"], done.output
 
 

@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from scoregate.offline_tests.progress import bar
+from scoregate.engine.progress import bar
 
 SCRIPT = """
 import time
-from scoregate.offline_tests.progress import bar
+from scoregate.engine.progress import bar
 
 with bar("nightly [red]\\x1b[2J", 4, shown={shown}) as advance:
     for _ in range(4):

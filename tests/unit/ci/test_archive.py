@@ -19,7 +19,7 @@ from scoregate.ci.archive import RunWriter, read_run, run_folder
 from scoregate.ci.archive.head import RUN_FIELDS, SUITE_FIELDS
 from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.columns import Columns
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage
+from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.core.record import Run, Script, SuiteResult
 from scoregate.errors import RecordError
@@ -52,6 +52,7 @@ FULL = CaseResult(
     ("waits",),
     Usage(7, 8),
     {"trace_id": "t", "spans": [{"name": "ask"}]},
+    {"plain": Naming("odd"), "full": Naming("kind", {"why": ["x"]}, Usage(1, 2, 3, 0.25, "m-1"))},
     Origin("evals/refunds.csv", 12),
 )
 
@@ -101,6 +102,7 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
         complete=True,
         assertion_failed=True,
         duration_s=1.5,
+        usage=Usage(3, 4, cost=0.5),
         skipped=True,
     )
     script = Script("a.py", ("python", "a.py"), -9, timed_out=True, duration_s=2.0, error=ErrorInfo("K", "killed"))

@@ -80,7 +80,7 @@ def test_the_pass_rate_is_held_to_its_limit(limit: float | None, conclusion: Con
 def test_a_finding_says_what_was_found_and_where_the_limit_was_set() -> None:
     limits = Limits(min_pass_rate=0.9, origin={"min_pass_rate": "pyproject.toml"})
     one = finding(verdict(Told(scored(1.0, 0.0)), policy=Policy(limits)), "pass rate")
-    assert one == Finding("pass rate", FAILED, "1 of 2 cases (50.0%)", "≥ 90.0%", "pyproject.toml", "demo")
+    assert one == Finding("pass rate", FAILED, "1 of 2 cases (50.0%)", "≥ 90.0%", "pyproject.toml", "demo", bound=0.9)
 
 
 def test_limits_that_nobody_set_are_called_default() -> None:

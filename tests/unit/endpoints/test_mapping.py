@@ -12,12 +12,12 @@ from jsonpath_ng.ext.parser import parse
 
 from scoregate.core.target import Reply
 from scoregate.endpoints.answers import Answer
-from scoregate.endpoints.bodies import body_of
-from scoregate.endpoints.fields import fields_of
+from scoregate.endpoints.json_paths import path_of
 from scoregate.endpoints.names import CONVERSATION
-from scoregate.endpoints.outgoing import outgoing_of
-from scoregate.endpoints.paths import path_of
 from scoregate.endpoints.replies import reply_of
+from scoregate.endpoints.request_bodies import body_of
+from scoregate.endpoints.request_mapping import outgoing_of
+from scoregate.endpoints.response_mapping import fields_of
 from scoregate.endpoints.surroundings import Surroundings
 from scoregate.errors import EndpointError
 from scoregate.store import StoredEndpoint
@@ -187,3 +187,11 @@ def test_other_paths_are_the_librarys() -> None:
     assert path_of("$.a[?(@.n == 2)].t", PLACE)(value) == "y"
     assert path_of("$..t", PLACE)(value) == "x"
     assert path_of("$..nothing", PLACE)(value) is None
+
+
+def test_a_text_that_prints_an_id_says_when_there_is_none() -> None:
+    mapping = '{"q": {{ input }}, "id": {{ session_id }} }'
+    definition = StoredEndpoint(url="http://localhost/chat", request_mapping=mapping)
+    with pytest.raises(EndpointError, match=r"there is no session_id before the first reply; write {% if session_id"):
+        outgoing_of(definition, PLACE).content(context())
+    assert json.loads(outgoing_of(definition, PLACE).content(context(identity="7"))) == {"q": "hello", "id": "7"}

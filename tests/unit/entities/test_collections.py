@@ -14,6 +14,7 @@ from scoregate.entities import (
     Category,
     Endpoint,
     Endpoints,
+    Metrics,
     TestResult,
     TestResults,
     TestRun,
@@ -23,7 +24,8 @@ from scoregate.entities import (
     Topics,
 )
 from scoregate.enums import ConnectionType, RunStatus
-from scoregate.errors import EntityError
+from scoregate.errors import EntityError, MetricError, StoreError
+from scoregate.metrics import CategoricalJudge, NumericJudge, read_metric
 
 
 def test_names_are_found_in_whatever_case_and_must_be_unique() -> None:
@@ -147,3 +149,35 @@ def test_an_endpoint_is_kept_without_its_secrets(monkeypatch: pytest.MonkeyPatch
     assert "sk-12" not in f"{raised.value}{pulled}{pulled!r}"
     with pytest.raises(ValueError, match=r"^Required fields for push: name, connection_type$"):
         Endpoint().push()
+
+
+def test_metrics_are_found_as_they_judge(kept: Path) -> None:
+    assert (Metrics.first(), Metrics.all(), Metrics.exists("polite")) == (None, [], False)
+    polite = NumericJudge("Is it polite?", name="Polite")
+    tone = CategoricalJudge("Which tone?", name="Tone", categories=["a", "b"], passing_categories="a")
+    tone.push()
+    polite.push()
+    assert (kept / "metrics" / "polite.toml").exists()
+    assert Metrics.all() == [polite, tone]
+    assert (
+        Metrics.first() == Metrics.pull(id="polite") == Metrics.pull(name="POLITE") == read_metric("polite") == polite
+    )
+    assert Metrics.all(filter="kind eq 'categorical'") == [tone]
+    assert Metrics.exists("tone")
+    with pytest.raises(MetricError, match="No entity found with name 'rude'"):
+        Metrics.pull(name="rude")
+
+
+def test_a_metric_that_cannot_be_made_is_told_with_its_document(kept: Path) -> None:
+    (kept / "metrics").mkdir(parents=True)
+    (kept / "metrics" / "lost.toml").write_text('use = "no_such_module:Polite"\n', encoding="utf-8")
+    with pytest.raises(MetricError, match=r"lost\.toml: .*no_such_module"):
+        Metrics.all()
+
+
+def test_a_filter_by_name_reads_no_tests(kept: Path) -> None:
+    named("Refunds").push()
+    (kept / "test_sets" / "refunds" / "tests.jsonl").write_text("no test\n", encoding="utf-8")
+    assert [each.id for each in TestSets.all(filter="name eq 'Refunds'")] == ["refunds"]
+    with pytest.raises(StoreError, match=r"tests\.jsonl:1"):
+        TestSets.all(filter="contains(topics, 'Hours')")

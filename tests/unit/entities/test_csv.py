@@ -16,6 +16,7 @@ from tests.unit.entities.builders import contents, named, question, talk
 from scoregate.entities import Prompt, Test, TestConfiguration, TestSet, read_tests
 from scoregate.enums import TestType
 from scoregate.errors import EntityError, InvalidTests
+from scoregate.store import separators
 
 HEADER = "prompt_content,category,topic,behavior"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -213,3 +214,35 @@ def test_nothing_warns_in_a_plain_table(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert contents(TestSet.from_csv(table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
+
+
+def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(separators, "LONGEST_CELL", 200_000)
+    before = csv.field_size_limit(1000)
+    try:
+        path = table(tmp_path, f"{HEADER}\n{'x' * 150_000},a,b,c\n")
+        assert TestSet.from_csv(path).test_count == 1
+        path = table(tmp_path, f'{HEADER}\nx,a,b,c\n"{"x" * 250_000},a,b,c\n')
+        with pytest.raises(InvalidTests, match=r"tests\.csv:3: .* is no CSV: field larger than field limit"):
+            TestSet.from_csv(path)
+    finally:
+        csv.field_size_limit(before)
+
+
+@pytest.mark.parametrize("text", ['content\n"open', "content\na,b", "content\na\nb", b"content\n\xff"])
+def test_a_file_that_is_no_single_thing_is_told(tmp_path: Path, text: str | bytes) -> None:
+    with pytest.raises(EntityError, match=r"tests\.csv"):
+        Prompt.from_csv(table(tmp_path, text))
+
+
+def test_nothing_in_a_table_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+    path, formula = tmp_path / "tests.csv", '=HYPERLINK("http://evil.example")'
+    before = named("N", question(formula, category="+1", id="-x"), question(f"'{formula}"), question("'quoted'"))
+    before.to_csv(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
+    assert plain(TestSet.from_csv(path).tests) == plain(before.tests)
+    Prompt(content=formula).to_csv(path)
+    assert f"'{formula[:6]}" in path.read_text(encoding="utf-8")
+    assert Prompt.from_csv(path).content == formula

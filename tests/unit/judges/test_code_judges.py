@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 from tests.unit.judges import graders
 
+from scoregate.core.evaluation import Evaluation, Naming
 from scoregate.errors import JudgmentConflictError, JudgmentValidationError
 from scoregate.judges import (
     BinaryResponse,
@@ -44,14 +45,14 @@ async def test_each_kind_gives_its_value_and_a_score_between_0_and_1() -> None:
     stars = await result(graders.Starred, stars=4)
     assert (stars.name, stars.value, stars.score, stars.low, stars.high) == ("stars", 4.0, 0.75, 1.0, 5.0)
     evaluation = stars.evaluation()
-    assert evaluation is not None
+    assert isinstance(evaluation, Evaluation)
     assert evaluation.metadata == {
         "judge": "stars", "version": "", "value": 4.0, "reason": "", "scale": [1.0, 5.0],
         "citations": [{"span_id": "a1", "span_attribute": "output"}],
     }  # fmt: skip
     kind, odd = await result(graders.Toned, tone="kind"), await result(graders.Toned(), tone="odd")
     assert (kind.value, kind.score) == ("kind", 1.0)
-    assert (odd.value, odd.score, odd.evaluation()) == ("odd", None, None)
+    assert (odd.value, odd.score, odd.evaluation()) == ("odd", None, Naming("odd", odd.metadata()))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from scoregate.core.events import (
     ErrorInfo,
     EvaluatorInfo,
     Event,
+    Labelled,
     Origin,
     Scored,
     SuiteFinished,
@@ -68,6 +69,7 @@ class Trial:
     usage: Usage | None = None
     unscored: tuple[str, ...] = ()
     digest: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
     origin: Origin | None = None
 
 
@@ -111,6 +113,8 @@ class Told:
                 metadata=score.metadata,
                 assertions=score.assertions,
             )
+        for evaluator, label in trial.labels.items():
+            yield Labelled(**where, evaluator=evaluator, label=label)
         yield CaseFinished(**where, unscored=trial.unscored)
 
 

@@ -90,7 +90,13 @@ def test_a_name_is_shown_as_it_is_so_that_it_can_be_searched_for() -> None:
 def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> None:
     error = ErrorInfo(text, text, text, text)
     trials = [
-        Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text),
+        Trial(
+            "h1",
+            [Score(text or "e", 0.1, metadata={text: text})],
+            name=text,
+            output=text,
+            labels={"tone": text, f"is {text}": "odd"},
+        ),
         Trial("h2", [Score("e", error=error)], name=text),
     ]
     view = view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text))

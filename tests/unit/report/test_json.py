@@ -27,7 +27,7 @@ def closed(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     inner = {key: closed(value) for key, value in schema.items()}
-    return inner | ({"additionalProperties": False} if inner.get("type") == "object" else {})
+    return ({"additionalProperties": False} if inner.get("type") == "object" else {}) | inner
 
 
 def result_of(view: ReportView) -> Any:
@@ -73,6 +73,12 @@ def test_numbers_that_json_cannot_say_become_null() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_any_text_can_be_said(text: str) -> None:
-    trial = Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text)
+    trial = Trial(
+        "h1",
+        [Score(text or "e", 0.1, metadata={text: text})],
+        name=text,
+        output=text,
+        labels={"tone": text, f"is {text}": "odd"},
+    )
     result = result_of(view_of(make_run(Told(text or "demo", [trial]))))
     Draft202012Validator(closed(SCHEMA)).validate(result)

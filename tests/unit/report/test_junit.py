@@ -199,7 +199,13 @@ def test_cases_are_written_while_they_are_read() -> None:
 def test_no_text_breaks_the_report(text: str) -> None:
     error = ErrorInfo(text, text, text, text)
     trials = [
-        Trial("h1", [Score(text or "e", 0.1, metadata={text: text})], name=text, output=text),
+        Trial(
+            "h1",
+            [Score(text or "e", 0.1, metadata={text: text})],
+            name=text,
+            output=text,
+            labels={"tone": text, f"is {text}": "odd"},
+        ),
         Trial(text or "h2", [Score("e", error=error)], name=text, output={text: [text]}),
     ]
     view = view_of(make_run(Told(text or "demo", trials, errors=(error,))))

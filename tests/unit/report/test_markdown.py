@@ -150,7 +150,8 @@ def test_no_text_changes_the_shape_of_the_comment(text: str) -> None:
     def told(word: str, score: float) -> Told:
         error = ErrorInfo(word, word, word, word)
         scores = [Score(word or "e", score, metadata={word: word}), Score("judge", error=error)]
-        trials = [Trial("h", scores, name=word, output=word if score else f"before {word}")]
+        output, labels = word if score else f"before {word}", {"tone": word}
+        trials = [Trial("h", scores, name=word, output=output, labels=labels)]
         return Told("demo", trials, errors=(error,))
 
     def tags(word: str) -> list[str]:

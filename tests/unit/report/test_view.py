@@ -209,3 +209,11 @@ def test_the_titles() -> None:
     assert title(bad, max_error_rate=0.1, min_pass_rate=0.5) == "1 of 2 gates failed"
     assert title(bad, Told("none", ()), min_pass_rate=0.5) == "1 of 2 gates failed, 1 could not be measured"
     assert title() == "1 of 1 gate could not be measured"
+
+
+def test_errors_in_the_base_do_not_stand_in_the_way_of_its_outputs() -> None:
+    failed = ErrorInfo("TimeoutError", "no answer")
+    base = make_base(Told("demo", [Trial("bad", error=failed), Trial("h", [Score("e", 1.0)], output="before")]))
+    view = view_of(make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
+    assert view.failing[0].diff == ("- before", "+ after")
+    assert [error.trials for error in view.errors] == []

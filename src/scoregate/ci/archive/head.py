@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.core.case import STATUSES
 from scoregate.core.confirmation import Confirmation
+from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 from scoregate.core.record import RECORD_VERSION, Run, Script, SuiteResult
 from scoregate.errors import RecordError
@@ -36,6 +37,7 @@ class SuiteHead:
     complete: bool = False
     assertion_failed: bool = False
     duration_s: float | None = None
+    usage: Usage | None = None
     sdk: str | None = None
     skipped: bool = False
     cases: int = 0

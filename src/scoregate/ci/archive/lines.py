@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 from pydantic_core import from_json, to_json
 
 from scoregate.core.case import CaseError, CaseResult
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage
+from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
 from scoregate.core.events import ErrorInfo, Origin
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _MAX_COUNT = 2**53
 _T = TypeVar("_T")
 _DEFAULTS = CaseResult(0, "")
-_OPTIONAL = tuple(name for name in CaseResult.__slots__ if name not in ("suite", "hash", "evaluations"))
+_OPTIONAL = tuple(name for name in CaseResult.__slots__ if name not in ("suite", "hash", "evaluations", "labels"))
 _MISTAKES = (KeyError, TypeError, AttributeError, OverflowError)
 
 
@@ -28,6 +28,8 @@ def case_line(case: CaseResult) -> bytes:
     line = {"suite": case.suite, "hash": case.hash, **given}
     if case.evaluations:
         line["evaluations"] = {name: _set(evaluation) for name, evaluation in case.evaluations.items()}
+    if case.labels:
+        line["labels"] = {name: _set(naming) for name, naming in case.labels.items()}
     try:
         return _json(line)
     except ValueError:
@@ -38,7 +40,7 @@ def _json(value: object) -> bytes:
     return to_json(value, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
 
 
-def _set(value: Evaluation | Threshold) -> dict[str, Any]:
+def _set(value: Evaluation | Naming | Threshold) -> dict[str, Any]:
     found = {name: part for name in value.__slots__ if (part := getattr(value, name)) is not None}
     return {name: _set(part) if isinstance(part, Threshold) else part for name, part in found.items()}
 
@@ -111,6 +113,13 @@ def _evaluation(data: Mapping[str, Any]) -> Evaluation:
     )
 
 
+def _namings(data: Mapping[str, Any]) -> dict[str, Naming]:
+    return {
+        name: Naming(_text(said["label"]), said.get("metadata"), _usage(said.get("usage")))
+        for name, said in data.items()
+    }
+
+
 def _usage(data: Mapping[str, Any] | None) -> Usage | None:
     if data is None:
         return None
@@ -171,6 +180,7 @@ def _as_it_is(value: Any) -> Any:
 # What each field of a case is read by.
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     "evaluations": _scored,
+    "labels": _namings,
     "suite": _count,
     "hash": _text,
     "repeat": _count,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename, join
-from urllib.parse import quote
 
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.excerpts import diff
 from scoregate.ci.report.failing import Pick
 from scoregate.ci.report.harvest import Miss, Snapshot, Where, harvest
+from scoregate.ci.report.links import source_url
 from scoregate.ci.report.talks import TalkView, talk_view
 from scoregate.ci.report.text import excerpt
 from scoregate.core.case import CaseKey
@@ -58,7 +58,7 @@ def case_views(
 ) -> Iterator[FailingCase]:
     """The chosen cases that were found on disk. The base's cases are read once, and only to show their outputs."""
     before = _base_shots(comparison, chosen) if context.show_outputs else {}
-    tries = {(each.suite, each.case): _told(each) for each in comparison.run.confirmations}
+    tries = {(each.suite, each.case): tries_told(each) for each in comparison.run.confirmations}
     for pick in chosen:
         shot = shots.get((pick.suite, pick.key))
         if shot is not None:
@@ -71,14 +71,15 @@ def case_views(
                 drop=pick.drop,
                 tries=tries.get((suite.label, pick.key.hash), ""),
                 misses=_misses(shot, pick),
-                url=_source(shot.origin or suite.origin, context),
+                url=source_url(shot.origin or suite.origin, context),
                 origin=_whole(shot.origin, context),
             )
             old = before.get(pick.base) if pick.base else None
             yield _with_output(view, shot, old) if context.show_outputs else view
 
 
-def _told(tried: Confirmation) -> str:
+def tries_told(tried: Confirmation) -> str:
+    """What running a case again has shown."""
     return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
 
 
@@ -104,11 +105,3 @@ def _with_output(view: FailingCase, shot: Snapshot, old: Snapshot | None) -> Fai
 
 def _whole(origin: Origin | None, context: Context) -> Origin | None:
     return None if origin is None else replace(origin, file=join(context.folder, origin.file))
-
-
-def _source(origin: Origin | None, context: Context) -> str | None:
-    """The web address of the line that defines a suite or a case; None outside a repository on the web."""
-    if origin is None or not context.commit or not (context.repository or "").startswith("https://"):
-        return None
-    path = quote(join(context.folder, origin.file).encode("utf-8", "replace"), safe="/")
-    return f"{context.repository}/blob/{quote(context.commit, safe='')}/{path}#L{origin.line}"

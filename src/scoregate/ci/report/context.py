@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -19,6 +20,7 @@ class Context:
         base_branch: the branch whose next run can serve as a base.
         generated_at: seconds since the epoch.
         show_outputs: whether what the code under test returned may be shown.
+        redact: takes known secrets out of text; reports that pack what they say call it before.
     """
 
     key: str = "scoregate"
@@ -30,3 +32,4 @@ class Context:
     base_branch: str | None = None
     generated_at: float = 0.0
     show_outputs: bool = True
+    redact: Callable[[str], str] = str

@@ -68,13 +68,13 @@ class Harvest:
 
 
 def harvest(cases: Iterable[CaseResult], wanted: Set[Where], *, errors: int, labels: tuple[str, ...]) -> Harvest:
-    """Read `cases` until the wanted ones are found and the errors of `errors` trials are counted."""
-    crop, waiting = Harvest(), set(wanted)
+    """Read `cases` until the wanted ones are found and the errors of `errors` trials are counted; of 0, none is."""
+    crop, waiting, counting = Harvest(), set(wanted), errors > 0
     for case in cases if waiting or errors else ():
         if (place := (case.suite, case.key)) in waiting:
             waiting.discard(place)
             crop.snapshots[place] = snapshot(case)
-        if case.errors:
+        if counting and case.errors:
             _count_errors(crop, case, labels[case.suite])
             errors -= 1
         if not waiting and errors <= 0:

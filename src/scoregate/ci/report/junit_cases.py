@@ -80,6 +80,7 @@ class Desk:
     def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
         scores = case.evaluations.items()
         pairs = [(self._keys.get(who) or _key(who), numbers.short(found.score)) for who, found in scores]
+        pairs += [(f"label.{name(who)}", one_line(said.label, _MESSAGE)) for who, said in case.labels.items()]
         for kind, evaluators in (("unscored", case.unscored), ("pending", case.pending)):
             if evaluators:
                 pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))

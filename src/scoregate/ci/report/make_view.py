@@ -13,6 +13,7 @@ from scoregate.ci.report.failing import picks
 from scoregate.ci.report.harvest import harvest
 from scoregate.ci.report.notices import notices
 from scoregate.ci.report.row_views import row_views
+from scoregate.ci.report.sides import sides
 from scoregate.ci.report.suite_views import suite_views
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.totals import totals
@@ -63,6 +64,8 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         models=_models(run),
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
+        base_cases=lambda: iter(comparison.base.cases if comparison.base else ()),
+        sides=tuple(sides(comparison, context)),
     )
 
 

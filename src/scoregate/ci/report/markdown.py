@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from scoregate.ci.report import numbers
+from scoregate.ci.report.compiled import Compiled
 from scoregate.ci.report.detail import LADDER, SUMMARY_LADDER, Detail, top_rows
 from scoregate.ci.report.escape import code, fence, link, prose
 from scoregate.ci.report.marker import marker
@@ -19,6 +20,7 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.rules import Conclusion
 
 BUDGET = 60_000
+_TEMPLATES = Path(__file__).with_name("templates")
 _ROWS = 400
 _ICONS = {
     Conclusion.PASSED: "✅",
@@ -77,7 +79,8 @@ def _template() -> Template:
     There are no filters but ours: `safe`, `join` or `replace` would each be a way around `finalize`.
     """
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        loader=FileSystemLoader(_TEMPLATES),
+        bytecode_cache=Compiled(_TEMPLATES.parent),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,

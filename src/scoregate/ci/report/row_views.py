@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scoregate.ci.report import numbers
+from scoregate.ci.report.text import name
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Label, Row
 from scoregate.core.rules import Conclusion, Finding
+
+_MOST_LABELS, _LONGEST_LABEL = 5, 30
 
 
 class State(StrEnum):
@@ -105,8 +108,8 @@ def _view(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> R
     return RowView(
         row=row,
         state=_state(row, findings, below),
-        base=numbers.score(row.base),
-        mean=numbers.score(row.mean),
+        base=_shown(row.base, row.base_labels),
+        mean=_shown(row.mean, row.labels),
         delta=numbers.signed(row.delta) if measured and row.delta is not None else numbers.NONE,
         low=numbers.signed(row.low) if measured and row.low is not None else "",
         high=numbers.signed(row.high) if measured and row.high is not None else "",
@@ -117,6 +120,17 @@ def _view(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> R
         below=below,
         gates=tuple(found for found in findings if found.evaluator == row.evaluator),
     )
+
+
+def _shown(mean: float | None, labels: Mapping[str, int]) -> str:
+    return numbers.score(mean) if mean is not None or not labels else _counted(labels)
+
+
+def _counted(labels: Mapping[str, int]) -> str:
+    """`kind 7, odd 5`, the most frequent first."""
+    ordered = sorted(labels.items(), key=lambda each: (-each[1], each[0]))
+    told = [f"{name(label, _LONGEST_LABEL)} {count:,}" for label, count in ordered[:_MOST_LABELS]]
+    return ", ".join([*told, *(["…"] if len(ordered) > _MOST_LABELS else [])])
 
 
 def _state(row: Row, findings: Iterable[Finding], below: int) -> State:
@@ -134,6 +148,8 @@ def _note(row: Row) -> str:
     notes = [_because(row)]
     if row.dropped and not row.reason:
         notes.append(f"{numbers.count(row.dropped, 'pair')} left out for errors")
+    if row.labels and row.mean is not None:
+        notes.append(f"without a score: {_counted(row.labels)}")
     if not row.higher_is_better:
         notes.append("lower is better")
     return ", ".join(note for note in notes if note)

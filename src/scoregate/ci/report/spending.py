@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil, isnan
 
 from scoregate.ci.report import numbers
-from scoregate.core.columns import Columns
+from scoregate.core.record import SuiteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ def known(column: Iterable[float]) -> list[float]:
     return [value for value in column if not isnan(value)]
 
 
-def total(column: Iterable[float]) -> float | None:
+def total(column: Iterable[float | None]) -> float | None:
     """The sum of what is known; None where nothing is."""
-    values = known(column)
+    values = known(value for value in column if value is not None)
     return sum(values) if values else None
 
 
-def spend(columns: Columns) -> Spend:
-    """What the trials of a suite took."""
-    p50, p95 = _percentiles(columns.durations_ms)
-    return Spend(p50, p95, total(columns.tokens), total(columns.costs))
+def spend(suite: SuiteResult) -> Spend:
+    """What a suite took."""
+    p50, p95 = _percentiles(suite.columns.durations_ms)
+    return Spend(p50, p95, suite.tokens, suite.cost)
 
 
 def _percentiles(column: array[float]) -> tuple[float | None, float | None]:

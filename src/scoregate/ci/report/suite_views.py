@@ -78,7 +78,7 @@ def _view(
     index: int, suite: SuiteResult, base: SuiteResult | None, *, state: State, moved: tuple[str, ...]
 ) -> SuiteView:
     columns, origin = suite.columns, suite.origin
-    now, before = spend(columns), spend(base.columns) if base else None
+    now, before = spend(suite), spend(base) if base else None
     return SuiteView(
         index=index,
         id=suite.id,

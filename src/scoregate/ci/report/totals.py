@@ -64,9 +64,9 @@ def totals(comparison: Comparison) -> Totals:
         pass_rate=passed / (passed + failed) if passed + failed else None,
         pass_rate_change=fmean(changes) if changes else None,
         paired=len(changes),
-        cost=total(cost for columns in suites for cost in columns.costs),
+        cost=total(suite.cost for suite in comparison.run.suites),
         cost_change=_cost_change(comparison),
-        tokens=total(tokens for columns in suites for tokens in columns.tokens),
+        tokens=total(suite.tokens for suite in comparison.run.suites),
         duration_s=max(0.0, comparison.run.finished - comparison.run.started),
     )
 
@@ -93,6 +93,6 @@ def _cost_change(comparison: Comparison) -> float | None:
     changes = [
         now - before
         for new, old in paired_suites(comparison)
-        if (now := total(new.columns.costs)) is not None and (before := total(old.columns.costs)) is not None
+        if (now := new.cost) is not None and (before := old.cost) is not None
     ]
     return sum(changes) if changes else None

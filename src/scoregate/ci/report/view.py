@@ -9,6 +9,7 @@ from scoregate.ci.report.case_views import FailingCase
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.harvest import ErrorView
 from scoregate.ci.report.row_views import RowView, State
+from scoregate.ci.report.sides import Sides
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.totals import Totals
 from scoregate.core.case import CaseKey, CaseResult
@@ -45,7 +46,8 @@ class ReportView:
     the `notices` says what to expect. `warnings` are findings that do not count; `policy_changes` tell how the
     policy differs from the base's.
     `failing` are the newly failing cases, or, where there are none, the failing ones: the largest drops of
-    `failing_total`. `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite.
+    `failing_total`. `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite,
+    `base_cases` those of the base. `sides` hold the scores of both.
     """
 
     context: Context
@@ -75,6 +77,8 @@ class ReportView:
     models: tuple[str, ...]
     cases: Callable[[], Iterator[CaseResult]]
     cases_of: Callable[[int], Iterator[CaseResult]]
+    base_cases: Callable[[], Iterator[CaseResult]]
+    sides: tuple[Sides, ...]
 
     @property
     def heading(self) -> str:

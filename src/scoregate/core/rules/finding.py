@@ -16,7 +16,10 @@ class Conclusion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule applied: whether it holds, the value and limit in words, and where the limit was set."""
+    """One rule applied: whether it holds, the value and limit in words, and where the limit was set.
+
+    `bound` is the limit as a number, in the unit of what is measured; None where it is none.
+    """
 
     rule: str
     conclusion: Conclusion
@@ -25,3 +28,4 @@ class Finding:
     origin: str = "default"
     suite: str | None = None
     evaluator: str | None = None
+    bound: float | None = None

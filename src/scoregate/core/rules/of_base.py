@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from scoregate.core.confirmation import Confirmation, Outcome
 from scoregate.core.record import SuiteResult
@@ -36,7 +37,8 @@ def drops(judged: JudgedSuite) -> Iterator[Finding]:
             continue
         bad = _is_worse(row, judged) and -row.gain > limit
         where = judged.limits.where(f"max_drop.{glob}", "max_drop")
-        yield from _found("drop", row, bad=bad, limit=f"a drop of at most {limit:.3f}", where=where)
+        told = f"a drop of at most {limit:.3f}"
+        yield from (replace(found, bound=limit) for found in _found("drop", row, bad=bad, limit=told, where=where))
 
 
 def regressions(judged: JudgedSuite) -> Iterator[Finding]:
@@ -101,7 +103,8 @@ def quantities(judged: JudgedSuite) -> Iterator[Finding]:
     for rule, name, limit, value, base in measured:
         if limit is not None and (value or base):
             conclusion, told = _ratio(value, base, limit)
-            yield Finding(f"{rule} ratio", conclusion, told, f"≤ {limit:g} ×", limits.where(name), new.label)
+            where = limits.where(name)
+            yield Finding(f"{rule} ratio", conclusion, told, f"≤ {limit:g} ×", where, new.label, bound=limit)
 
 
 def _ratio(value: float | None, base: float | None, limit: float) -> tuple[Conclusion, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from math import ceil, fsum, isnan
+from math import ceil, isnan
 
 from scoregate.core.case import Status
 from scoregate.core.record import SuiteResult
@@ -47,6 +47,7 @@ def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
         f"≤ {limit:.1%}",
         judged.limits.where("max_error_rate"),
         judged.suite.label,
+        bound=limit,
     )
 
 
@@ -64,6 +65,7 @@ def pass_rate(judged: JudgedSuite) -> Iterator[Finding]:
         f"≥ {limit:.1%}",
         judged.limits.where("min_pass_rate"),
         judged.suite.label,
+        bound=limit,
     )
 
 
@@ -88,6 +90,7 @@ def min_score(judged: JudgedSuite) -> Iterator[Finding]:
             judged.limits.where(f"min_score.{glob}", "min_score"),
             judged.suite.label,
             name,
+            bound=limit,
         )
 
 
@@ -109,8 +112,8 @@ def quantity_limits(judged: JudgedSuite) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency stay within their absolute limits."""
     columns, limits = judged.suite.columns, judged.limits
     measured: Sequence[tuple[str, str, float | None, Callable[[], float | None], str]] = (
-        ("cost", "max_cost", limits.max_cost, lambda: _total(columns.costs), "${:.2f}"),
-        ("tokens", "max_tokens", limits.max_tokens, lambda: _total(columns.tokens), "{:,.0f}"),
+        ("cost", "max_cost", limits.max_cost, lambda: judged.suite.cost, "${:.2f}"),
+        ("tokens", "max_tokens", limits.max_tokens, lambda: judged.suite.tokens, "{:,.0f}"),
         ("p95 latency", "max_p95_ms", limits.max_p95_ms, lambda: p95(columns.durations_ms), "{:,.0f} ms"),
     )
     for rule, name, limit, measure, form in measured:
@@ -125,12 +128,8 @@ def quantity_limits(judged: JudgedSuite) -> Iterator[Finding]:
             f"≤ {form.format(limit)}",
             limits.where(name),
             judged.suite.label,
+            bound=limit,
         )
-
-
-def _total(values: Iterable[float]) -> float | None:
-    known = [value for value in values if not isnan(value)]
-    return fsum(known) if known else None
 
 
 def p95(values: Iterable[float]) -> float | None:

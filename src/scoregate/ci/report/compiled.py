@@ -1,0 +1,37 @@
+"""Templates, compiled once and kept where Python keeps its compiled modules: it takes longer than to run them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+
+
+class Compiled(BytecodeCache):
+    """What Jinja made of templates, in a folder's `__pycache__`; where that cannot be, it is made again each time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "__pycache__"
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Read a template, unless its source, or the Python or Jinja that compiled it, was another."""
+        with suppress(OSError), self._path(bucket).open("rb") as file:
+            bucket.load_bytecode(file)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template, unless Python is not to write such files."""
+        if sys.dont_write_bytecode:
+            return
+        path = self._path(bucket)
+        partial = path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            self._folder.mkdir(exist_ok=True)
+            partial.write_bytes(bucket.bytecode_to_string())
+            partial.replace(path)
+
+    def _path(self, bucket: Bucket) -> Path:
+        return self._folder / f"{bucket.key}.{sys.implementation.cache_tag}.template"

@@ -1,0 +1,88 @@
+"""The templates of the page, in an environment where every string is shown as text."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.compiled import Compiled
+from scoregate.ci.report.html import forest, latency, scatter
+from scoregate.ci.report.html.entries import Kind
+from scoregate.ci.report.text import excerpt
+from scoregate.ci.report.text import name as one_name
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_LONGEST = 20_000
+_SIGNS = {
+    "passed": "pass",
+    "failed": "fail",
+    "unmeasurable": "warn",
+    "errored": "warn",
+    "not comparable": "warn",
+    "worse": "down",
+    "better": "up",
+    "new": "new",
+    "removed": "gone",
+    "held": "same",
+    "scored": "same",
+    "unscored": "same",
+}
+KINDS = {
+    Kind.NEWLY_FAILING: "newly failing",
+    Kind.WORSE: "worse",
+    Kind.FAILING: "failing",
+    Kind.BETTER: "better",
+    Kind.NEW: "new",
+    Kind.SAME: "same",
+    Kind.REMOVED: "removed",
+}
+
+
+@cache
+def template(name: str) -> Template:
+    """A template; what it prints is made visible and escaped."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        bytecode_cache=Compiled(_TEMPLATES.parent),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters = {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
+    environment.filters |= {
+        "address": urlencode,
+        "count": numbers.count,
+        "commas": "{:,}".format,
+        "length": len,
+        "short": numbers.short,
+    }
+    environment.filters |= {"shown": _shown, "listed": ", ".join, "max": max}
+    environment.globals = {"number": numbers, "forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency}
+    return environment
+
+
+def _finalize(value: object) -> object:
+    if isinstance(value, Markup | int | float):
+        return value
+    if isinstance(value, str):
+        return excerpt(value, _LONGEST)
+    raise TypeError(f"a {type(value).__name__} cannot be printed in a page")
+
+
+def _shown(text: str | tuple[str, int]) -> str:
+    """A text of a trial; where it was shortened, with a sentence that says so."""
+    if isinstance(text, str):
+        return text
+    return f"{text[0]}\n… shortened: the first {len(text[0]):,} of {text[1]:,} characters"

@@ -1,0 +1,70 @@
+"""How tests are generated: what every synthesizer takes besides what the tests are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from scoregate.synthesizers.sources import GivenSource
+
+if TYPE_CHECKING:
+    from scoregate.models import Model
+
+
+class Given(TypedDict, total=False):
+    """The arguments that every synthesizer takes; see `Options`."""
+
+    batch_size: int
+    model: Model | str | None
+    sources: Sequence[GivenSource]
+    chunk_size: int
+    max_concurrency: int
+    retries: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a model is asked for tests.
+
+    Args:
+        batch_size: tests that one question asks for, at least 1.
+        model: "provider/name" or a `Model`; None is the project's.
+        sources: files (.txt, .md, .csv, .json, .jsonl) or `Source(name, text)` that tests are drawn from.
+        chunk_size: characters of a source in one question, at least 100.
+        max_concurrency: questions under way at a time, at least 1.
+        retries: how many more rounds may ask for what is missing, at least 0.
+        similarity: tests whose texts are this much alike, from above 0 to 1, are one; 1 drops only the same text.
+
+    Raises:
+        ValueError: a number is out of range. TypeError: it is none.
+    """
+
+    batch_size: int = 20
+    model: Model | str | None = None
+    sources: Sequence[GivenSource] = ()
+    chunk_size: int = 1500
+    max_concurrency: int = 5
+    retries: int = 3
+    similarity: float = 0.9
+
+    def __post_init__(self) -> None:
+        for name, least in (("batch_size", 1), ("chunk_size", 100), ("max_concurrency", 1), ("retries", 0)):
+            whole(getattr(self, name), name, least=least)
+        if not 0 < self.similarity <= 1:
+            raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
+        if isinstance(self.sources, str):
+            raise TypeError(f"sources must be a list, not the text {self.sources!r:.60}")
+
+
+def whole(value: int, name: str, *, least: int) -> None:
+    """Hold a number to what it may be.
+
+    Raises:
+        TypeError: it is no whole number. ValueError: it is less than `least`.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number, not {value!r:.60}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, not {value}")

@@ -1,0 +1,85 @@
+"""A category that stands for no number is kept and shown, and decides through a pass condition alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+from tests.integration.host.conftest import Project
+
+from scoregate import Client
+
+JUDGES = """
+from scoregate.judges import CategoricalResponse, Category, Judge
+
+
+class Tone(CategoricalResponse):
+    categories = [Category(value="kind"), Category(value="odd"), Category(value="cold", score=0)]
+
+
+class Toned(Judge[Tone]):
+    def score(self, data):
+        return Tone(value=data["tone"], reason="heard")
+
+
+def passes(fields, scorers):
+    return scorers[0].value != "odd"
+"""
+FILE = ".scoregate/datasets/spoken/rows.jsonl"
+
+
+@pytest.fixture
+def spoken(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    project.write("my_judges.py", JUDGES)
+    project.write("scoregate.toml", '[[configs]]\nname = "spoken"\n')
+    sys.modules.pop("my_judges", None)
+    monkeypatch.syspath_prepend(project.root)
+    client = Client(store=project.root)
+    rows = [{"input": f"question {number}", "tone": "odd" if number < 4 else "kind"} for number in range(1, 13)]
+    client.datasets.create("spoken", examples=rows)
+    client.judges.register("my_judges:Toned", "tone")
+    client.offline_tests.create_config("spoken", "spoken", ["tone"])
+    sys.modules.pop("my_judges")
+    return project
+
+
+def test_labels_are_counted_and_compared_by_eye(spoken: Project) -> None:
+    first = spoken.scoregate("run", "--baseline", "none", "--out", "first")
+    assert first.exit_code == 0, first.output
+    assert "kind 9, odd 3" in first.output
+    rows = spoken.root / FILE
+    rows.write_text(rows.read_text(encoding="utf-8").replace('"odd"', '"kind"', 2), encoding="utf-8")
+    done = spoken.scoregate("run", "--baseline", "first/run")
+    assert done.exit_code == 0, done.output
+    assert done.statuses == {"scored": 12}
+    (row,) = done.result["rows"]
+    assert (row["label"], row["state"]) == ("labels only", "held")
+    assert (row["labels"], row["base_labels"]) == ({"kind": 11, "odd": 1}, {"kind": 9, "odd": 3})
+    assert "kind 9, odd 3 | kind 11, odd 1" in done.comment
+    cases = ET.fromstring((done.out / "junit.xml").read_text(encoding="utf-8")).iter("testcase")
+    kept = [
+        found.get("value") for case in cases for found in case.iter("property") if found.get("name") == "label.tone"
+    ]
+    assert sorted(filter(None, kept)) == [*["kind"] * 11, "odd"]
+
+
+def test_they_decide_through_a_pass_condition(spoken: Project) -> None:
+    spoken.write("scoregate.toml", '[[configs]]\nname = "spoken"\npass_condition = "my_judges:passes"\n')
+    done = spoken.scoregate("run", "--baseline", "none")
+    assert done.exit_code == 1, done.output
+    assert done.statuses == {"passed": 9, "failed": 3}
+    assert "tone: odd" in done.comment
+
+
+def test_a_judge_with_scores_for_some_categories_has_both(spoken: Project) -> None:
+    rows = spoken.root / FILE
+    rows.write_text(rows.read_text(encoding="utf-8").replace('"kind"', '"cold"', 5), encoding="utf-8")
+    assert spoken.scoregate("run", "--baseline", "none", "--out", "first").exit_code == 0
+    done = spoken.scoregate("run", "--baseline", "first/run")
+    (row,) = done.result["rows"]
+    assert (row["mean"], row["labels"]) == (0, {"kind": 4, "odd": 3})
+    assert "without a score: kind 4, odd 3" in done.comment
+    stored = json.loads((done.out / "run" / "run.json").read_text(encoding="utf-8"))["suites"][0]
+    assert stored["statuses"]["scored"] == 12

@@ -1,0 +1,82 @@
+"""A browser, and reports of real runs for it to open."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.integration.host.conftest import Project
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+SUITES = Path(__file__).with_name("suite_events.py")
+Opener = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Closed with the module: while it is open, nothing async can run beside it."""
+    if CHROMIUM is None:
+        pytest.skip("NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium)")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Opener]:
+    """Opens a report in a context of its own, and waits until all of its cases are there."""
+    contexts = []
+
+    def opened(report: Path, address: str = "", *, ready: bool = True, **options: object) -> Page:
+        context = browser.new_context(**options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.goto(f"{report.as_uri()}{address}")
+        if ready:
+            page.wait_for_selector("html[data-ready=all]", state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def run_of(root: Path, suites: str) -> Path:
+    """The report of a run that is worse than its base, both made by the command line."""
+    root.mkdir()
+    project = Project(root)
+    command = f"{sys.executable} {SUITES} {suites}"
+    for worse in ("", " --worse"):
+        project.write(
+            "scoregate.toml",
+            f'[[commands]]\nname = "suites"\nrun = "{command}{worse}"\n\n'
+            "[suites.support-bot]\nmax_drop = 0.05\nmin_score = { tone = 0.7 }\n",
+        )
+        project.commit()
+        ran = project.scoregate("run", *(["--baseline", "base", "-m", "stricter <b>retrieval</b>"] if worse else []))
+        if not worse:
+            shutil.move(ran.out, root / "base")
+    assert (ran.out / "report.html").is_file(), ran.output
+    return ran.out / "report.html"
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a bot that got worse, conversations, and repeats."""
+    return run_of(tmp_path_factory.mktemp("page") / "app", "bot")
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of suites in which every text would like to be markup."""
+    return run_of(tmp_path_factory.mktemp("page") / "hostile", "hostile")

@@ -1,0 +1,64 @@
+"""The report is for everybody: screen readers, both themes, small screens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.integration.page.conftest import Opener
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+needs_axe = pytest.mark.skipif(
+    not AXE.is_file(),
+    reason="NOT TESTED, accessibility: run npm install --prefix tests --no-package-lock --ignore-scripts",
+)
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]
+
+
+@needs_axe
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_page_or_in_an_opened_case(report: Path, visit: Opener, theme: str) -> None:
+    page = visit(report, color_scheme=theme, bypass_csp=True)
+    assert violations(page) == []
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    expect(page.get_by_role("dialog").locator("h2")).to_be_focused()
+    assert violations(page) == []
+    page.goto(page.url.partition("#")[0] + "#suite=talks")
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    expect(page.locator(".talk")).to_be_visible()
+    assert violations(page) == []
+
+
+@needs_axe
+def test_axe_finds_nothing_where_no_script_made_the_page(report: Path, visit: Opener) -> None:
+    page = visit(report, bypass_csp=True)
+    page.evaluate("document.getElementById('app').remove(), document.getElementById('plain').hidden = false")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [360, 820])
+def test_nothing_but_tables_is_wider_than_a_small_screen(report: Path, visit: Opener, width: int) -> None:
+    page = visit(report, viewport={"width": width, "height": 780})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("h2")).to_be_visible()
+    assert dialog.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 0
+
+
+def test_every_colour_has_a_sign_or_a_word_beside_it(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    expect(page.locator("table.forest tr.worse")).to_contain_text("worse")
+    first = page.locator(".list tbody tr:not(.space)").first
+    expect(first.get_by_role("img", name="newly failing")).to_be_visible()
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    style = "(each) => getComputedStyle(each).textDecorationLine"
+    assert page.locator("dialog del").evaluate(style) == "line-through"
+    assert page.locator("dialog ins").or_(page.locator("dialog del")).first.is_visible()

@@ -1,0 +1,225 @@
+"""People read the report: the verdict, what changed, then the cases behind it, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from tests.integration.page.conftest import Opener
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+
+from scoregate.ci.report.html import render
+
+
+def rows(page: Page) -> list[str]:
+    """The names of the cases in the table, as far as they are drawn."""
+    return page.locator(".list tbody th a").all_inner_texts()
+
+
+def told(page: Page) -> str:
+    return page.locator(".controls output").inner_text()
+
+
+def test_the_top_tells_the_verdict_and_what_changed(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    expect(page.locator("h1")).to_contain_text("gates failed")
+    expect(page.locator(".brand")).to_contain_text("stricter <b>retrieval</b>")
+    gates = page.get_by_role("region", name="Gates that do not hold")
+    expect(gates.get_by_role("row", name="drop")).to_contain_text("a drop of at most 0.050")
+    coloured = page.locator("table.forest tr.worse")
+    assert coloured.count() == 1
+    expect(coloured).to_contain_text("support-bot · complete")
+    expect(coloured).to_contain_text("−0.250")
+    assert page.locator("table.forest tr.none .interval").count() > 0
+    assert page.locator("table.forest .limit.missed").count() == 1
+    assert page.locator("table.forest .limit.held").count() >= 1
+    assert page.locator("figure path.now").count() == 3
+
+
+def test_a_row_of_the_plot_leads_to_its_cases_and_a_case_to_both_outputs(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    page.click("table.forest tr.worse th a")
+    expect(page.locator(".controls output")).to_have_text("40 of 48 cases")
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("h2")).to_have_text("question 0")
+    expect(dialog.locator("del")).to_have_text(" or store credit")
+    panes = dialog.locator("section", has=page.get_by_role("heading", name="Output")).locator("pre")
+    assert [panes.nth(0).inner_text(), panes.nth(1).inner_text()] == [
+        "You can return it for a refund or store credit within 30 days. Item 0.",
+        "You can return it for a refund within 30 days. Item 0.",
+    ]
+
+
+def test_an_opened_case_has_reasons_criteria_steps_and_what_it_took(report: Path, visit: Opener) -> None:
+    page = visit(report, "#suite=support-bot&change=newly-failing")
+    page.click(".list tbody tr:not(.space) >> nth=1")
+    dialog = page.get_by_role("dialog")
+    scores = dialog.get_by_role("region", name="Scores").get_by_role("row", name="complete")
+    expect(scores).to_contain_text("−1.000")
+    expect(scores).to_contain_text("≥ 1")
+    expect(dialog.get_by_text("leaves out the voucherlike part")).to_be_visible()
+    unmet = dialog.locator(".criteria li", has=page.get_by_role("img", name="not met"))
+    assert unmet.all_inner_texts() == ["offers store credit"]
+    dialog.get_by_text("990 characters").first.click()
+    expect(dialog.locator(".said .long").first).to_be_visible()
+    steps = dialog.locator(".tree").nth(1)
+    assert steps.locator(":scope > li > ul > li .step").all_inner_texts() == ["retrieve", "chat"]
+    steps.get_by_text("retrieve").click()
+    expect(steps.get_by_text("returns")).to_be_visible()
+    expect(dialog.get_by_role("row", name="Tokens")).to_contain_text("400 in, 52 out")
+    expect(dialog.get_by_role("row", name="Cost")).to_contain_text("$0.0011")
+    expect(dialog.get_by_text("evals/bot.py:12")).to_be_visible()
+
+
+def test_turns_of_a_conversation_stand_beside_each_other(report: Path, visit: Opener) -> None:
+    page = visit(report, "#suite=talks")
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    turns = page.locator(".talk > li")
+    assert turns.count() == 3
+    expect(turns.nth(0).locator("pre")).to_have_text(["My lamp never came.", "May I have your order number?"])
+    assistant = turns.nth(1).locator(".turn.assistant")
+    expect(assistant.locator("del")).to_have_text("sent a new one")
+    expect(assistant.locator("ins")).to_have_text("asked the carrier")
+    expect(turns.nth(2)).to_contain_text("only in the PR")
+    expect(page.get_by_role("dialog")).to_contain_text("no turn was left, goal not achieved")
+
+
+def test_repeats_have_a_spread_and_can_be_looked_at_one_by_one(report: Path, visit: Opener) -> None:
+    page = visit(report, "#suite=router&change=worse")
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("row", name="is-equals")).to_contain_text("0.667 ± 0.577")
+    dialog.get_by_role("button", name="3 scored").click()
+    expect(dialog.locator("ins")).to_have_text("sales")
+    assert "repeat=2" in page.url
+
+
+def test_the_worst_change_comes_first_and_errors_are_seen(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    assert told(page) == "48 cases"
+    assert rows(page)[0] == "question 0"
+    assert set(rows(page)[:11]) == {*(f"question {at}" for at in range(0, 40, 4)), "lost parcel 0"}
+    assert rows(page)[11:13] == ["ticket 1", "the broken one"]
+    page.select_option("select[name=change]", "errors")
+    assert rows(page) == ["the broken one"]
+
+
+def test_every_filter_narrows_and_stands_in_the_address(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    page.select_option("select[name=change]", "newly-failing")
+    expect(page.locator(".controls output")).to_contain_text("11 of")
+    page.select_option("select[name=suite]", "support-bot")
+    expect(page.locator(".controls output")).to_contain_text("10 of")
+    page.select_option("select[name=tag]", "critical")
+    assert rows(page) == ["question 4"]
+    assert page.url.endswith("#suite=support-bot&change=newly-failing&tag=critical")
+    page.go_back()
+    expect(page.locator(".controls output")).to_contain_text("10 of")
+    page.go_forward()
+    assert rows(page) == ["question 4"]
+    page.reload()
+    page.wait_for_selector("html[data-ready=all]", state="attached")
+    assert rows(page) == ["question 4"]
+    assert page.input_value("select[name=tag]") == "critical"
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".controls output")).not_to_contain_text(" of ")
+    page.select_option("select[name=evaluator]", "tone")
+    expect(page.locator(".controls output")).to_contain_text("40 of")
+
+
+def test_a_search_looks_at_names_and_where_asked_at_every_text(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    page.fill("input[name=q]", "question 17")
+    expect(page.locator(".controls output")).to_contain_text("1 of")
+    page.fill("input[name=q]", "voucherlike")
+    expect(page.locator(".controls output")).to_contain_text("0 of")
+    page.check("input[name=deep]")
+    expect(page.locator(".controls output")).to_contain_text("10 of")
+    assert page.url.endswith("#q=voucherlike&deep=1")
+
+
+def test_the_keyboard_does_it_all(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    page.keyboard.press("/")
+    page.keyboard.type("question")
+    expect(page.locator(".controls output")).to_contain_text("40 of")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    heading = page.get_by_role("dialog").locator("h2")
+    expect(heading).to_have_text("question 4")
+    page.keyboard.press("j")
+    expect(heading).to_have_text("question 8")
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    expect(heading).to_have_text("question 0")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator(".list tr.at a")).to_be_focused()
+    expect(page.locator(".list tr.at a")).to_have_text("question 0")
+
+
+def test_an_open_case_has_an_address_that_opens_it_again(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    page.click("text=lost parcel 0")
+    heading = page.get_by_role("dialog").locator("h2")
+    expect(heading).to_have_text("lost parcel 0")
+    address = page.url
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.go_forward()
+    expect(heading).to_have_text("lost parcel 0")
+    other = visit(report, "#" + address.partition("#")[2])
+    expect(other.get_by_role("dialog").locator("h2")).to_have_text("lost parcel 0")
+
+
+def test_without_script_the_top_the_tables_and_the_worst_cases_are_there(report: Path, visit: Opener) -> None:
+    page = visit(report, ready=False, java_script_enabled=False)
+    expect(page.locator("h1")).to_contain_text("gates failed")
+    expect(page.locator("table.forest tr.worse")).to_be_visible()
+    assert not page.locator("#app").is_visible()
+    sample = page.locator("details.sample").first
+    sample.locator("summary").click()
+    expect(sample).to_contain_text("refund or store credit within 30 days")
+    expect(sample).to_contain_text("not met: offers store credit")
+
+
+def test_a_printed_report_has_the_worst_cases_in_full(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    expect(page.locator("#app")).to_be_hidden()
+    expect(page.locator("details.sample pre").first).to_be_visible()
+
+
+def test_a_text_that_was_rewritten_is_not_marked_word_by_word(tmp_path: Path, visit: Opener) -> None:
+    said = {True: "Items marked final cannot be returned unless they are faulty. Others can be returned.",
+            False: "Sorry, I do not know. A colleague will help you, please write to us."}  # fmt: skip
+    trials = {first: Told("demo", [Trial("h", [Score("e", float(first))], output=said[first])]) for first in said}
+    path = tmp_path / "report.html"
+    path.write_text("".join(render(view_of(make_run(trials[False]), make_base(trials[True])))), encoding="utf-8")
+    page = visit(path)
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    expect(page.get_by_role("heading", name="PR, rewritten")).to_be_visible()
+    assert page.locator("dialog del, dialog ins").count() == 0
+    expect(page.get_by_role("link", name="evals/support_bot.py:41")).to_have_attribute(
+        "href", f"https://github.com/o/r/blob/{CONTEXT.commit}/evals/support_bot.py#L41"
+    )
+
+
+def test_a_first_run_shows_scores_alone(tmp_path: Path, visit: Opener) -> None:
+    told = Told("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
+    path = tmp_path / "report.html"
+    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    page = visit(path)
+    assert rows(page) == ["bad", "good"]
+    assert page.locator(".list thead th:visible").all_inner_texts()[1:] == [
+        "Case", "Evaluator", "Score", "Output", "Time", "Cost",
+    ]  # fmt: skip
+    expect(page.get_by_role("row", name="bad demo").get_by_role("img", name="failed")).to_be_visible()
+    page.click("text=bad")
+    expect(page.get_by_role("dialog")).to_contain_text("failed")
+    assert page.get_by_role("heading", name="PR").count() == 0

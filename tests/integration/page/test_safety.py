@@ -1,0 +1,111 @@
+"""Whatever a model says is text: nothing in a report runs, loads or asks for anything."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.integration.page.conftest import Opener
+from tests.integration.page.test_reading import rows
+
+VIOLATIONS = (
+    "document.addEventListener('securitypolicyviolation', (e) => (window.refused ??= []).push(e.violatedDirective))"
+)
+
+
+def elements(page: Page) -> set[str]:
+    found: list[str] = page.evaluate("[...document.querySelectorAll('body *')].map((each) => each.localName)")
+    return set(found)
+
+
+def test_no_text_becomes_markup_wherever_it_stands(hostile: Path, visit: Opener) -> None:
+    page = visit(hostile)
+    names = rows(page)
+    assert len(names) == 12
+    assert any("<img src=x onerror='window.pwned = 1'>" in name for name in names)
+    for _ in names:
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        dialog = page.get_by_role("dialog")
+        expect(dialog.locator("h2")).not_to_be_empty()
+        assert dialog.locator("pre").count() >= 2
+        page.keyboard.press("Escape")
+    assert elements(page).isdisjoint({"img", "iframe", "form.evil", "meta", "textarea", "object", "embed", "base"})
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("[onerror], [onload], [onclick], [style*=url]").count() == 0
+    assert page.locator('a[href*=evil]:not([href^="#"]), form[action]').count() == 0
+    assert page.url.startswith(hostile.as_uri())
+
+
+def test_what_cannot_be_seen_or_turns_text_around_is_shown_as_an_escape(hostile: Path, visit: Opener) -> None:
+    page = visit(hostile, "#q=left")
+    (shown,) = rows(page)
+    assert "left\\u202eright\\u2066" in shown
+    assert "\u202e" not in page.content()
+
+
+def test_without_script_the_same_texts_are_text(hostile: Path, visit: Opener) -> None:
+    page = visit(hostile, ready=False, java_script_enabled=False)
+    assert page.locator("details.sample").count() == 10
+    assert page.locator('img, iframe, form, a[href*=evil]:not([href^="#"])').count() == 0
+
+
+def test_nothing_is_asked_of_anybody(report: Path, hostile: Path, visit: Opener) -> None:
+    for path in (report, hostile):
+        page = visit(path, ready=False)
+        asked: list[str] = []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.reload()
+        page.wait_for_selector("html[data-ready=all]", state="attached")
+        page.click(".list tbody tr:not(.space) >> nth=0")
+        expect(page.get_by_role("dialog").locator("h2")).not_to_be_empty()
+        assert [url for url in asked if not url.startswith(path.as_uri())] == []
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 1'}))",
+        "document.body.setAttribute('onclick', 'window.ran = 1'), document.body.click()",
+        "document.body.append(Object.assign(new Image(), {src: 'https://evil.example/x.png'}))",
+        "fetch('https://evil.example/').catch(() => 0)",
+        "document.body.append(Object.assign(document.createElement('iframe'), {src: 'https://evil.example/'}))",
+        "document.body.setAttribute('style', 'background: url(https://evil.example/)')",
+    ],
+)
+def test_the_policy_refuses_what_a_hole_would_let_in(report: Path, visit: Opener, attempt: str) -> None:
+    page = visit(report)
+    page.evaluate(VIOLATIONS)
+    page.evaluate(f"() => {{ try {{ {attempt} }} catch (error) {{ (window.refused ??= []).push(String(error)) }} }}")
+    page.wait_for_function("window.refused")
+    assert page.evaluate("window.ran") is None
+
+
+def test_text_cannot_be_made_markup_even_by_our_own_script(report: Path, visit: Opener) -> None:
+    page = visit(report)
+    refused = page.evaluate(
+        "() => { try { document.body.innerHTML = '<b>x</b>' } catch (error) { return String(error) } }"
+    )
+    assert "TrustedHTML" in refused
+
+
+def test_a_page_that_works_breaks_no_rule_of_its_own(report: Path, visit: Opener) -> None:
+    page = visit(report, ready=False)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.reload()
+    page.wait_for_selector("html[data-ready=all]", state="attached")
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    expect(page.get_by_role("dialog").locator("h2")).not_to_be_empty()
+    assert said == []
+
+
+def test_only_our_own_script_stands_in_the_file(hostile: Path) -> None:
+    text = hostile.read_text(encoding="utf-8")
+    kinds = re.findall(r"<script([^>]*)>", text.partition("<script>")[0])
+    assert kinds
+    assert all(re.fullmatch(r' type="text/plain" id="[a-z]+-\d+"', kind) for kind in kinds)
+    assert len(re.findall(r"</script", text)) == len(kinds) + 1

@@ -1,0 +1,42 @@
+"""Templates are compiled once, like modules, and never where that cannot be."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from jinja2 import Environment, FileSystemLoader
+
+from scoregate.ci.report.compiled import Compiled
+
+
+def rendered(folder: Path) -> str:
+    return Environment(loader=FileSystemLoader(folder), bytecode_cache=Compiled(folder)).get_template("t").render(x=1)
+
+
+def test_a_template_is_compiled_once_and_again_when_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    template = tmp_path / "t"
+    template.write_text("{{ x }}")
+    assert rendered(tmp_path) == "1"
+    (kept,) = (tmp_path / "__pycache__").iterdir()
+    monkeypatch.setattr(Environment, "_generate", lambda *_: pytest.fail("compiled again"))
+    assert rendered(tmp_path) == "1"
+    monkeypatch.undo()
+    template.write_text("new {{ x }}")
+    assert rendered(tmp_path) == "new 1"
+    kept.write_bytes(b"damaged")
+    assert rendered(tmp_path) == "new 1"
+
+
+def test_nothing_is_kept_where_python_keeps_nothing_or_nothing_can_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t").write_text("{{ x }}")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert rendered(tmp_path) == "1"
+    assert not (tmp_path / "__pycache__").exists()
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    (tmp_path / "__pycache__").write_text("a file stands in the way")
+    assert rendered(tmp_path) == "1"

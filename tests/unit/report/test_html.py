@@ -1,0 +1,242 @@
+"""The HTML report as a file: what stands in it, what does not, and how it is packed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lxml import etree
+from tests.unit.report.hostile import HOSTILE
+from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.scenes import SCENES, bot
+
+from scoregate.ci.report.html import render
+from scoregate.ci.report.html.packing import block
+from scoregate.ci.report.html.room import Room
+from scoregate.ci.report.html.spans import steps
+from scoregate.ci.report.view import ReportView
+from scoregate.core.confirmation import Confirmation
+from scoregate.core.evaluation import Assertion
+from scoregate.core.policy import Limits
+from scoregate.core.record import Run
+
+BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
+(KEY, SUITE, NAME, KIND, GAIN, NOW, BEFORE) = range(7)
+(PLACES, OLD_PLACES, TRIES) = (15, 16, 17)
+
+
+def blocks(text: str) -> dict[str, Any]:
+    """What is packed in a page, by id."""
+    return {name: json.loads(gzip.decompress(b64decode(data))) for name, data in BLOCK.findall(text)}
+
+
+def text_of(view: ReportView) -> str:
+    return "".join(render(view))
+
+
+def index(text: str) -> list[list[Any]]:
+    found = blocks(text)
+    return [row for at in range(found["head-0"]["blocks"]) for row in found[f"index-{at}"]]
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_scene_is_one_well_formed_page(scene: str) -> None:
+    text = text_of(SCENES[scene]())
+    root = etree.fromstring(text.encode(), etree.HTMLParser(huge_tree=True))
+    assert root.xpath("string(//h1)").strip()
+    ids = root.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    assert set(root.xpath("//*[@src or @background or @srcset]")) == set()
+    assert all(href.startswith(("#", "https://github.com/")) for href in root.xpath("//@href"))
+
+
+def test_an_empty_run_has_a_page() -> None:
+    assert "could not be measured" in text_of(view_of(make_run()))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_is_escaped_in_the_page_and_whole_in_its_data(text: str) -> None:
+    trial = Trial(
+        "h", [Score(text or "e", 0.1, metadata={text: text}, assertions=(Assertion(text, False, True),))], text
+    )
+    page = text_of(view_of(make_run(Told(text or "demo", [replace(trial, output=text)]), message=text)))
+    page.encode()
+    head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
+    assert "<img" not in head
+    assert "<h1>out" not in head
+    ((told,),) = (found for name, found in blocks(page).items() if name.startswith("page"))
+    if text.isprintable() and text.strip() and len(text) < 1000:
+        assert told["output"] == text
+        assert index(page)[0][NAME] == " ".join(text.split())[:120]
+
+
+def test_nothing_but_our_own_script_can_be_run() -> None:
+    page = text_of(SCENES["failing"]())
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert page.count("<script>") == 1
+    assert not re.findall(r"<[^>]+ (?:style|on\w+)=", page.partition("<script>")[0].partition("</style>")[2])
+
+
+def test_the_worst_change_comes_first_and_every_trial_is_found_by_its_place() -> None:
+    page = text_of(view_of(make_run(bot(range(5, 8), range(20, 22))), make_base(bot(range(1), range(0)))))
+    found, listed = blocks(page), index(page)
+    assert [row[KIND] for row in listed[:6]] == [0, 0, 0, 0, 0, 3]
+    assert [row[GAIN] for row in listed[:6]] == [-1.0, -1.0, -1.0, -0.5, -0.5, 1.0]
+    assert found["head-0"]["suites"][0]["evaluators"] == ["has-all-substrings", "accuracy"]
+    assert listed[0][NOW], listed[0][BEFORE] == ([0, 1], [1, 1])
+    for row in listed:
+        ((page_now, at_now), (page_old, at_old)) = row[PLACES], row[OLD_PLACES]
+        now, old = found[f"page-{page_now}"][at_now], found[f"page-{page_old}"][at_old]
+        assert [score["score"] for score in now["scores"].values()] == row[NOW]
+        assert [score["score"] for score in old["scores"].values()] == row[BEFORE]
+
+
+def test_repeats_of_a_case_are_one_row_with_a_place_each() -> None:
+    scores = [1.0, 0.0, 1.0]
+    trials = [Trial("h", [Score("e", score, None)], repeat=at, output=f"try {at}") for at, score in enumerate(scores)]
+    page = text_of(view_of(make_run(Told("demo", trials)), make_base(Told("demo", [Trial("h", [Score("e")])]))))
+    ((row,), found) = index(page), blocks(page)
+    assert row[NOW] == [0.6667]
+    assert row[GAIN] == -0.3333
+    places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
+    assert [found[f"page-{number}"][at]["output"] for number, at in places] == ["try 0", "try 1", "try 2"]
+
+
+def test_cases_that_are_gone_or_new_are_listed() -> None:
+    run = make_run(Told("demo", [Trial("kept", [Score("e")]), Trial("new", [Score("e")])]))
+    base = make_base(Told("demo", [Trial("kept", [Score("e")]), Trial("gone", [Score("e")])]))
+    assert [(row[NAME], row[KIND]) for row in index(text_of(view_of(run, base)))] == [
+        ("new", 4),
+        ("kept", 5),
+        ("gone", 6),
+    ]
+
+
+def test_an_evaluator_that_cannot_be_compared_moves_no_case() -> None:
+    page = text_of(SCENES["failing"]())
+    suites = blocks(page)["head-0"]["suites"]
+    rag = next(at for at, suite in enumerate(suites) if suite["label"] == "rag")
+    assert suites[rag]["apart"] == [True]
+    assert {row[KIND] for row in index(page) if row[SUITE] == rag} == {5}
+
+
+def test_without_outputs_nothing_that_was_said_is_in_the_page() -> None:
+    run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
+    page = text_of(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
+    told = json.dumps(blocks(page)) + page
+    assert "store credit" not in told
+    assert "opening hours" not in told
+    assert "show_outputs is none" in page
+    assert "store credit" in json.dumps(blocks(text_of(view_of(run, base))))
+
+
+def test_secrets_are_taken_out_before_texts_are_packed() -> None:
+    trial = Trial(
+        "h", [Score("e", 0.0, metadata={"reason": "hunter2-secret"})], "hunter2-secret", output="a hunter2-secret!"
+    )
+    context = replace(CONTEXT, redact=lambda text: text.replace("hunter2-secret", "***"))
+    page = text_of(view_of(make_run(Told("demo", [trial])), context=context))
+    assert "hunter2-secret" not in json.dumps(blocks(page))
+    assert blocks(page)["page-0"][0]["output"] == "a ***!"
+
+
+@pytest.mark.parametrize("length", [4, 5, 8])
+def test_packed_data_outlasts_a_secret_that_it_holds_by_chance(length: int) -> None:
+    data = {"text": "any text " * 9}
+    plain = block("page", 0, data, redact=str)
+    secret = BLOCK.findall(plain)[0][1][20 : 20 + length]
+    safe = block("page", 0, data, redact=lambda text: text.replace(secret, "***"))
+    assert secret not in safe.partition(">")[2]
+    assert blocks(safe) == {"page-0": data}
+
+
+def test_a_long_text_is_cut_at_half_of_what_is_left_and_says_so() -> None:
+    room = Room(10_000, str)
+    assert room.text("x" * 9000) == ("x" * 5000, 9000)
+    assert room.text("y" * 9000) == ("y" * 2500, 9000)
+    assert room.text("short") == "short"
+    assert room.text({"a": [1, 2]}) == '{"a": [1, 2]}'
+
+
+def test_limits_of_gates_are_drawn_where_they_lie() -> None:
+    run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
+    page = text_of(view_of(run, base, limits=Limits(min_score={"has-all-substrings": 0.95}, max_drop={"*": 0.05})))
+    marks = re.findall(r'class="limit (held|missed)"><title>([^<]*)</title>', page)
+    assert sorted(marks) == [
+        ("held", "drop: a drop of at most 0.050"),
+        ("missed", "drop: a drop of at most 0.050"),
+        ("missed", "mean score: ≥ 0.95"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        None, "text", {"spans": "no list"}, {"spans": [1, None]}, {"spans": []},
+    ],
+)  # fmt: skip
+def test_what_is_no_trace_is_none(trace: Any) -> None:
+    assert steps(trace, Room(1000, str)) is None
+
+
+def test_spans_that_name_each_other_as_parents_are_left_out_not_followed_for_ever() -> None:
+    spans = [{"span_id": "a", "parent_id": "b", "name": "a"}, {"span_id": "b", "parent_id": "a", "name": "b"}]
+    found = steps({"spans": [*spans, {"span_id": "c", "parent_id": "c", "name": "c"}]}, Room(1000, str))
+    assert found == {
+        "steps": [{"depth": 0, "name": "c", "at": 0.0, "ms": 0.0, "error": None, "attributes": []}],
+        "left_out": 2,
+    }
+
+
+def test_both_runs_are_read_once() -> None:
+    passes: list[str] = []
+
+    def counted(run: Run, name: str) -> Run:
+        cases = list(run.cases)
+
+        def read() -> Iterator[Any]:
+            passes.append(name)
+            return iter(cases)
+
+        return replace(run, read=read)
+
+    view = view_of(
+        counted(make_run(bot(range(3), range(9))), "run"), counted(make_base(bot(range(1), range(9))), "base")
+    )
+    passes.clear()
+    text_of(view)
+    assert passes == ["run", "base"]
+
+
+def test_repeats_stand_in_their_order_however_they_finished() -> None:
+    trials = [Trial("h", [Score("e", at / 4, None)], repeat=at, output=f"try {at}") for at in (2, 0, 1)]
+    page = text_of(view_of(make_run(Told("demo", trials))))
+    ((row,), found) = index(page), blocks(page)
+    places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
+    assert [found[f"page-{number}"][at]["repeat"] for number, at in places] == [0, 1, 2]
+
+
+def test_what_running_a_case_again_has_shown_stands_beside_it() -> None:
+    run = make_run(
+        Told("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
+    )
+    page = text_of(view_of(run, make_base(Told("demo", [Trial("h", [Score("e")])]))))
+    assert index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
+
+
+def test_a_table_of_very_many_gates_is_bounded_and_says_so() -> None:
+    told = [Told(f"s{at}", [Trial("h", [Score("e", 0.0)])]) for at in range(600)]
+    page = text_of(view_of(make_run(*told)))
+    head = page.partition('<script type="text/plain"')[0]
+    assert head.count('<tr class="failed">') == 500
+    assert "100 gates more in result.json" in head
+    assert "100 evaluators more in result.json" in head

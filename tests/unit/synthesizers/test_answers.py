@@ -1,0 +1,110 @@
+"""What is made of answers, and what may be wanted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from scoregate.entities import Test
+from scoregate.enums import TestType
+from scoregate.models import Model
+from scoregate.synthesizers import GenerationConfig, PromptSynthesizer, Synthesizer
+from scoregate.synthesizers.answers import schema_of, valid_tests
+from scoregate.synthesizers.batches import Batch
+from scoregate.synthesizers.brief import Brief
+from scoregate.synthesizers.chunks import Chunk
+from scoregate.synthesizers.options import Options
+
+NAMES = {"behavior": "Refuses", "category": "Safety", "topic": "Weapons"}
+ASKED = {**NAMES, "prompt_content": " How? ", "prompt_language_code": "pt-BR"}
+
+
+def made(*items: dict[str, Any], kind: TestType = TestType.SINGLE_TURN, **names: Any) -> list[Test]:
+    brief = Brief("Maker", kind, GenerationConfig(generation_prompt="x", **names))
+    answer = schema_of(brief).model_validate_json(json.dumps({"tests": items}))
+    return list(valid_tests(answer, brief, Batch(1, 9, Chunk("a.md", 2, "text"))))
+
+
+def test_a_test_says_who_made_it_and_of_what() -> None:
+    (test,) = made({**ASKED, "test_type": "Multi-Turn", "metadata": {"generated_by": "me"}})
+    assert (test.behavior, test.category, test.topic) == ("Refuses", "Safety", "Weapons")
+    assert test.prompt is not None
+    assert (test.prompt.content, test.prompt.expected_response, test.prompt.language_code) == ("How?", None, "pt-BR")
+    assert test.test_type is TestType.SINGLE_TURN
+    assert test.metadata == {"generated_by": "Maker", "sources": [{"source": "a.md", "chunk": 2}]}
+
+
+def test_what_lacks_something_is_left_out_and_languages_are_codes() -> None:
+    empty = [{**ASKED, name: " \n"} for name in (*NAMES, "prompt_content")]
+    (test,) = made(*empty, {**ASKED, "prompt_language_code": "the one of the user"})
+    assert test.prompt is not None
+    assert test.prompt.language_code == "en"
+
+
+def test_only_names_that_are_allowed_are_taken_written_as_they_were_given() -> None:
+    items = [{**ASKED, "behavior": behavior} for behavior in ("refuses", "Obeys", "Explains  why")]
+    assert [test.behavior for test in made(*items, behaviors=["Refuses", "Explains why"])] == [
+        "Refuses",
+        "Explains why",
+    ]
+    assert {test.behavior for test in made(*items, behaviors=["Only this"])} == {"Only this"}
+
+
+def test_turns_are_held_within_bounds() -> None:
+    talk = {**NAMES, "test_configuration_goal": "Get it"}
+    turns = [(None, None), (0, 99), (9, 3)]
+    items = [
+        {**talk, "test_configuration_min_turns": least, "test_configuration_max_turns": most} for least, most in turns
+    ]
+    found = [test.test_configuration for test in made(*items, kind=TestType.MULTI_TURN)]
+    assert [(each.min_turns, each.max_turns) for each in found if each] == [(None, None), (1, 50), (None, 3)]
+
+
+def test_requirements_are_behaviors() -> None:
+    assert GenerationConfig(requirements=["A", "A "]).behaviors == ("A",)  # type: ignore[call-arg]
+    assert Synthesizer("x", requirements=["A"]).config == Synthesizer("x", ["A"]).config
+    with pytest.raises(ValueError, match="are one argument"):
+        Synthesizer("x", ["A"], requirements=["B"])
+
+
+@pytest.mark.parametrize("wrong", [{}, {"generation_prompt": " "}, {"behaviors": [""]}, {"behaviours": ["A"]}])
+def test_a_configuration_says_something(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="validation error"):
+        GenerationConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"batch_size": 0}, ValueError),
+        ({"batch_size": 2.5}, TypeError),
+        ({"retries": -1}, ValueError),
+        ({"max_concurrency": True}, TypeError),
+        ({"chunk_size": 99}, ValueError),
+        ({"similarity": 0}, ValueError),
+        ({"sources": "handbook.md"}, TypeError),
+    ],
+)
+def test_options_are_held_to_their_ranges(wrong: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(wrong))):
+        Options(**wrong)
+
+
+class Never:
+    """A model that must not be asked."""
+
+    name = "never/asked"
+
+    def generate(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    a_generate = generate
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), ("5", TypeError), (True, TypeError)])
+def test_a_number_of_tests_is_one(wrong: Any, error: type[Exception]) -> None:
+    model: Model = Never()
+    with pytest.raises(error, match="num_tests"):
+        PromptSynthesizer("x", model=model).generate(wrong)
