@@ -63,6 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "conversations": GROUND | {"judging", "models"},
     "entities": GROUND | {"conversations", "endpoints", "engine", "enums", "judging", "metrics", "models", "store"},
     "synthesizers": GROUND | {"entities", "enums", "judging", "models"},
+    "review": GROUND | {"store"},
     "client": GROUND | {"datasets", "judges", "offline_tests", "store"},
     "worker": GROUND | {"client", "engine"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
@@ -71,7 +72,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.discover": GROUND | PLAIN | {"store"},
     "ci.publish": GROUND | PLAIN | {"ci.report"},
     **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.book", "ci.publish"} for room in GLUE},
-    "cli": GROUND | PLAIN | STAGES | GLUE | {"ci.publish", "client", "datasets", "entities", "judges", "store"},
+    "cli": GROUND
+    | PLAIN
+    | STAGES
+    | GLUE
+    | {"ci.publish", "client", "datasets", "entities", "judges", "review", "store"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

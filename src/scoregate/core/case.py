@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.parts import ErrorInfo
+from scoregate.core.pending import Contest
 
 
 class Status(StrEnum):
@@ -46,7 +47,8 @@ class CaseError:
 class CaseResult:
     """Everything known of one trial of one case. `suite` is the index of its suite within the run.
 
-    `labels` is what evaluators said without a score.
+    `labels` is what evaluators said without a score; `contests` are the outputs that people are to choose between, by
+    those of the `pending` evaluators that have told them.
     """
 
     suite: int
@@ -68,6 +70,7 @@ class CaseResult:
     usage: Usage | None = None
     trace: Any = None
     labels: dict[str, Naming] = field(default_factory=dict)
+    contests: dict[str, Contest] = field(default_factory=dict)
 
     @property
     def key(self) -> CaseKey:
