@@ -17,9 +17,11 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from scoregate.errors import ScoregateError
-from scoregate.review.bodies import Judgement, read
+from scoregate.review.bodies import Correction, Judgement, read
+from scoregate.review.corrections import Corrections
 from scoregate.review.desk import Desk
 from scoregate.review.guard import Guard, Keys
+from scoregate.review.verdicts import Battles
 
 _STATIC = Path(__file__).with_name("static")
 _FILES = {path.name: path for path in sorted(_STATIC.iterdir()) if path.suffix in (".css", ".js")}
@@ -34,9 +36,12 @@ def app_of(desk: Desk, keys: Keys) -> Starlette:
             Route("/favicon.ico", _nothing),
             Route("/static/{name}", _file),
             Route("/state", _asked(desk.state)),
-            Route("/battles/{key}", _asked(desk.battle)),
-            Route("/battles/{key}", _judging(desk), methods=["POST"]),
-            Route("/battles/{key}", _asked(desk.unjudge), methods=["DELETE"]),
+            Route("/battles/{key}", _asked(desk.battles.shown)),
+            Route("/battles/{key}", _judging(desk.battles), methods=["POST"]),
+            Route("/battles/{key}", _asked(desk.battles.unjudge), methods=["DELETE"]),
+            Route("/judges/{key}", _asked(desk.judges.shown)),
+            Route("/judges/{key}", _correcting(desk.judges), methods=["POST"]),
+            Route("/judges/{key}", _asked(desk.judges.uncorrect), methods=["DELETE"]),
         ],
         middleware=[Middleware(Guard, keys=keys)],
         exception_handlers={HTTPException: _refused, ScoregateError: _failed, KeyError: _unknown},
@@ -52,10 +57,19 @@ def _asked(ask: Callable[..., Any]) -> Answer:
     return answer
 
 
-def _judging(desk: Desk) -> Answer:
+def _judging(battles: Battles) -> Answer:
     async def answer(request: Request) -> Response:
         given = await read(request, Judgement)
-        said = partial(desk.judge, request.path_params["key"], given.said, given.comment)
+        said = partial(battles.judge, request.path_params["key"], given.said, given.comment)
+        return JSONResponse(await to_thread.run_sync(said))
+
+    return answer
+
+
+def _correcting(judges: Corrections) -> Answer:
+    async def answer(request: Request) -> Response:
+        given = await read(request, Correction)
+        said = partial(judges.correct, request.path_params["key"], given.score, given.comments)
         return JSONResponse(await to_thread.run_sync(said))
 
     return answer

@@ -5,10 +5,11 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from scoregate.core.override import EvaluationOverrideComment
 from scoregate.review.battles import Side
 
 _MOST_BYTES = 1024 * 1024
@@ -22,6 +23,15 @@ class Judgement(BaseModel):
 
     said: Side
     comment: str = Field(default="", max_length=10_000)
+
+
+class Correction(BaseModel):
+    """What a reviewer says of a judge's score."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    score: FiniteFloat = Field(ge=0, le=1)
+    comments: tuple[EvaluationOverrideComment, ...] = Field(default=(), max_length=100)
 
 
 async def read(request: Request, model: type[B]) -> B:

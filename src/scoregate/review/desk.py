@@ -1,96 +1,39 @@
-"""What a reviewer sees and says: the queue of a run beside the words of all people in the store."""
+"""What a reviewer sees and says: what there is to judge in a run beside the words of all people in the store."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scoregate.review.battles import Battle, Side
+from scoregate.review.corrections import Corrections
 from scoregate.review.queue import Queue
-from scoregate.store import VERDICTS, Store, Verdict, add_verdict, verdicts
-from scoregate.store.words import remove
-
-Words = Mapping[tuple[str, str], list[Verdict]]
+from scoregate.review.verdicts import Battles
+from scoregate.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """One reviewer's place at a run. Its methods block, and raise `StoreError` where the store refuses."""
+    """One reviewer's place at a run, which is called `title`."""
 
-    queue: Queue
-    store: Store
-    reviewer: str
+    battles: Battles
+    judges: Corrections
     title: str = ""
 
     def state(self) -> dict[str, Any]:
-        """Everything but the texts."""
-        battles = self.battles()
-        return {"reviewer": self.reviewer, "run": self.title, "battles": battles}
-
-    def battles(self) -> list[dict[str, Any]]:
-        """A row for every battle. What others said is told of those alone that the reviewer has judged."""
-        words = self._words()
-        rows = ((key, self.queue.battles[key]) for key in self.queue.battles)
-        return [self._row(key, battle, battle.said(_about(battle, words))) for key, battle in rows]
-
-    def battle(self, key: str) -> dict[str, Any]:
-        """A battle, to be judged.
+        """Everything but the texts.
 
         Raises:
-            KeyError: there is none of this key.
+            StoreError: the store cannot be read.
         """
-        battle = self.queue.battles[key]
-        said = battle.said(verdicts(self.store, battle.evaluator))
-        left, right = battle.texts(self.reviewer)
-        shown = {"input": battle.input, "left": left, "right": right, "rubric": battle.rubric}
-        mine = said.get(self.reviewer)
-        return {**self._row(key, battle, said), **shown, "comment": mine.comment if mine else ""}
-
-    def judge(self, key: str, side: Side, comment: str) -> dict[str, Any]:
-        """Keep what the reviewer says of a battle, in the place of what they said before.
-
-        Raises:
-            KeyError: there is none of this key.
-        """
-        battle = self.queue.battles[key]
-        verdict = battle.verdict(battle.winner(side, self.reviewer), self.reviewer, comment)
-        add_verdict(self.store, battle.evaluator, verdict)
-        self._unsay(battle, but=verdict.id)
-        return self.battle(key)
-
-    def unjudge(self, key: str) -> dict[str, Any]:
-        """Take back what the reviewer said of a battle.
-
-        Raises:
-            KeyError: there is none of this key.
-        """
-        self._unsay(self.queue.battles[key])
-        return self.battle(key)
-
-    def _unsay(self, battle: Battle, but: str = "") -> None:
-        """Words on the same pair may have another id: those of files, and of the pair the other way round."""
-        pair = {battle.baseline, battle.challenger}
-        mine = (each for each in verdicts(self.store, battle.evaluator) if each.by == self.reviewer)
-        same = [each.id for each in mine if each.case == battle.case and {each.baseline, each.challenger} == pair]
-        if gone := [name for name in same if name != but]:
-            remove(self.store, VERDICTS, (battle.evaluator,), gone)
-
-    def _words(self) -> Words:
-        evaluators = {shelf[0] for shelf in self.store.shelves(VERDICTS)}
-        found: defaultdict[tuple[str, str], list[Verdict]] = defaultdict(list)
-        for name in evaluators:
-            for verdict in verdicts(self.store, name):
-                found[name, verdict.case].append(verdict)
-        return found
-
-    def _row(self, key: str, battle: Battle, said: Mapping[str, Verdict]) -> dict[str, Any]:
-        sides = {by: battle.side(each.winner, self.reviewer).value for by, each in said.items()}
-        mine = sides.pop(self.reviewer, None)
-        row = {"key": key, "suite": battle.suite, "evaluator": battle.evaluator, "name": battle.name, "said": mine}
-        return {**row, "others": [{"by": by, "said": side} for by, side in sorted(sides.items())] if mine else []}
+        about = {"reviewer": self.battles.reviewer, "run": self.title}
+        return {
+            **about,
+            "battles": self.battles.rows(),
+            "judges": self.judges.rows(),
+            "agreement": self.judges.agreements(),
+        }
 
 
-def _about(battle: Battle, words: Words) -> Iterable[Verdict]:
-    return words.get((battle.evaluator, battle.case), ())
+def desk_of(queue: Queue, store: Store, reviewer: str, *, title: str = "") -> Desk:
+    """The place of a reviewer of this name."""
+    return Desk(Battles(queue.battles, store, reviewer), Corrections(queue.judged, store, reviewer), title)

@@ -17,11 +17,12 @@ T = TypeVar("T", Battle, Judged)
 
 
 class Spool(Generic[T]):
-    """Things to judge in the order in which they came, each once. Threads may share it."""
+    """Things to judge by suite, evaluator and name, each once. Threads may share it."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="scoregate-review-")  # noqa: SIM115 (as long as we live)
         self._places: dict[str, tuple[int, int]] = {}
+        self._names: dict[str, tuple[str, str, str]] = {}
         self._turn = threading.Lock()
 
     def add(self, item: T) -> None:
@@ -30,6 +31,7 @@ class Spool(Generic[T]):
             data = pickle.dumps(item)
             self._places[key] = self._file.tell(), len(data)
             self._file.write(data)
+            self._names[key] = item.suite, item.evaluator, item.name
 
     def __len__(self) -> int:
         return len(self._places)
@@ -38,7 +40,7 @@ class Spool(Generic[T]):
         return key in self._places
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(sorted(self._places, key=self._names.__getitem__))
 
     def __getitem__(self, key: str) -> T:
         """The one of this key.

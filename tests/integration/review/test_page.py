@@ -82,7 +82,7 @@ def test_hostile_texts_are_text_and_nothing_leaves_the_page(reviewed: Maker, bro
         page.on("console", lambda message: said.append(message.text))
         page.reload()
         page.wait_for_selector("html[data-ready]", state="attached")
-        for text in ("onerror=", "window.pwned = 1</script>", "left\\u202eright\\u2066 \\u001b[31mred"):
+        for text in ("window.pwned = 1</script>", "onerror=", "left\\u202eright\\u2066 \\u001b[31mred"):
             expect(page.locator("h1")).to_contain_text(text)
             expect(page.locator(".pair")).to_contain_text(text)
             page.keyboard.press("j")
@@ -112,3 +112,47 @@ def test_axe_finds_nothing_in_either_theme_at_any_width(
         expect(page.locator("h1")).to_have_text("All battles are judged")
         assert violations(page) == []
         shot(page, f"end-{theme}-{width}")
+
+
+def test_a_judge_is_corrected_by_keys_numbers_and_quotations(reviewed: Maker, browser: Browser) -> None:
+    run = reviewed("a", "b", "c")
+    with run.reviewing() as address, opened(browser, address) as page:
+        page.get_by_role("button", name="Judges").click()
+        expect(page.get_by_label("The judge")).to_contain_text("a little curt a")
+        page.keyboard.press("y")
+        expect(page.locator("h1")).to_have_text("b")
+        page.locator("pre[data-field=output]").dblclick(position={"x": 14, "y": 16})
+        page.keyboard.press("q")
+        page.keyboard.type("not new")
+        page.get_by_role("spinbutton").fill("0.25")
+        page.get_by_role("spinbutton").press("Enter")
+        expect(page.locator("h1")).to_have_text("c")
+        page.get_by_role("button", name="3 0", exact=True).click()
+        expect(page.locator("h1")).to_have_text("All scores of judges are judged")
+        page.get_by_role("button", name="Agreement").click()
+        expect(page.locator("tbody tr")).to_contain_text("0.333")
+    said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
+    assert [said[name]["override_score"] for name in "abc"] == [0.5, 0.25, 0]
+    assert said["b"]["comments"] == [{"comment_text": "not new", "field_id": "output", "quoted_text": "new"}]
+    assert run.project.scoregate("agreement").output.count("0.333") == 1
+
+
+@needs_axe
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_axe_finds_nothing_beside_judges(reviewed: Maker, browser: Browser, theme: str, width: int) -> None:
+    run = reviewed("a", "b", "c")
+    look = {"color_scheme": theme, "viewport": {"width": width, "height": 800}, "bypass_csp": True}
+    with run.reviewing() as address, opened(browser, address, **look) as page:
+        page.get_by_role("button", name="Judges").click()
+        page.locator("pre[data-field=output]").dblclick(position={"x": 14, "y": 16})
+        page.keyboard.press("q")
+        page.click("summary")
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        shot(page, f"judge-{theme}-{width}")
+        page.get_by_role("spinbutton").press("Enter")
+        page.get_by_role("button", name="Agreement").click()
+        expect(page.locator("tbody tr")).to_have_count(1)
+        assert violations(page) == []
+        shot(page, f"agreement-{theme}-{width}")

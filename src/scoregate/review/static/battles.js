@@ -1,7 +1,7 @@
 // Battles: two outputs, nobody says which is the new one.
 
 import { h, prose, visible } from "./elements.js";
-import { progress, table } from "./parts.js";
+import { progress, steps, table } from "./parts.js";
 
 const WORDS = { left: "left", right: "right", tie: "tie" };
 
@@ -14,7 +14,7 @@ export function battleView(battle, rows, { judge, undo, go, canUndo }) {
   const say = (said) => judge(battle, said, comment.value);
   const button = (said, key, words) =>
     h("button", { type: "button", "data-said": said, "aria-pressed": String(battle.said === said), onclick: () => say(said) }, h("kbd", null, key), ` ${words}`);
-  return [
+  const view = [
     progress(rows.filter((row) => row.said).length, rows.length, "battles"),
     h("h1", null, visible(battle.name)),
     h("p", { class: "quiet" }, visible(`${battle.suite} · ${battle.evaluator}`)),
@@ -26,11 +26,9 @@ export function battleView(battle, rows, { judge, undo, go, canUndo }) {
     h("div", { class: "actions" },
       button("left", "←", "Left is better"), button("tie", "↓", "Tie"), button("right", "→", "Right is better")),
     h("p", { class: "comment" }, h("label", { for: "comment" }, "Comment "), comment),
-    h("p", { class: "steps" },
-      h("button", { type: "button", class: "plain", onclick: () => go(-1) }, h("kbd", null, "k"), " Back"),
-      h("button", { type: "button", class: "plain", onclick: () => go(1) }, h("kbd", null, "j"), " Skip"),
-      h("button", { type: "button", class: "plain", disabled: !canUndo, onclick: undo }, h("kbd", null, "u"), " Undo")),
+    steps([["k", "Back", () => go(-1)], ["j", "Skip", () => go(1)], ["u", "Undo", undo, !canUndo]]),
   ];
+  return { view, keys: { ArrowLeft: () => say("left"), ArrowRight: () => say("right"), ArrowDown: () => say("tie") } };
 }
 
 export function battleList(rows, open) {

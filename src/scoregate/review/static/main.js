@@ -1,116 +1,163 @@
 // The page: which view is open, what has been said, and the keyboard.
 
+import { agreementView } from "./agreement.js";
 import { battleList, battleView, differs } from "./battles.js";
 import { h, show, tell } from "./elements.js";
+import { judgeList, judgeView } from "./judges.js";
+import { steps } from "./parts.js";
 import * as server from "./server.js";
 
+const ROOMS = {
+  battles: { title: "Battles", view: battleView, list: battleList },
+  judges: { title: "Judges", view: judgeView, list: judgeList },
+};
+const LOOK_AGAIN_MS = 5000;
 const work = document.getElementById("work");
 const past = [];
 let state = null;
+let room = "battles";
 let opened = null;
-let busy = false;
+let keys = {};
+let running = null;
 
 // The token is in the address that was opened, and has done its work.
-history.replaceState(null, "", `/${location.hash}`);
+history.replaceState(null, "", "/");
 
+// One thing at a time, in turn.
 async function safely(act) {
-  if (busy) return;
-  busy = true;
+  while (running) await running;
+  running = attempt(act);
+  await running;
+}
+
+async function attempt(act) {
   try {
-    await act();
     tell("");
+    await act();
   } catch (error) {
     tell(error.message);
   } finally {
-    busy = false;
+    running = null;
   }
 }
 
-const rowsOf = () => state.battles;
-const at = () => rowsOf().findIndex((row) => row.key === opened?.key);
+const rows = () => state[room] ?? [];
+const at = () => rows().findIndex((row) => row.key === opened?.key);
+const waits = (row) => row.said === null;
 
 function next(from) {
-  const rows = rowsOf();
-  const turned = [...rows.slice(from + 1), ...rows.slice(0, from + 1)];
-  return turned.find((row) => !row.said);
+  return [...rows().slice(from + 1), ...rows().slice(0, from + 1)].find(waits);
 }
 
 async function open(key) {
-  opened = key ? await server.get("battles", key) : null;
+  opened = key ? await server.get(room, key) : null;
   draw();
   scrollTo(0, 0);
 }
 
-function replaced(row) {
-  const place = rowsOf().findIndex((each) => each.key === row.key);
-  const { key, suite, evaluator, name, said, others } = row;
-  if (place >= 0) rowsOf()[place] = { key, suite, evaluator, name, said, others };
+async function enter(name) {
+  room = name;
+  await open(next(-1)?.key);
 }
 
-function judge(battle, said, comment) {
+// Says it, and remembers what was said before; figures follow.
+function say(before, body) {
+  // Of a battle that is about to go nothing more can be meant.
+  if (running) return undefined;
   return safely(async () => {
-    const told = await server.put("battles", battle.key, { said, comment });
-    past.push({ key: battle.key, said: battle.said, comment: battle.comment });
-    replaced(told);
+    const told = await server.put(room, before.key, body);
+    past.push({ room, before });
     const from = at();
-    if (differs(told)) tell("Somebody said something else of this one.");
+    state = await server.state();
     await open(next(from)?.key);
+    if (differs(told)) tell(`Others said something else of ${told.name.slice(0, 80)}.`);
   });
 }
+
+const judge = (battle, said, comment) => say(battle, { said, comment });
+const correct = (judged, score, comments) => say(judged, { score, comments });
 
 function undo() {
   const last = past.pop();
   if (!last) return undefined;
   return safely(async () => {
-    const { key, said, comment } = last;
-    replaced(said ? await server.put("battles", key, { said, comment }) : await server.drop("battles", key));
+    room = last.room;
+    const { key, said, comment, comments } = last.before;
+    const body = room === "battles" ? { said, comment } : { score: said, comments };
+    await (said === null ? server.drop(room, key) : server.put(room, key, body));
+    state = await server.state();
     await open(key);
   });
 }
 
 function go(step) {
-  const rows = rowsOf();
-  if (!rows.length) return undefined;
-  const place = (at() + step + rows.length) % rows.length;
-  return safely(() => open(rows[place].key));
+  if (!rows().length) return undefined;
+  const place = opened ? at() + step : step < 0 ? -1 : 0;
+  return safely(() => open(rows()[(place + rows().length) % rows().length].key));
 }
 
 function end() {
-  const rows = rowsOf();
-  if (!rows.length) return [h("h1", null, "Nothing waits for people"), h("p", { class: "quiet" }, "No battle of this run is pending.")];
-  const different = rows.filter(differs).length;
+  const all = rows().length;
+  const things = room === "battles" ? "battles" : "scores of judges";
+  if (!all) return [h("h1", null, room === "battles" ? "Nothing waits for people" : "No judge gave a score"), h("p", { class: "quiet" }, `There are no ${things} in this run.`)];
+  const different = rows().filter(differs).length;
   return [
-    h("h1", null, "All battles are judged"),
-    h("p", null, `${rows.length} of ${rows.length}. `, different ? `Of ${different} others said something else.` : ""),
-    h("p", { class: "quiet" }, "`scoregate gate` on this run counts them in."),
-    h("p", { class: "steps" }, h("button", { type: "button", class: "plain", disabled: !past.length, onclick: undo }, h("kbd", null, "u"), " Undo")),
+    h("h1", null, `All ${things} are judged`),
+    different > 0 && h("p", { class: "warn" }, `≠ Of ${different} of ${all} others said something else.`),
+    h("p", { class: "quiet" }, room === "battles" ? "scoregate gate on this run counts them in." : "Agreement tells how often judges and people say the same."),
+    steps([["u", "Undo", undo, !past.length]]),
   ];
+}
+
+function tabs() {
+  const count = (name) => `${state[name].filter((row) => !waits(row)).length}/${state[name].length}`;
+  const names = [...Object.entries(ROOMS).map(([name, { title }]) => [name, `${title} ${count(name)}`]), ["agreement", "Agreement"]];
+  show(document.getElementById("tabs"), names.map(([name, title]) =>
+    h("button", { type: "button", class: "tab", "aria-current": name === room ? "page" : null, onclick: () => safely(() => enter(name)) }, title)));
 }
 
 function draw() {
   document.getElementById("who").textContent = `${state.reviewer}${state.run ? ` · ${state.run}` : ""}`;
-  const view = opened ? battleView(opened, rowsOf(), { judge, undo, go, canUndo: past.length > 0 }) : end();
-  show(work, view, rowsOf().length > 0 && battleList(rowsOf(), (key) => safely(() => open(key))));
+  tabs();
+  keys = { u: undo, j: () => go(1), k: () => go(-1) };
+  if (room === "agreement") {
+    show(work, agreementView(state));
+    return;
+  }
+  const { view, list } = ROOMS[room];
+  const drawn = opened ? view(opened, rows(), { judge, correct, undo, go, canUndo: past.length > 0 }) : { view: end(), keys: {} };
+  keys = { ...keys, ...drawn.keys };
+  show(work, drawn.view, rows().length > 0 && list(rows(), (key) => safely(() => open(key))));
 }
 
-const KEYS = { ArrowLeft: "left", ArrowRight: "right", ArrowDown: "tie" };
+// What others say meanwhile. A view in which somebody writes is left as it is.
+async function lookAgain() {
+  if (document.hidden || running) return;
+  try {
+    const now = await server.state();
+    if (running || JSON.stringify(now) === JSON.stringify(state)) return;
+    state = now;
+    if (opened) tabs();
+    else draw();
+  } catch (error) {
+    tell(error.message);
+  }
+}
+
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.repeat) return;
-  if (event.target.closest?.("input, textarea, select")) {
+  if (event.target.closest?.("input")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const said = KEYS[event.key];
-  const act = said && opened
-    ? () => judge(opened, said, document.getElementById("comment").value)
-    : { u: undo, j: () => go(1), k: () => go(-1) }[event.key];
-  if (!act) return;
+  if (!Object.hasOwn(keys, event.key)) return;
   event.preventDefault();
-  act();
+  keys[event.key]();
 });
 
 await safely(async () => {
   state = await server.state();
-  await open(next(-1)?.key);
+  await enter(state.battles.length || !state.judges.length ? "battles" : "judges");
 });
+setInterval(lookAgain, LOOK_AGAIN_MS);
 document.documentElement.dataset.ready = "yes";
