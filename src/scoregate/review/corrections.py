@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -24,11 +24,14 @@ class Corrections:
     store: Store
     reviewer: str
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for every score of a judge."""
+    def rows(self, waiting: Collection[str]) -> list[dict[str, Any]]:
+        """A row for every score of a judge but those of outputs in battles that wait for this reviewer, whose keys
+        are given: who has seen the output alone would know it again.
+        """
         words = self._words()
         found = ((key, self.queue[key]) for key in self.queue)
-        return [_row(key, each, each.said(words[each.evaluator, each.score]), self.reviewer) for key, each in found]
+        shown = ((key, each) for key, each in found if not any(battle in waiting for battle in each.battles))
+        return [_row(key, each, each.said(words[each.evaluator, each.score]), self.reviewer) for key, each in shown]
 
     def shown(self, key: str) -> dict[str, Any]:
         """A score, to be corrected.

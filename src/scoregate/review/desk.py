@@ -25,13 +25,10 @@ class Desk:
         Raises:
             StoreError: the store cannot be read.
         """
-        about = {"reviewer": self.battles.reviewer, "run": self.title}
-        return {
-            **about,
-            "battles": self.battles.rows(),
-            "judges": self.judges.rows(),
-            "agreement": self.judges.agreements(),
-        }
+        battles = self.battles.rows()
+        judges = self.judges.rows({row["key"] for row in battles if row["said"] is None})
+        about = {"reviewer": self.battles.reviewer, "run": self.title, "withheld": len(self.judges.queue) - len(judges)}
+        return {**about, "battles": battles, "judges": judges, "agreement": self.judges.agreements()}
 
 
 def desk_of(queue: Queue, store: Store, reviewer: str, *, title: str = "") -> Desk:

@@ -17,7 +17,7 @@ Fields = tuple[EvaluationOverrideField, ...]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judge's score of one output, in [0, 1], and why."""
+    """A judge's score of one output, in [0, 1], and why; `battles` are the keys of those in which the output fights."""
 
     evaluator: str
     suite: str
@@ -26,6 +26,7 @@ class Judged:
     reason: str
     inputs: Fields
     outputs: Fields
+    battles: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -44,14 +45,20 @@ class Judged:
         return {each.by: each for each in same}
 
 
-def judged_of(case: CaseResult, suite: SuiteResult) -> Iterator[Judged]:
-    """What judges said of a case: evaluators that ask a model, and those that give a reason."""
+def judged_of(case: CaseResult, suite: SuiteResult, battles: Iterable[str]) -> Iterator[Judged]:
+    """What judges said of a case: evaluators that ask a model, and those that give a reason.
+
+    Args:
+        battles: the keys of those of this case that wait for people.
+    """
+    battles = tuple(battles)
     for name, evaluation in case.evaluations.items():
         reason = _reason(evaluation)
         if case.output is None or not (reason or _asks(suite, name, evaluation)):
             continue
         inputs, outputs = fields_of("input", case.input), fields_of("output", case.output)
-        yield Judged(name, suite.label, case.name or case.hash, evaluation.score, reason, inputs, outputs)
+        title = case.name or case.hash
+        yield Judged(name, suite.label, title, evaluation.score, reason, inputs, outputs, battles)
 
 
 def fields_of(name: str, value: object) -> Fields:

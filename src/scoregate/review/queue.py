@@ -68,8 +68,9 @@ def queue_of(run: Run) -> Queue:
     queue = Queue(Spool(), Spool())
     for case in run.cases:
         suite = run.suites[case.suite]
-        for battle in battles_of(case, suite.label):
+        battles = list(battles_of(case, suite.label))
+        for battle in battles:
             queue.battles.add(battle)
-        for judged in judged_of(case, suite):
+        for judged in judged_of(case, suite, [battle.key for battle in battles]):
             queue.judged.add(judged)
     return queue

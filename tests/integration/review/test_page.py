@@ -114,9 +114,29 @@ def test_axe_finds_nothing_in_either_theme_at_any_width(
         shot(page, f"end-{theme}-{width}")
 
 
+def all_tied(page: Page) -> None:
+    for name in "abc":
+        expect(page.locator("h1")).to_have_text(name)
+        page.keyboard.press("ArrowDown")
+    expect(page.locator("h1")).to_have_text("All battles are judged")
+
+
+def test_scores_of_outputs_are_not_told_before_their_battles_are_judged(reviewed: Maker, browser: Browser) -> None:
+    run = reviewed("a", "b", "c")
+    with run.reviewing() as address, opened(browser, address) as page:
+        page.get_by_role("button", name="Judges").click()
+        expect(page.locator("h1")).to_have_text("Battles come first")
+        expect(page.get_by_role("main")).not_to_contain_text("new")
+        page.get_by_role("button", name="Battles").click()
+        expect(page.locator("h1")).to_have_text("a")
+        page.keyboard.press("ArrowDown")
+        expect(page.get_by_role("button", name="Judges 0/1")).to_be_visible()
+
+
 def test_a_judge_is_corrected_by_keys_numbers_and_quotations(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
+        all_tied(page)
         page.get_by_role("button", name="Judges").click()
         expect(page.get_by_label("The judge")).to_contain_text("a little curt a")
         page.keyboard.press("y")
@@ -144,6 +164,7 @@ def test_axe_finds_nothing_beside_judges(reviewed: Maker, browser: Browser, them
     run = reviewed("a", "b", "c")
     look = {"color_scheme": theme, "viewport": {"width": width, "height": 800}, "bypass_csp": True}
     with run.reviewing() as address, opened(browser, address, **look) as page:
+        all_tied(page)
         page.get_by_role("button", name="Judges").click()
         page.locator("pre[data-field=output]").dblclick(position={"x": 14, "y": 16})
         page.keyboard.press("q")

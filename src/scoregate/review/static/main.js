@@ -99,10 +99,12 @@ function go(step) {
 function end() {
   const all = rows().length;
   const things = room === "battles" ? "battles" : "scores of judges";
-  if (!all) return [h("h1", null, room === "battles" ? "Nothing waits for people" : "No judge gave a score"), h("p", { class: "quiet" }, `There are no ${things} in this run.`)];
+  if (!all) return [h("h1", null, room === "battles" ? "Nothing waits for people" : state.withheld ? "Battles come first" : "No judge gave a score"), h("p", { class: "quiet" }, room === "judges" && state.withheld ? "Scores of outputs in battles can be seen once you have judged those." : `There are no ${things} in this run.`)];
+  const withheld = room === "judges" && state.withheld > 0 && h("p", null, `${state.withheld} more can be seen once their battles are judged.`);
   const different = rows().filter(differs).length;
   return [
     h("h1", null, `All ${things} are judged`),
+    withheld,
     different > 0 && h("p", { class: "warn" }, `≠ Of ${different} of ${all} others said something else.`),
     h("p", { class: "quiet" }, room === "battles" ? "scoregate gate on this run counts them in." : "Agreement tells how often judges and people say the same."),
     steps([["u", "Undo", undo, !past.length]]),
