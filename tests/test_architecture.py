@@ -63,6 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "conversations": GROUND | {"judging", "models"},
     "entities": GROUND | {"conversations", "endpoints", "engine", "enums", "judging", "metrics", "models", "store"},
     "synthesizers": GROUND | {"engine", "entities", "enums", "judging", "models"},
+    "review": GROUND | {"store"},
     "client": GROUND | {"datasets", "judges", "offline_tests", "store"},
     "worker": GROUND | {"client", "engine", "entities", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
@@ -75,7 +76,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | PLAIN
     | STAGES
     | GLUE
-    | {"ci.publish", "client", "datasets", "entities", "judges", "store", "synthesizers"},
+    | {"ci.publish", "client", "datasets", "entities", "judges", "review", "store", "synthesizers"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

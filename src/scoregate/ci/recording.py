@@ -125,7 +125,7 @@ def without_outputs(case: CaseResult) -> CaseResult:
     """The case with its scores, but nothing of what was answered, or of the way there."""
     evaluations = {name: _bare(each) for name, each in case.evaluations.items()}
     labels = {name: replace(each, metadata=None) for name, each in case.labels.items()}
-    return replace(case, output=None, trace=None, evaluations=evaluations, labels=labels)
+    return replace(case, output=None, trace=None, evaluations=evaluations, labels=labels, contests={})
 
 
 def _bare(found: Evaluation) -> Evaluation:

@@ -24,6 +24,7 @@ COMMANDS = {
     "power": "show how many cases or repeats it takes to see a drop",
     "overrides": "list, add, remove, import and export people's corrections of judges",
     "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
+    "review": "judge battles and correct judges on a page of this machine",
     "dataset": "list, show, add, compare and delete datasets and their versions",
     "testset": "list, show, import and export test sets, and run one",
     "synthesize": "have a model write tests, into a table to review",

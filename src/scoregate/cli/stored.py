@@ -15,6 +15,8 @@ from scoregate.ci.flow import Outcome, judged
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import gated
 from scoregate.cli.options import settings_of
+from scoregate.store import open_store
+from scoregate.store.counting import counting
 
 
 def gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
@@ -27,10 +29,10 @@ def gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
 
 
 def rejudged(run: Path, baseline: Path | None, settings: Settings) -> Outcome:
-    """A finished run, held against a finished base and judged under the present settings.
+    """A finished run, with what people have said since, held against a base and judged under the present settings.
 
     Raises:
-        RecordError: one of them cannot be read.
+        RecordError: one of them cannot be read. StoreError: people's verdicts cannot be read.
     """
     found = Baseline(None, "no base was named") if baseline is None else baseline_at(baseline)
-    return judged(read_run(run), found, settings)
+    return judged(read_run(run, counting(open_store)), found, settings)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.parts import ErrorInfo, Origin
+from scoregate.core.pending import Contest
 
 
 class Status(StrEnum):
@@ -46,7 +47,8 @@ class CaseError:
 class CaseResult:
     """Everything known of one trial of one case. `suite` is the index of its suite within the run.
 
-    `labels` is what evaluators said without a score.
+    `labels` is what evaluators said without a score; `contests` are the outputs that people are to choose between, by
+    those of the `pending` evaluators that have told them.
     `origin` is the line that the case was read from, where it stands in a file of its own.
     """
 
@@ -70,6 +72,7 @@ class CaseResult:
     trace: Any = None
     labels: dict[str, Naming] = field(default_factory=dict)
     origin: Origin | None = None
+    contests: dict[str, Contest] = field(default_factory=dict)
 
     @property
     def key(self) -> CaseKey:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
 from scoregate.core.parts import SCHEMA_VERSION, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.pending import Contest
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -136,7 +137,10 @@ class Errored(_Event):
 
 @_event
 class ReviewRequested(_Event):
-    """People are to judge: one evaluation of a case, or, without a case, the suite's outputs."""
+    """People are to judge: one evaluation of a case, or, without a case, the suite's outputs.
+
+    `contest` holds two outputs of the case, where they are to say which is better.
+    """
 
     type: Literal["review_requested"] = "review_requested"
     name: str
@@ -145,6 +149,7 @@ class ReviewRequested(_Event):
     evaluator: str | None = None
     assignees: tuple[str, ...] = ()
     rubric: str | None = None
+    contest: Contest | None = None
 
 
 @_event

@@ -130,7 +130,10 @@ class SuiteFold:
             self.reviews.append(event.name)
         else:
             case = self._case(event)
-            case.pending = (*case.pending, event.evaluator or event.name)
+            name = event.evaluator or event.name
+            case.pending = (*case.pending, name)
+            if event.contest is not None:
+                case.contests[name] = event.contest
 
     def _case_finished(self, event: CaseFinished) -> CaseResult:
         case = self._case(event)

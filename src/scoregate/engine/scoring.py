@@ -178,7 +178,8 @@ def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
     if result is None:
         trial.unscored = (*trial.unscored, evaluator)
     elif isinstance(result, Pending):
-        trial.log.emit("review_requested", name=evaluator, evaluator=evaluator, rubric=result.rubric, **trial.key)
+        said = {"name": evaluator, "evaluator": evaluator, **result._asdict()}
+        trial.log.emit("review_requested", **said, **trial.key)
     elif isinstance(result, BaseException):
         said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
         trial.log.emit("errored", **said, **spent(meter.usage), **trial.key)

@@ -21,6 +21,7 @@ from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.columns import Columns
 from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.pending import Contest
 from scoregate.core.record import Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
@@ -54,6 +55,7 @@ FULL = CaseResult(
     {"trace_id": "t", "spans": [{"name": "ask"}]},
     {"plain": Naming("odd"), "full": Naming("kind", {"why": ["x"]}, Usage(1, 2, 3, 0.25, "m-1"))},
     Origin("evals/refunds.csv", 12),
+    {"waits": Contest("old", "new", "what counts", Threshold(gte=0.5))},
 )
 
 

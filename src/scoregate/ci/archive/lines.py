@@ -13,6 +13,7 @@ from pydantic_core import from_json, to_json
 from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
 from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.pending import Contest
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _MAX_COUNT = 2**53
@@ -120,6 +121,16 @@ def _namings(data: Mapping[str, Any]) -> dict[str, Naming]:
     }
 
 
+def _contest(data: Mapping[str, Any]) -> Contest:
+    threshold = data.get("threshold")
+    return Contest(
+        _text(data["baseline"]),
+        _text(data["challenger"]),
+        _optional_text(data.get("rubric")),
+        None if threshold is None else _threshold(**threshold),
+    )
+
+
 def _usage(data: Mapping[str, Any] | None) -> Usage | None:
     if data is None:
         return None
@@ -196,6 +207,7 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "errors": lambda values: [_error(value) for value in values],
     "unscored": _texts,
     "pending": _texts,
+    "contests": lambda values: {name: _contest(value) for name, value in values.items()},
     "usage": _usage,
     "trace": _as_it_is,
     "origin": _origin,

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.override import EvaluationOverride
-from scoregate.core.pending import Pending
+from scoregate.core.pending import Contest, Pending
 from scoregate.engine.trial import Trial
 from scoregate.testing.champions import throne_of
 from scoregate.testing.evaluators.asking import Text
@@ -21,7 +21,8 @@ from scoregate.testing.models import OutputType, TestCaseType
 class BaseManualBattle(BaseBattle[TestCaseType, OutputType], abc.ABC, Generic[TestCaseType, OutputType]):
     """A battle that people judge: pending until the store has a verdict on this pair of outputs.
 
-    `scoregate verdicts add` gives one. `num_overrides` is taken and has no effect: people need no examples.
+    `scoregate review` and `scoregate verdicts add` give one. `num_overrides` is taken and has no effect: people need no
+    examples.
     """
 
     num_overrides: int = 0
@@ -48,15 +49,17 @@ class BaseManualBattle(BaseBattle[TestCaseType, OutputType], abc.ABC, Generic[Te
         *,
         challenger: str,
     ) -> Evaluation | Pending:
-        metadata = {"baseline": baseline, "challenger": challenger, "criteria": self.criteria}
+        contest = Contest(baseline, challenger, self.criteria, self.threshold)
         if baseline == challenger:
-            return Evaluation(0.5, self.threshold, {"reason": "the outputs are the same", **metadata})
+            pair = {"baseline": baseline, "challenger": challenger, "criteria": self.criteria}
+            return Evaluation(0.5, self.threshold, {"reason": "the outputs are the same", **pair})
         verdict = throne_of(trial, self.id).verdict
         winner = await to_thread.run_sync(partial(verdict, trial.case.hash, baseline=baseline, challenger=challenger))
         if winner is None:
-            return Pending(self.criteria)
-        reason = "people call it a tie" if winner == "tie" else f"people prefer the {winner}"
-        return Evaluation(winner.score, self.threshold, {"reason": reason, **metadata})
+            return Pending(self.criteria, contest)
+        from scoregate.store.counting import evaluation_of
+
+        return evaluation_of(contest, winner)
 
 
 ManualBattle = BaseManualBattle

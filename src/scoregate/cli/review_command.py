@@ -1,0 +1,85 @@
+"""`scoregate review`: people judge, on a page of this machine or in a file elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scoregate.ci.archive import read_run
+from scoregate.cli.listing import say
+from scoregate.cli.options import project_root, settings_of
+from scoregate.cli.people import speaker
+from scoregate.errors import UsageError
+from scoregate.store import open_store
+
+if TYPE_CHECKING:
+    from scoregate.review.queue import Queue
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("review")
+@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.option("--by", metavar="NAME", envvar="SCOREGATE_REVIEWER", help="Who judges; default: git's user.name.")
+@click.option("--export", "to", type=_FILE, metavar="FILE", help="Write the battles for people elsewhere, and end.")
+@click.option("--import", "back", type=_FILE, metavar="FILE", help="Take back a file that they have filled in.")
+def command(run: Path | None, by: str | None, to: Path | None, back: Path | None) -> None:
+    """Judge what waits for people in RUN (default: the newest), and correct its judges.
+
+    A page on this machine alone shows the battles, blind, and what judges said. Your words go to .scoregate/, and
+    `scoregate gate RUN` counts them in.
+    """
+    if to is not None and back is not None:
+        raise UsageError("--export and --import cannot be had together")
+    from scoregate.review.queue import queue_of
+
+    found = read_run(run or Path(settings_of(project_root(), {}).out))
+    queue = queue_of(found)
+    if to is not None:
+        _give_out(queue, to)
+    elif back is not None:
+        _take_in(queue, back, by or "")
+    else:
+        _serve(queue, _reviewer(by), found.message or "")
+
+
+def _serve(queue: Queue, reviewer: str, title: str) -> None:
+    from scoregate.review.desk import desk_of
+    from scoregate.review.serving import serve
+
+    desk = desk_of(queue, open_store(), reviewer, title=title)
+    say(f"{reviewer}: {len(queue.battles)} battles to judge, {len(queue.judged)} scores of judges to look at")
+    say("Judge at this address; Ctrl-C ends it:")
+    serve(desk, say)
+
+
+def _give_out(queue: Queue, file: Path) -> None:
+    from scoregate.review.exchange import exported
+
+    try:
+        with file.open("w", encoding="utf-8") as out:
+            out.writelines(exported(queue.battles))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+    say(f"{file}: battles: {len(queue.battles)}; fill in `said` (left, right or tie), `by`, and `comment` if you like")
+
+
+def _take_in(queue: Queue, file: Path, by: str) -> None:
+    from scoregate.review.exchange import imported, take_in
+
+    try:
+        lines = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+    taken = take_in(open_store(), *imported(lines, queue.battles, origin=str(file), by=by))
+    say(f"{taken.added} added, {taken.changed} changed, {taken.known} known before, {taken.empty} not judged")
+
+
+def _reviewer(by: str | None) -> str:
+    if name := speaker(by).strip():
+        return name
+    raise UsageError(
+        "nobody knows who judges: git has no user.name", advice="Name yourself with --by, or in SCOREGATE_REVIEWER."
+    )

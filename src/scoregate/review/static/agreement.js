@@ -1,0 +1,37 @@
+// How well judges agree with people, and people with each other.
+
+import { h, visible } from "./elements.js";
+
+const rate = (value) => value.toFixed(3);
+const range = (value, low, high) => [rate(value), " ", h("span", { class: "quiet" }, `[${rate(low)}, ${rate(high)}]`)];
+
+function figures(title, headings, rows) {
+  return h("section", null, h("h2", null, title), h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title },
+    h("table", null, h("thead", null, h("tr", null, headings.map((each) => h("th", { scope: "col" }, each)))),
+      h("tbody", null, rows.map((cells) => h("tr", null, cells.map((cell) => h("td", null, cell))))))));
+}
+
+// Of what the reviewer has judged, since what others say of the rest is not told.
+function between(rows) {
+  const both = rows.filter((row) => row.others.length);
+  const names = [...new Set(both.map((row) => row.evaluator))];
+  return names.map((name) => {
+    const own = both.filter((row) => row.evaluator === name);
+    return [visible(name), own.length, own.filter((row) => row.others.every((each) => each.said === row.said)).length];
+  });
+}
+
+export function agreementView(state) {
+  const people = between([...state.battles, ...state.judges]);
+  return [
+    h("h1", null, "Agreement"),
+    state.agreement.length
+      ? figures("Judges and people", ["judge", "overrides", "same score", "accuracy", "kappa"], state.agreement.map((each) => [
+        visible(each.evaluator), each.n, each.matching, range(each.accuracy, each.low, each.high),
+        each.kappa ? range(each.kappa.value, each.kappa.low, each.kappa.high) : "not defined"]))
+      : h("p", { class: "quiet" }, "Nobody has corrected or confirmed a judge yet."),
+    people.length
+      ? figures("You and other reviewers", ["evaluator", "judged by both", "same word"], people)
+      : h("p", { class: "quiet" }, "Nobody else has judged what you have judged."),
+  ];
+}

@@ -1,0 +1,53 @@
+"""Battles that waited for people when a run ended, as what people have said since."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+from scoregate.core.case import CaseResult
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.pending import Contest
+from scoregate.store.protocol import Store
+from scoregate.store.verdicts import Verdict, Winner, verdict_on, verdicts
+
+
+def counting(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:
+    """What puts the scores of judged battles in the place of those that wait for people.
+
+    Args:
+        store: opens it; called when the first battle comes, and read once for each evaluator.
+    """
+    opened = cache(store)
+
+    @cache
+    def said(evaluator: str) -> dict[str, list[Verdict]]:
+        by_case = defaultdict(list)
+        for verdict in verdicts(opened(), evaluator):
+            by_case[verdict.case].append(verdict)
+        return by_case
+
+    def counted(case: CaseResult) -> CaseResult:
+        if not case.contests:
+            return case
+        found = {name: _judged(case, each, said(name)) for name, each in case.contests.items() if name in case.pending}
+        scores = {name: score for name, score in found.items() if score is not None}
+        waiting = tuple(name for name in case.pending if name not in scores)
+        return replace(case, evaluations=case.evaluations | scores, pending=waiting)
+
+    return counted
+
+
+def _judged(case: CaseResult, contest: Contest, said: dict[str, list[Verdict]]) -> Evaluation | None:
+    about = said.get(case.hash, ())
+    winner = verdict_on(about, case.hash, baseline=contest.baseline, challenger=contest.challenger)
+    return None if winner is None else evaluation_of(contest, winner)
+
+
+def evaluation_of(contest: Contest, winner: Winner) -> Evaluation:
+    """What people said of two outputs, as the score of the challenger."""
+    reason = "people call it a tie" if winner is Winner.TIE else f"people prefer the {winner}"
+    pair = {"baseline": contest.baseline, "challenger": contest.challenger, "criteria": contest.rubric}
+    return Evaluation(winner.score, contest.threshold, {"reason": reason, **pair})

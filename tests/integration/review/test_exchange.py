@@ -1,0 +1,74 @@
+"""Battles judged elsewhere, in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.review.conftest import Maker, Reviewed
+
+
+def sheets(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
+    file = run.project.root / "battles.jsonl"
+    ran = run.project.scoregate("review", str(run.run), "--export", str(file))
+    assert ran.exit_code == 0, ran.output
+    return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def back(run: Reviewed, file: Path, lines: list[dict[str, Any]], *arguments: str) -> tuple[int, str]:
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    ran = run.project.scoregate("review", str(run.run), "--import", str(file), *arguments)
+    return ran.exit_code, ran.output
+
+
+def test_a_file_goes_out_blind_and_comes_back_as_scores(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    file, lines = sheets(run)
+    assert [line["case"] for line in lines] == ["a", "b", "c"]
+    assert all({"baseline", "challenger", "winner"}.isdisjoint(line) for line in lines)
+    for line, winner in zip(lines, ("new", "old"), strict=False):
+        line |= {"said": "left" if line["left"].startswith(winner) else "right", "by": "Ann"}
+    code, output = back(run, file, lines)
+    assert code == 0, output
+    assert "2 added, 0 changed, 0 known before, 1 not judged" in output
+    said = {each["case"]: (each["winner"], each["by"]) for each in run.words("verdicts", "better")}
+    assert said == {"a": ("challenger", "Ann"), "b": ("baseline", "Ann")}
+    assert "2 known before" in back(run, file, lines)[1]
+    code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.9")
+    assert code == 1, output
+    assert "1 evaluation waiting" in output
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"said": "both"}, "said"),
+        ({"key": "0" * 16}, "no battle"),
+        ({"left": "something else"}, "left, right"),
+        ({"left": "old a", "right": "old a"}, "left, right"),
+        ({"said": "tie", "by": ""}, "by:"),
+        ({"winner": "left"}, "winner"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line_and_nothing_is_taken(
+    reviewed: Maker, change: dict[str, str], told: str
+) -> None:
+    run = reviewed("a", "b", "c")
+    file, lines = sheets(run)
+    lines[0] |= {"said": "tie", "by": "Ann"}
+    lines[1] |= change
+    code, output = back(run, file, lines)
+    assert code == 2
+    assert f"{file.name}:2: " in output.replace("\n", "")
+    assert told in output
+    assert run.words("verdicts", "better") == []
+
+
+def test_who_judged_may_be_named_by_a_flag(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    file, lines = sheets(run)
+    code, output = back(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
+    assert code == 0, output
+    assert [each["by"] for each in run.words("verdicts", "better")] == ["Bob"]

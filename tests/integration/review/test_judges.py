@@ -1,0 +1,64 @@
+"""Judges corrected over HTTP: by several people, with the figures of their agreement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.integration.review.conftest import Maker, entered
+
+
+def freed(client: httpx.Client) -> list[dict[str, Any]]:
+    """The rows of judges, once every battle is judged."""
+    for row in client.get("/state").json()["battles"]:
+        client.post(f"/battles/{row['key']}", json={"said": "tie"})
+    rows: list[dict[str, Any]] = client.get("/state").json()["judges"]
+    return rows
+
+
+def test_two_people_correct_a_judge_and_see_how_far_it_agrees(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
+    with both[0] as one, both[1] as other, entered(one) as ann, entered(other) as bob:
+        for row in freed(ann):
+            assert ann.post(f"/judges/{row['key']}", json={"score": 0.5}).status_code == 200
+        first, *_ = freed(bob)
+        assert (first["others"], first["said"]) == ([], None)
+        told = bob.post(f"/judges/{first['key']}", json={"score": 1}).json()
+        assert told["others"] == [{"by": "Ann", "said": 0.5}]
+        (figures,) = ann.get("/state").json()["agreement"]
+        assert (figures["evaluator"], figures["n"], figures["matching"]) == ("tone", 4, 3)
+    said = {(each["by"], each["override_score"]) for each in run.words("overrides", "tone")}
+    assert said == {("Ann", 0.5), ("Bob", 1)}
+
+
+def test_a_correction_is_replaced_and_taken_back(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    with run.reviewing() as address, entered(address) as client:
+        key = freed(client)[0]["key"]
+        for score in (0, 0.25):
+            client.post(f"/judges/{key}", json={"score": score})
+        assert [each["override_score"] for each in run.words("overrides", "tone")] == [0.25]
+        assert client.delete(f"/judges/{key}").json()["said"] is None
+    assert run.words("overrides", "tone") == []
+
+
+def test_what_others_wrote_by_the_command_line_is_there(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    words = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
+    assert run.project.scoregate("overrides", "add", "tone", *words).exit_code == 0
+    with run.reviewing() as address, entered(address) as client:
+        assert [row["said"] for row in freed(client)] == [1, None, None]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"score": 2}, {"score": -0.1}, {"score": "NaN"}, {"score": 1, "comments": [{"field_id": "x"}]}],
+)
+def test_what_is_no_correction_is_refused(reviewed: Maker, body: dict[str, Any]) -> None:
+    run = reviewed("a", "b", "c")
+    with run.reviewing() as address, entered(address) as client:
+        answer = client.post(f"/judges/{freed(client)[0]['key']}", json=body)
+        assert (answer.status_code, bool(answer.json()["error"])) == (400, True)
+    assert run.words("overrides", "tone") == []
