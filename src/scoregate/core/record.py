@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import fsum, isnan
+from math import isnan
 from typing import Any
 
 from scoregate.core.case import CaseResult, Status
@@ -86,7 +86,7 @@ class SuiteResult:
 
 def _sum(values: Iterable[float]) -> float | None:
     known = [value for value in values if not isnan(value)]
-    return fsum(known) if known else None
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
