@@ -30,7 +30,8 @@ class Log:
 
     def __init__(self, suite: str) -> None:
         self._suite = suite
-        self._file = (Path(os.environ["SCOREGATE_EVENTS"]) / f"{suite.split()[0]}.jsonl").open("w", encoding="utf-8")
+        name = suite.partition(" ")[0]
+        self._file = (Path(os.environ["SCOREGATE_EVENTS"]) / f"{name}.jsonl").open("w", encoding="utf-8")
 
     def say(self, kind: str, **given: Any) -> None:
         self._file.write(json.dumps({"v": 1, "suite": self._suite, "type": kind, **given}) + "\n")
