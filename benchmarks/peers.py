@@ -68,6 +68,6 @@ def version(peer: str) -> str:
     if peer in NODE_REQUIREMENTS:
         manifest = Path(node_tool(peer)).parents[1] / peer / "package.json"
         return str(json.loads(manifest.read_text())["version"])
-    name = peer.removesuffix("-models")
+    name = peer.removesuffix("-models").removesuffix("-endpoints")
     ask = f"from importlib.metadata import version; print(version({name!r}))"
     return subprocess.run([tool(peer), "-c", ask], check=True, capture_output=True, text=True).stdout.strip()
