@@ -57,6 +57,15 @@ def test_cases_that_newly_fail_stand_at_the_lines_that_they_were_read_from() -> 
     assert f"newly failing: case {first.line}: e 0, needs" in first.message
 
 
+def test_cases_that_fell_alike_stand_as_in_their_file_in_whatever_order_they_finished() -> None:
+    def told(score: float) -> Told:
+        return Told("suite", [Trial(f"c{at}", [Score("e", score)], origin=TABLE(at)) for at in (12, 4, 100, 6)])
+
+    view = view_of(make_run(told(0.0)), make_run(told(1.0)))
+    assert [each.line for each in annotate(view) if each.level == "notice"] == [4, 6, 12, 100]
+    assert [each.place for each in view.failing] == [f"refunds.csv:{at}" for at in (4, 6, 12, 100)]
+
+
 def test_there_are_never_more_than_a_runner_shows() -> None:
     found = list(annotate(bad(40)))
     assert len(found) == 9

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename, join
 
@@ -76,6 +76,11 @@ def case_views(
             )
             old = before.get(pick.base) if pick.base else None
             yield _with_output(view, shot, old) if context.show_outputs else view
+
+
+def in_order(views: Iterable[FailingCase]) -> list[FailingCase]:
+    """The largest drops first; of equal ones, those of a file as they stand in it, not as they happened to finish."""
+    return sorted(views, key=lambda view: (-view.drop, *((view.origin.file, view.origin.line) if view.origin else ())))
 
 
 def tries_told(tried: Confirmation) -> str:

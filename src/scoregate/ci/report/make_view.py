@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.case_views import case_views
+from scoregate.ci.report.case_views import case_views, in_order
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.error_views import error_views
 from scoregate.ci.report.failing import picks
@@ -53,7 +53,7 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         warnings=verdict.warnings,
         policy_changes=verdict.policy_changes,
         confirmations=run.confirmations,
-        failing=tuple(case_views(comparison, chosen, shots=crop.snapshots, context=context)),
+        failing=tuple(in_order(case_views(comparison, chosen, shots=crop.snapshots, context=context))),
         failing_total=counts.newly_failing or counts.failed,
         newly=bool(comparison.newly_failing),
         newly_failing=_keys(run, comparison.newly_failing),
