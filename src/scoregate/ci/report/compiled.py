@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from jinja2 import BytecodeCache
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 
 
@@ -35,3 +36,16 @@ class Compiled(BytecodeCache):
 
     def _path(self, bucket: Bucket) -> Path:
         return self._folder / f"{bucket.key}.{sys.implementation.cache_tag}.template"
+
+
+def environment(templates: Path, finalize: Callable[[object], object]) -> Environment:
+    """Where the templates of a folder are read and compiled; `finalize` makes what they print fit to be printed."""
+    return Environment(
+        loader=FileSystemLoader(templates),
+        bytecode_cache=Compiled(templates.parent),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

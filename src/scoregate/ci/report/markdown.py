@@ -7,11 +7,11 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.compiled import Compiled
+from scoregate.ci.report.compiled import environment
 from scoregate.ci.report.detail import LADDER, SUMMARY_LADDER, Detail, top_rows
 from scoregate.ci.report.escape import code, fence, link, prose
 from scoregate.ci.report.marker import marker
@@ -78,19 +78,11 @@ def _template() -> Template:
 
     There are no filters but ours: `safe`, `join` or `replace` would each be a way around `finalize`.
     """
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        bytecode_cache=Compiled(_TEMPLATES.parent),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters = {"code": code, "fence": fence, "link": link, "icon": _icon, "short": numbers.short}
-    environment.filters |= {"count": numbers.count, "commas": "{:,}".format, "length": len}
-    environment.globals = {"number": numbers}
-    return environment.get_template("comment.md.j2")
+    made = environment(_TEMPLATES, _finalize)
+    made.filters = {"code": code, "fence": fence, "link": link, "icon": _icon, "short": numbers.short}
+    made.filters |= {"count": numbers.count, "commas": "{:,}".format, "length": len}
+    made.globals = {"number": numbers}
+    return made.get_template("comment.md.j2")
 
 
 def _finalize(value: object) -> Markup | int:

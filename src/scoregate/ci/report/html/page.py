@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, Template
 from markupsafe import Markup
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.compiled import Compiled
+from scoregate.ci.report.compiled import environment
 from scoregate.ci.report.html import forest, latency, scatter
 from scoregate.ci.report.html.entries import Kind
 from scoregate.ci.report.text import excerpt
@@ -51,26 +51,18 @@ def template(name: str) -> Template:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        bytecode_cache=Compiled(_TEMPLATES.parent),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters = {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
-    environment.filters |= {
+    made = environment(_TEMPLATES, _finalize)
+    made.filters = {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
+    made.filters |= {
         "address": urlencode,
         "count": numbers.count,
         "commas": "{:,}".format,
         "length": len,
         "short": numbers.short,
     }
-    environment.filters |= {"shown": _shown, "listed": ", ".join, "max": max}
-    environment.globals = {"number": numbers, "forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency}
-    return environment
+    made.filters |= {"shown": _shown, "listed": ", ".join, "max": max}
+    made.globals = {"number": numbers, "forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency}
+    return made
 
 
 def _finalize(value: object) -> object:
