@@ -14,12 +14,12 @@ from scoregate.entities.endpoint import Endpoint
 from scoregate.entities.files import read_tests
 from scoregate.entities.labels import Behavior, Category, Topic
 from scoregate.entities.metrics import Metrics
-from scoregate.entities.place import current_store, use_store
 from scoregate.entities.prompt import Prompt
 from scoregate.entities.test import Test
 from scoregate.entities.test_configuration import TestConfiguration
 from scoregate.entities.test_run import TestResult, TestRun
 from scoregate.entities.test_set import TestSet
+from scoregate.store import current_store, use_store
 
 __all__ = [
     "Behavior",

@@ -8,9 +8,8 @@ from typing import ClassVar, Generic, TypeVar
 from scoregate.entities.base import Entity
 from scoregate.entities.filters import FieldsOf, filter_of
 from scoregate.entities.kept import KeptEntity
-from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
-from scoregate.store import Store
+from scoregate.store import Store, current_store
 from scoregate.store.heads import ambiguous, head_of, heads
 
 E = TypeVar("E", bound=Entity)

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Self
 
 from scoregate.entities.base import Entity
 from scoregate.entities.made import made
-from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
-from scoregate.store import Kind, Store, Writer
+from scoregate.store import Kind, Store, Writer, current_store
 from scoregate.store.heads import free_id, head_of
 
 

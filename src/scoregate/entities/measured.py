@@ -9,7 +9,7 @@ from pydantic import Field
 
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.naming import name_of
-from scoregate.entities.place import current_store
+from scoregate.store import current_store
 from scoregate.store.heads import head_of
 
 

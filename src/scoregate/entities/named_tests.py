@@ -10,13 +10,12 @@ from pydantic import Field, computed_field
 
 from scoregate.entities.files import read_tests
 from scoregate.entities.measured import Measured
-from scoregate.entities.place import current_store
 from scoregate.entities.test import Test
 from scoregate.entities.test_types import set_type
 from scoregate.entities.writing import write_csv, write_json, write_json_lines
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
-from scoregate.store import TEST_SETS, Store
+from scoregate.store import TEST_SETS, Store, current_store
 from scoregate.store.test_sets import count_tests, tests_of
 
 

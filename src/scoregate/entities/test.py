@@ -12,12 +12,12 @@ from pydantic import Field, model_validator
 from scoregate.entities.base import Entity
 from scoregate.entities.endpoint import Endpoint
 from scoregate.entities.execution.terms import Terms
-from scoregate.entities.place import current_store
 from scoregate.entities.placing import drop_test, find_test, put_test
 from scoregate.entities.prompt import Prompt
 from scoregate.entities.test_configuration import TestConfiguration
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
+from scoregate.store import current_store
 from scoregate.store.rows import line_of
 from scoregate.store.test_lines import StoredTest
 

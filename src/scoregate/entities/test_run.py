@@ -13,10 +13,9 @@ from pydantic import Field
 from scoregate.entities.base import Entity
 from scoregate.entities.kept import KeptEntity
 from scoregate.entities.made import made
-from scoregate.entities.place import current_store
 from scoregate.enums import RunStatus
 from scoregate.errors import EntityError
-from scoregate.store import TEST_RUNS, Store
+from scoregate.store import TEST_RUNS, Store, current_store
 from scoregate.store.heads import head_of, heads
 from scoregate.store.test_runs import RESULT_LINES, StoredTestResult, put_results, results_of
 

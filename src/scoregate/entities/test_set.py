@@ -10,12 +10,11 @@ from uuid import UUID
 from scoregate.entities import membership
 from scoregate.entities.execution.of_sets import RunnableTests
 from scoregate.entities.naming import id_of
-from scoregate.entities.place import current_store
 from scoregate.entities.properties import SHOWN, About, properties_of
 from scoregate.entities.test import Test, line_of_test
 from scoregate.entities.test_types import check_tests, set_type
 from scoregate.errors import EntityError
-from scoregate.store import Store, Writer
+from scoregate.store import Store, Writer, current_store
 from scoregate.store.test_sets import put_tests
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from scoregate.entities.execution.asked import Asked
 from scoregate.entities.execution.executing import course_on
 from scoregate.entities.execution.outcomes import error_of, measured, status_of
 from scoregate.entities.execution.terms import Terms
-from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
+from scoregate.store import current_store
 
 
 def executed(test: Asked, endpoint: Endpoint, terms: Terms) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from scoregate.entities.execution.executing import course_by, course_on
 from scoregate.entities.execution.preflight import PreflightResult, checked
 from scoregate.entities.execution.terms import Terms
 from scoregate.entities.named_tests import NamedTests
-from scoregate.entities.place import current_store
 from scoregate.errors import EntityError
+from scoregate.store import current_store
 from scoregate.store.test_runs import StoredTestRun
 
 _LAST = ("id", "name", "status", "created_at", "test_count", "pass_rate")
