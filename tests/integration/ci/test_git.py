@@ -67,12 +67,12 @@ async def test_dirty_is_what_git_follows_and_not_what_lies_about(repository: Rep
 async def test_variables_do_not_lead_to_another_repository(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Repository.new(tmp_path / "other")
+    other, head = Repository.new(tmp_path / "other"), repository.head
     monkeypatch.setenv("GIT_DIR", str(other.root / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other.root))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
     assert await git.top_level(repository.root) == repository.root
-    assert await git.head_commit(repository.root) == repository.head
+    assert await git.head_commit(repository.root) == head
     assert await git.listed_files(repository.root) == ("README.md",)
 
 
