@@ -19,14 +19,15 @@ class Meter:
     """Counts for one call of the function under test or of an evaluator; costs next to nothing until a model is asked.
 
     Worker threads and child tasks of the call see the same one. `repeat` is the trial's, from 0; `used` says whether a
-    model was asked at all.
+    model was asked at all. In a suite's own meter, `memo` is for whoever has to find something out once for all calls.
     """
 
-    __slots__ = ("_counts", "repeat", "used")
+    __slots__ = ("_counts", "memo", "repeat", "used")
 
     def __init__(self, repeat: int = 0) -> None:
         self.repeat = repeat
         self.used = False
+        self.memo: object = None
         self._counts: _Counts | None = None
 
     def add(self, usage: Usage) -> None:
@@ -144,6 +145,12 @@ def gathering(meter: Meter) -> Iterator[None]:
         _gathering.remove(meter)
 
 
+def meter_of_suite() -> Meter | None:
+    """That of the suite that runs in this process, of several the one that began last."""
+    suites = tuple(_gathering)
+    return suites[-1] if suites else None
+
+
 def meter_here() -> Meter:
     """That of the call which runs here.
 
@@ -152,8 +159,8 @@ def meter_here() -> Meter:
     """
     if (known := METER.get()) is not None:
         return known
-    suites = tuple(_gathering)
-    return _Stray(suites[-1]) if suites else Meter()
+    suite = meter_of_suite()
+    return Meter() if suite is None else _Stray(suite)
 
 
 class _Stray(Meter):

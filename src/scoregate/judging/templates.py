@@ -71,6 +71,7 @@ def rendered(
     return asked.render(blocks=shown, examples=cases, fence=fence, **(words or {})).strip()
 
 
+@cache
 def system() -> str:
     """What every judge is told before its question."""
     return environment(FOLDER).get_template("system.j2").render().strip()

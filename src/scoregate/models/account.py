@@ -7,11 +7,21 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.metering import Meter, meter_here
+from scoregate.core.metering import Meter, meter_here, meter_of_suite
 from scoregate.errors import BudgetSpent
 from scoregate.models.budget import Purse, purse_of
 from scoregate.models.prices import priced
 from scoregate.models.surroundings import Surroundings, surroundings
+
+
+def surroundings_here() -> Surroundings:
+    """What the environment says: within a suite what it said at its first call, since that is asked at every one."""
+    suite = meter_of_suite()
+    if suite is None:
+        return surroundings()
+    if not isinstance(suite.memo, Surroundings):
+        suite.memo = surroundings()
+    return suite.memo
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +35,7 @@ class Account:
     @classmethod
     def here(cls) -> Account:
         """That of whatever runs here; outside of all suites a meter that nobody reads."""
-        around = surroundings()
+        around = surroundings_here()
         return cls(meter_here(), around, purse_of(around))
 
     def priced(self, usage: Usage | None, *, provider: str, model: str) -> Usage:

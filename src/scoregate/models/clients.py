@@ -9,12 +9,12 @@ from weakref import WeakKeyDictionary
 
 from scoregate.core.endings import ENDINGS
 from scoregate.errors import MissingExtra, MissingKey
+from scoregate.models.lanes import with_lanes
 from scoregate.models.providers import Target
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, OpenAI
 
-_MOST_IDLE = 20
 _Place: TypeAlias = tuple[object, ...]
 _lock = threading.Lock()
 _clients: dict[_Place, OpenAI] = {}
@@ -45,19 +45,12 @@ def async_client_of(target: Target) -> AsyncOpenAI:
         clients = _async_clients.setdefault(loop, {})
     if place not in clients:
         openai = openai_package()
-        client: AsyncOpenAI = openai.AsyncOpenAI(**_options(target), http_client=_pool(openai))
+        client: AsyncOpenAI = openai.AsyncOpenAI(**_options(target), http_client=with_lanes(openai))
         clients[place] = client
         if (endings := ENDINGS.get()) is not None:
             endings.append(client.close)
             endings.append(lambda: _forgotten(loop))
     return clients[place]
-
-
-def _pool(openai: Any) -> Any:
-    """A pool of connections that keeps few of those that are idle: at every request it looks at each of them."""
-    usual = openai.DEFAULT_CONNECTION_LIMITS
-    limits = type(usual)(max_connections=usual.max_connections, max_keepalive_connections=_MOST_IDLE)
-    return openai.DefaultAsyncHttpxClient(limits=limits)
 
 
 async def _forgotten(loop: asyncio.AbstractEventLoop) -> None:

@@ -21,7 +21,7 @@ def leave_with_loop(client: Any) -> None:
 
 async def _drop(pools: Any) -> None:
     for transport in _transports(pools):
-        if type(transport).__name__ == "AsyncHTTPTransport":  # closed, it opens new connections; others may not
+        if type(transport).__name__ in ("AsyncHTTPTransport", "Lanes"):  # closed, they open new connections
             await transport.aclose()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scoregate.models.account import surroundings_here
 from scoregate.models.model import Model
 from scoregate.models.openai_model import OpenAIModel
 from scoregate.models.providers import DEFAULT, split, target_of
-from scoregate.models.surroundings import surroundings
 
 
 def get_model(
@@ -36,8 +36,9 @@ def get_model(
     """
     if name is not None and not isinstance(name, str):
         return name
-    chosen = name or surroundings().model or default
-    target = target_of(chosen, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s)
+    around = surroundings_here()
+    chosen = name or around.model or default
+    target = target_of(chosen, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s, around=around)
     return OpenAIModel(target, parameters)
 
 
@@ -47,6 +48,6 @@ def name_of(model: str | Model | None, *, default: str = DEFAULT) -> str:
     Raises:
         ModelError: the name names nothing.
     """
-    given = model or surroundings().model or default
+    given = model or surroundings_here().model or default
     provider, name = split(given if isinstance(given, str) else given.name)
     return name if provider == "openai" else f"{provider}/{name}"

@@ -12,7 +12,7 @@ from scoregate.models.asking import ask
 from scoregate.models.calls import Answer, Call, Sent
 from scoregate.models.origins import origin_of
 from scoregate.models.requests import RAW
-from scoregate.models.restoring import CHAT, is_answer, restored
+from scoregate.models.restoring import CHAT, is_answer, received, restored
 from scoregate.models.steps import Mode, Steps
 from scoregate.models.streams import Tally, asks_for_usage, with_usage
 
@@ -92,13 +92,13 @@ class Post:
 
     def value(self, answer: Answer, mode: Mode) -> Any:
         """What the client's user gets for it."""
+        cast_to, parser = self._given["cast_to"], self._options.get("post_parser")
         if answer.sent is None:
-            return restored(answer, self._given["cast_to"], self._options.get("post_parser"))
+            return restored(answer, cast_to, parser)
         response = answer.sent.value
         if self._is_raw:
             return response
-        made = response.parse()
-        return self._counted(made, mode) if self._is_stream else made
+        return self._counted(response.parse(), mode) if self._is_stream else received(response, cast_to, parser)
 
     def _counted(self, stream: Any, mode: Mode) -> Any:
         tally = Tally(partial(self._count, Account.here()), self.model, hides=self._adds_usage)

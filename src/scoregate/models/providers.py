@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from scoregate.errors import ModelError
-from scoregate.models.surroundings import surroundings
+from scoregate.models.surroundings import Surroundings, surroundings
 
 DEFAULT = "gpt-4o"
 
@@ -79,17 +79,21 @@ def target_of(
     api_key: str | None = None,
     headers: Mapping[str, str] | None = None,
     timeout_s: float = 120.0,
+    around: Surroundings | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Target:
     """The model of a name such as "openai/gpt-4o" or "gpt-4o".
 
     What is given here comes first, then the settings of the project's own provider, then the provider's variables.
 
+    Args:
+        around: what the environment says, where that is known already.
+
     Raises:
         ModelError: the name names nothing, or nobody has told the provider's address.
     """
     provider_name, model = split(name)
-    provider, around = PROVIDERS[provider_name], surroundings(environ)
+    provider, around = PROVIDERS[provider_name], around or surroundings(environ)
     is_projects = provider_name == split(around.model or DEFAULT)[0]
     url = base_url or (is_projects and around.base_url) or environ.get(provider.url) or provider.base_url
     if not url:

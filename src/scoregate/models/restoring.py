@@ -1,4 +1,4 @@
-"""Stored answers as the openai package would have made them."""
+"""Answers as the openai package would have made them: stored ones, and faster than it those that have just come."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ def restored(answer: Answer, cast_to: Any, parser: Any = None) -> Any:
         made = cast_to.model_validate_json(answer.body)
     except ValueError:  # servers leave out what the package declares, and it lets that pass
         made = cast_to.construct(**answer.table)
+    return parser(made) if parser else made
+
+
+def received(response: Any, cast_to: Any, parser: Any = None) -> Any:
+    """The same of a response; where it is not quite what the package declares, the package itself makes what it can."""
+    try:
+        made = cast_to.model_validate_json(response.content)
+    except (ValueError, AttributeError):
+        return response.parse()
+    made._request_id = response.headers.get("x-request-id")
     return parser(made) if parser else made
 
 

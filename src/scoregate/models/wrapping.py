@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from scoregate.models.clients import openai_package
 from scoregate.models.connections import leave_with_loop
 from scoregate.models.failures import advise
+from scoregate.models.lanes import with_lanes
 from scoregate.models.posts import Post
 from scoregate.models.shortcuts import a_shortcut, shortcut
 from scoregate.models.steps import ASYNC, SYNC, a_run, run
@@ -20,7 +21,8 @@ def wrap(client: T) -> T:
 
     Chat completions, responses and embeddings, also as streams and with `parse`, wait for their turn, are asked again
     where that helps, are read from the cache and kept in it, and stay within the run's budget. They raise what they
-    ever raised, and `BudgetSpent`. It shares its connections with the client that was given.
+    ever raised, and `BudgetSpent`. An `http_client` of the user's own is gone through; else it has connections of its
+    own, which it closes.
 
     Streams are not kept: who asks for one wants to see when its pieces come, which a replay cannot show, and an answer
     that its reader leaves halfway is none. Calls in a `threading.Thread` of one's own, or in an executor's, count for
@@ -41,8 +43,15 @@ def wrap(client: T) -> T:
     mixin = _Async if isinstance(client, openai.AsyncOpenAI) else _Sync
     twin: Any = object.__new__(_class(mixin, client.__class__))
     twin.__dict__.update(client.__dict__)
-    made: T = twin.copy()
+    made: T = twin.copy(**_own_connections(openai, client))
     return made
+
+
+def _own_connections(openai: Any, client: Any) -> dict[str, Any]:
+    """Faster ones, where the client has those that the package makes and nobody has given it others."""
+    pools = getattr(client, "_client", None)
+    is_usual = isinstance(client, openai.AsyncOpenAI) and type(pools).__module__.startswith("openai.")
+    return {"http_client": with_lanes(openai, type(pools))} if is_usual else {}
 
 
 @cache
