@@ -21,8 +21,7 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
     TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, DATASETS, ROWS, TEST_SET, TEST_TABLE, DATA_TABLE, DATA_SUITE, DATA_RUN, CODE_JUDGE, VERSIONS,
-    CONFIGS, BINDING, AGENT, TABLE, BOT, NIGHTLY, SETTINGS, DEVELOP,
+    SHELL, NODE, BINDING, AGENT, TEST_SET, TEST_TABLE, DATA_TABLE, DATA_SUITE, DATA_RUN, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -143,18 +142,6 @@ def test_people_correct_a_judge(clone: Path, project: Path) -> None:
     assert "1 of the 10 overrides" in done.stdout
 
 
-def test_a_dataset_is_made_edited_and_read_back(clone: Path, project: Path) -> None:
-    file = project / "make_dataset.py"
-    file.write_text(BLOCKS[DATASETS][1], encoding="utf-8")
-    made = subprocess.run([clone / ".venv/bin/python", file], cwd=project, capture_output=True, text=True, check=False)
-    assert (made.returncode, made.stdout) == (0, "['When do you open?']\n[2, 1]\n"), made.stderr
-    done = run(ROWS, project, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "golden-set: version 3 -> 4: 1 removed, 1 added, 2 kept" in done.stdout
-    assert "golden-set: version 1, 1 of 1 rows" in done.stdout
-    file.unlink()
-
-
 def test_a_test_set_is_made_and_goes_through_a_table(clone: Path, project: Path) -> None:
     file = project / "make_test_set.py"
     file.write_text(BLOCKS[TEST_SET][1], encoding="utf-8")
@@ -186,22 +173,6 @@ def test_a_table_and_a_file_of_toml_are_a_suite(clone: Path, project: Path) -> N
         (folder / name).unlink()
 
 
-def test_judges_are_made_edited_tagged_and_bound_to_a_dataset(clone: Path, project: Path) -> None:
-    files = [project / "my_judges.py", project / "make_judges.py"]
-    for file, block in zip(files, (CODE_JUDGE, VERSIONS), strict=True):
-        file.write_text(BLOCKS[block][1], encoding="utf-8")
-    python = [clone / ".venv/bin/python", files[1]]
-    made = subprocess.run(python, cwd=project, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    assert made.stdout == "['helpfulness 0.1', 'helpfulness 0.0', 'short 0.0']\n0.0\n"
-    done = run(CONFIGS, project, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "+Is this a helpful, polite and short answer?" in done.stdout
-    assert "helpfulness: prod: 0.0 -> 0.2" in done.stdout
-    assert "judge short 0.0, binary" in done.stdout
-    files[1].unlink()
-
-
 def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
     made, run_by = project / "make_config.py", project / "evals" / "eval_agent.py"
     made.write_text(BLOCKS[BINDING][1], encoding="utf-8")
@@ -215,19 +186,6 @@ def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
     run_by.unlink()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pass_condition" in done.stdout
-
-
-def test_a_test_config_is_a_suite_by_itself(clone: Path, project: Path) -> None:
-    (project / "scoregate.toml").write_text(BLOCKS[TABLE][1], encoding="utf-8")
-    (project / "support_bot.py").write_text(BLOCKS[BOT][1], encoding="utf-8")
-    with OpenAIServer.start() as server:
-        done = run(NIGHTLY, project, venv=clone / ".venv", SCOREGATE_CACHE="refresh", **server.environment)
-        assert server.asked()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "a config in scoregate.toml" in done.stdout
-    assert "pass_condition" in done.stdout
-    (suite,) = json.loads((project / "scoregate-out" / "result.json").read_text())["suites"]
-    assert (suite["id"], suite["passed"]) == ("nightly-regression", suite["trials"])
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="suites in JavaScript are NOT tested: there is no node")
