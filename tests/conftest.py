@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+# Files whose tests take minutes: begun first, so that no worker is left alone with one at the end.
+LONG = ("e2e/", "test_readme.py", "integration/foreign/", "integration/ragas/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first; else the order stays."""
+    items.sort(key=lambda item: not any(f"tests/{part}" in item.nodeid for part in LONG))
+
 
 @pytest.fixture
 def anyio_backend() -> str:
