@@ -34,6 +34,7 @@ GLUE = {
     "ci.confirm",
     "ci.flow",
     "ci.lines",
+    "ci.live",
     "ci.merging",
     "ci.parts",
     "ci.recorder",
