@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from tests.integration.host.conftest import SUITE, Project
 from tests.integration.page.conftest import browser  # noqa: F401 (a fixture)
 
+expect.set_options(timeout=20_000)
 LOOSE = "--min-pass-rate=0"
 # A case waits until the test has made a file of its name, unless nothing waits.
 WAITING = (

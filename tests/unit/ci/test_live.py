@@ -36,6 +36,8 @@ def test_a_process_that_has_died_is_not_believed(tmp_path: Path) -> None:
         tell(tmp_path, replace(ours(), pid=child.pid, born=started))
         assert read_live(tmp_path) is not None
         child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert read_live(tmp_path) is None
     assert read_live(tmp_path) is None
 
 

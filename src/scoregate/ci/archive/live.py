@@ -103,11 +103,12 @@ def drop_live(folder: Path, pid: int) -> None:
 
 
 def born(pid: int) -> float | None:
-    """When a process was started; None where there is none."""
+    """When a process was started that lives; None where there is none, or its parent has yet to hear of its end."""
     import psutil
 
     try:
-        return float(psutil.Process(pid).create_time())
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else float(process.create_time())
     except (psutil.Error, OverflowError, ValueError):
         return None
 

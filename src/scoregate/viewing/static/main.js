@@ -71,7 +71,7 @@ function toReport(run, against) {
     lost = live !== null && run.started < live.started;
     live = null;
     write(document.getElementById("said"), `Report of ${runName(run)}`);
-    show(work, frame);
+    show(work, h("h1", { class: "unseen" }, frame.title), frame);
   }
   draw(state, run, base);
   title(runName(run), "report");
