@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,10 +40,9 @@ class Found:
 def find_runs(places: Iterable[Path]) -> list[Found]:
     """The runs in folders and not far below them, the newest first, each once; those that cannot be read are not seen.
 
-    No link below a place is followed.
+    No link below a place is followed, and only so many folders are looked into, those that are near before the others.
     """
-    folders = islice((folder for place in places for folder in _folders(place, _DEPTH)), _MOST_FOLDERS)
-    found = (run for folder in folders if (run := _run_in(folder)) is not None)
+    found = (run for folder in islice(_folders(places), _MOST_FOLDERS) if (run := _run_in(folder)) is not None)
     runs = sorted({run.key: run for run in found}.values(), key=lambda run: run.head.started, reverse=True)
     return runs[:_MOST_RUNS]
 
@@ -62,11 +62,13 @@ def stamp_of(path: Path) -> Stamp | None:
     return told.st_ino, told.st_size, told.st_mtime_ns
 
 
-def _folders(place: Path, depth: int) -> Iterator[Path]:
-    yield place
-    if depth:
-        for below in _below(place):
-            yield from _folders(below, depth - 1)
+def _folders(places: Iterable[Path]) -> Iterator[Path]:
+    waiting = deque((place, 0) for place in places)
+    while waiting:
+        place, depth = waiting.popleft()
+        yield place
+        if depth < _DEPTH:
+            waiting.extend((below, depth + 1) for below in _below(place))
 
 
 def _below(place: Path) -> Sequence[Path]:

@@ -30,6 +30,10 @@ def test_two_runs_are_chosen_by_keyboard_and_the_address_carries_them(place: Pla
         assert "against=" in page.url
         page.reload()
         expect(in_report(page, ".facts")).to_contain_text("stored run")
+        with page.expect_popup() as opened:
+            page.get_by_role("link", name="Open alone").click()
+        expect(opened.value.locator(".facts")).to_contain_text("stored run")
+        expect(opened.value.locator("html")).to_have_attribute("data-ready", "all")
         page.go_back()
         expect(page.get_by_role("combobox", name="held against")).to_have_value("reported")
 

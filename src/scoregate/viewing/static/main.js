@@ -12,6 +12,7 @@ const QUIET_MS = 2000;
 const HIDDEN_MS = 5000;
 const work = document.getElementById("work");
 const news = document.getElementById("news");
+const alone = document.getElementById("alone");
 const trouble = document.getElementById("trouble");
 let state = null;
 let live = null;
@@ -74,6 +75,7 @@ function toReport(run, against) {
     show(work, h("h1", { class: "unseen" }, frame.title), frame);
   }
   draw(state, run, base);
+  alone.href = `/report/${run.key}/${base}`;
   title(runName(run), "report");
 }
 
@@ -92,6 +94,7 @@ function toNothing() {
 function title(text, name) {
   document.title = `${text} · scoregate`;
   document.documentElement.dataset.shown = name;
+  alone.hidden = name !== "report";
 }
 
 // What is not shown at once because somebody reads something else.
