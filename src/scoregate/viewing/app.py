@@ -10,7 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import IO
 
-from anyio import to_thread
+from anyio import Lock, to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -47,8 +47,15 @@ def app_of(shelf: Shelf, keys: Keys) -> Starlette:
     async def state(request: Request) -> Response:  # noqa: ARG001
         return JSONResponse(await to_thread.run_sync(shelf.state))
 
+    turn = Lock()
+
     async def report(request: Request) -> Response:
-        return _sent(await to_thread.run_sync(partial(shelf.report, **request.path_params)))
+        if file := await to_thread.run_sync(partial(shelf.written, **request.path_params)):
+            return _sent(file)
+        async with turn:
+            if await request.is_disconnected():  # somebody who walked on through the list
+                return Response(status_code=HTTPStatus.NO_CONTENT)
+            return _sent(await to_thread.run_sync(partial(shelf.made, **request.path_params)))
 
     return Starlette(
         routes=[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ Render: TypeAlias = Callable[[Path, Path | None], Iterable[str]]
 
 @dataclass(slots=True)
 class Press:
-    """Makes pages of runs, one at a time; threads may share it.
+    """Makes pages of runs, and keeps the last of them.
 
     Args:
         render: the page of the run in a folder, held against that in another.
@@ -29,7 +28,6 @@ class Press:
     render: Render
     state: Callable[[], object]
     _made: OrderedDict[object, IO[bytes]] = field(default_factory=OrderedDict)
-    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def page(self, run: Found, base: Found | None) -> IO[bytes]:
         """The page of a run, held against another; a handle of one's own, whose position is everybody's.
@@ -37,13 +35,12 @@ class Press:
         Raises:
             ScoregateError: one of them cannot be read, or the settings are wrong.
         """
-        with self._turn:
-            about = (run.key, run.stamp, (base.key, base.stamp) if base else None, self.state())
-            if about not in self._made:
-                self._made[about] = self._print(run, base)
-                while len(self._made) > _MOST:
-                    self._made.popitem(last=False)[1].close()
-            return os.fdopen(os.dup(self._made[about].fileno()), "rb")
+        about = (run.key, run.stamp, (base.key, base.stamp) if base else None, self.state())
+        if about not in self._made:
+            self._made[about] = self._print(run, base)
+            while len(self._made) > _MOST:
+                self._made.popitem(last=False)[1].close()
+        return os.fdopen(os.dup(self._made[about].fileno()), "rb")
 
     def _print(self, run: Found, base: Found | None) -> IO[bytes]:
         file = tempfile.TemporaryFile(prefix="scoregate-view-")  # noqa: SIM115 (as long as it is kept)

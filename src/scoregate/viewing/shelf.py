@@ -23,7 +23,7 @@ _MESSAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The runs in some places, as long as the page is served. Its methods block; threads may share it.
+    """The runs in some places, as long as the page is served. Its methods block.
 
     Args:
         baseline: where the run is that others are held against unless somebody chooses; None where they are shown
@@ -44,19 +44,30 @@ class Shelf:
             "baseline": None if base is None else base.key,
         }
 
-    def report(self, key: str, against: str) -> IO[bytes]:
-        """The page of the run of a key, held against what is named: another's key, or one of our two words.
+    def written(self, key: str, against: str) -> IO[bytes] | None:
+        """The page that is there already of the run of a key, held against what is named: another's key, or a word of
+        ours; None where it has to be made.
 
         Raises:
-            HTTPException: there is none. ScoregateError: it cannot be made.
+            HTTPException: there is no such run.
         """
+        run, _ = self._pair(key, against)
+        return open_written(run) if against == AS_REPORTED else None
+
+    def made(self, key: str, against: str) -> IO[bytes]:
+        """The same page made now, which may take long; not by two threads at a time.
+
+        Raises:
+            HTTPException: there is no such run. ScoregateError: it cannot be made.
+        """
+        return self.press.page(*self._pair(key, against))
+
+    def _pair(self, key: str, against: str) -> tuple[Found, Found | None]:
         runs = {run.key: run for run in self._runs()}
-        run = runs.get(key)
-        base = runs.get(against)
+        run, base = runs.get(key), runs.get(against)
         if run is None or (base is None and against not in (AS_REPORTED, NOTHING)):
             raise HTTPException(HTTPStatus.NOT_FOUND, "This run is not there any more.")
-        written = open_written(run) if against == AS_REPORTED else None
-        return written or self.press.page(run, base)
+        return run, base
 
     def _runs(self) -> list[Found]:
         return find_runs([*self.places, *([self.baseline] if self.baseline else [])])

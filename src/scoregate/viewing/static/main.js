@@ -72,7 +72,9 @@ function toReport(run, against) {
     lost = live !== null && run.started < live.started;
     live = null;
     write(document.getElementById("said"), `Report of ${runName(run)}`);
-    show(work, h("h1", { class: "unseen" }, frame.title), frame);
+    const making = h("p", { class: "making quiet" }, "Making the report…");
+    frame.addEventListener("load", () => making.remove());
+    show(work, h("h1", { class: "unseen" }, frame.title), making, frame);
   }
   draw(state, run, base);
   alone.href = `/report/${run.key}/${base}`;
