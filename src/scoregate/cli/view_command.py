@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,9 +44,10 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
     root = project_root()
     places = _there(runs) or [root / settings_of(root, {}).out]
     base = None if baseline is None else run_folder(baseline).resolve()
-    shelf = Shelf(places, Press(partial(_render, root), partial(_state, root)), base)
     wanted = _is_wanted(os.environ) if opens is None else opens
-    serve(partial(app_of, shelf), "view", partial(_tell, opens=wanted), port=port)
+    with closing(Press(partial(_render, root), partial(_state, root))) as press:
+        page = partial(app_of, Shelf(places, press, base))
+        serve(page, "view", partial(_tell, opens=wanted), port=port)
 
 
 def _there(runs: Sequence[Path]) -> list[Path]:

@@ -42,9 +42,18 @@ class Press:
                 self._made.popitem(last=False)[1].close()
         return os.fdopen(os.dup(self._made[about].fileno()), "rb")
 
+    def close(self) -> None:
+        """Give up what is kept; what is being sent is sent."""
+        while self._made:
+            self._made.popitem()[1].close()
+
     def _print(self, run: Found, base: Found | None) -> IO[bytes]:
         file = tempfile.TemporaryFile(prefix="scoregate-view-")  # noqa: SIM115 (as long as it is kept)
-        for chunk in self.render(run.folder, base.folder if base else None):
-            file.write(chunk.encode())
-        file.flush()
+        try:
+            for chunk in self.render(run.folder, base.folder if base else None):
+                file.write(chunk.encode())
+            file.flush()
+        except BaseException:
+            file.close()
+            raise
         return file
