@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -61,9 +62,14 @@ def _tell(keys: Keys, *, opens: bool) -> None:
     say("Look at this address; Ctrl-C ends it:")
     say(keys.address)
     if opens:
-        import webbrowser
+        # Some browsers end only when they are closed.
+        Thread(target=_show, args=(keys.ticket(),), daemon=True).start()
 
-        webbrowser.open(keys.ticket())
+
+def _show(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)
 
 
 def _is_wanted(environ: Mapping[str, str]) -> bool:

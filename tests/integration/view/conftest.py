@@ -79,9 +79,9 @@ class Place:
             process.communicate(timeout=60)
 
     @contextmanager
-    def viewing(self, *arguments: str) -> Iterator[str]:
+    def viewing(self, *arguments: str, **environment: str) -> Iterator[str]:
         """The address of the page, as long as it is served."""
-        process = self.project.start("view", *arguments, CI="", PYTHONUNBUFFERED="1")
+        process = self.project.start("view", *arguments, **{"CI": "", "PYTHONUNBUFFERED": "1", **environment})
         try:
             yield _address(process)
         finally:

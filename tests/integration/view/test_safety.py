@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +47,29 @@ def test_a_ticket_lets_in_once_and_the_token_always() -> None:
     ticket = keys.ticket().partition("token=")[2]
     assert [keys.opens(ticket), keys.opens(ticket)] == [True, False]
     assert [keys.opens(keys.token), keys.opens(keys.token), keys.opens("")] == [True, True, False]
+
+
+def test_a_browser_is_opened_with_a_ticket_that_lets_in_once(place: Place) -> None:
+    """Others can read the words that a browser was started with."""
+    shown = place.root / "shown"
+    browser = place.project.write("browser", f'#!/bin/sh\necho "$1" > {shown}.partial && mv {shown}.partial {shown}\n')
+    browser.chmod(0o755)
+    with place.viewing("--open", BROWSER=str(browser)) as address:
+        for _ in range(1_000):
+            if shown.exists():
+                break
+            time.sleep(0.05)
+        ticket = shown.read_text(encoding="utf-8").strip()
+        assert ticket != address
+        assert [httpx.get(each).status_code for each in (ticket, ticket, address, address)] == [200, 403, 200, 200]
+
+
+def test_no_browser_is_opened_where_nobody_sits(place: Place) -> None:
+    shown = place.root / "shown"
+    place.project.write("browser", f"#!/bin/sh\ntouch {shown}\n").chmod(0o755)
+    with place.viewing(BROWSER=str(place.root / "browser"), DISPLAY=":0") as address, entered(address) as client:
+        assert client.get("/state").json() == {"runs": [], "live": None, "baseline": None}
+    assert not shown.exists()
 
 
 @pytest.mark.parametrize(
