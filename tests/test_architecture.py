@@ -34,6 +34,7 @@ GLUE = {
     "ci.confirm",
     "ci.flow",
     "ci.lines",
+    "ci.live",
     "ci.merging",
     "ci.parts",
     "ci.recorder",
@@ -63,7 +64,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "conversations": GROUND | {"judging", "models"},
     "entities": GROUND | {"conversations", "endpoints", "engine", "enums", "judging", "metrics", "models", "store"},
     "synthesizers": GROUND | {"engine", "entities", "enums", "judging", "models"},
-    "review": GROUND | {"store"},
+    "loopback": GROUND,
+    "review": GROUND | {"loopback", "store"},
+    "viewing": GROUND | {"ci.archive", "ci.report", "loopback"},
     "client": GROUND | {"datasets", "judges", "offline_tests", "store"},
     "worker": GROUND | {"client", "engine", "entities", "store"},
     **dict.fromkeys(PLAIN, GROUND | PLAIN),
@@ -76,7 +79,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     | PLAIN
     | STAGES
     | GLUE
-    | {"ci.publish", "client", "datasets", "entities", "judges", "review", "store", "synthesizers"},
+    | {
+        "ci.publish",
+        "client",
+        "datasets",
+        "entities",
+        "judges",
+        "loopback",
+        "review",
+        "store",
+        "synthesizers",
+        "viewing",
+    },
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -34,6 +34,7 @@ class Recorder:
         identity: who scripts run as; None for ourselves.
         observers: are shown everything that happens meanwhile.
         stop: once it is set, scripts are ended and what they have reported is the run.
+        keep: how many runs stay that newer ones took the place of.
         branch, attempt: where a job tells them; else git's branch, and the first.
     """
 
@@ -45,11 +46,12 @@ class Recorder:
     stop: anyio.Event
     branch: str | None = None
     attempt: int = 1
+    keep: int = 0
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         about = await self._about(plan, settings, notices)
-        with RunWriter(self.out / folder) as writer:
+        with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
             recording = Recording(writer, broken=plan.broken, show_outputs=show)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import Counted, Ended, Failed, Happening, LeftOut, Noticed, Said
 from scoregate.ci.plan import Source
-from scoregate.core.case import CaseResult
+from scoregate.core.case import CaseResult, Status
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, SuiteStarted
 from scoregate.core.fold import RunFold
@@ -16,6 +17,7 @@ from scoregate.core.record import Run, Script
 from scoregate.core.tally import Tally, tally_of
 
 _MOST_LEFT_OUT = 100
+_FAILING = 10
 Observer = Callable[[Happening, "Recording"], None]
 
 
@@ -24,7 +26,8 @@ class Recording:
     """Takes in happenings; each finished trial goes to disk at once, only its scores stay in memory.
 
     `broken` are the sources that could not be launched at all. Without `show_outputs`, what the code under test
-    returned, and what evaluators say of it beside scores, is not kept.
+    returned, and what evaluators say of it beside scores, is not kept. `failing` are the last trials that failed or
+    errored, without what went in and came out.
     """
 
     writer: RunWriter
@@ -34,6 +37,7 @@ class Recording:
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     message: str | None = None
+    failing: deque[CaseResult] = field(default_factory=lambda: deque(maxlen=_FAILING))
     _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
     _left_out: dict[str, None] = field(default_factory=dict)
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
@@ -62,7 +66,10 @@ class Recording:
                 self._keep(case)
 
     def _keep(self, case: CaseResult) -> None:
-        self.writer.add(case if self.show_outputs else without_outputs(case))
+        kept = case if self.show_outputs else without_outputs(case)
+        self.writer.add(kept)
+        if kept.status in (Status.FAILED, Status.ERRORED):
+            self.failing.append(replace(kept, input=None, output=None, trace=None, contests={}))
 
     def tallies(self) -> Iterator[tuple[str, Tally]]:
         """How far every suite is, each with its script."""

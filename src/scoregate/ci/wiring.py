@@ -34,7 +34,7 @@ from scoregate.ci.policies import policy_at, with_gates
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
-from scoregate.ci.scene import Scene, open_scene
+from scoregate.ci.scene import Scene, in_ci, open_scene
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitError, UsageError
@@ -100,7 +100,8 @@ def _ports(
 ) -> Ports:
     root, identity = scene.root, find_identity(scene.environ)
     theirs = {**at_home(identity, scene.environ, scratch), **_purse(scene.settings, scratch, identity)}
-    recorder = Recorder(scene.out, theirs, scene.redact, identity, observers, stop, **_told(scene))
+    keep = 0 if in_ci(scene.environ) else scene.settings.keep_runs
+    recorder = Recorder(scene.out, theirs, scene.redact, identity, observers, stop, keep=keep, **_told(scene))
     environment = child_environment(theirs, {}, events=scene.out, root=root)
     imports = partial(import_folders, root=root, environ=environment, identity=identity)
     spared = scene.subject is not None and scene.subject.read_only

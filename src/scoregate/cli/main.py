@@ -24,6 +24,7 @@ COMMANDS = {
     "power": "show how many cases or repeats it takes to see a drop",
     "overrides": "list, add, remove, import and export people's corrections of judges",
     "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
+    "view": "show runs on a page of this machine, any two of them, and follow one live",
     "review": "judge battles and correct judges on a page of this machine",
     "dataset": "list, show, add, compare and delete datasets and their versions",
     "testset": "list, show, import and export test sets, and run one",

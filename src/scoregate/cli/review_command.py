@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,13 +47,14 @@ def command(run: Path | None, by: str | None, to: Path | None, back: Path | None
 
 
 def _serve(queue: Queue, reviewer: str, title: str) -> None:
+    from scoregate.loopback.serving import serve
+    from scoregate.review.app import app_of
     from scoregate.review.desk import desk_of
-    from scoregate.review.serving import serve
 
     desk = desk_of(queue, open_store(), reviewer, title=title)
     say(f"{reviewer}: {len(queue.battles)} battles to judge, {len(queue.judged)} scores of judges to look at")
     say("Judge at this address; Ctrl-C ends it:")
-    serve(desk, say)
+    serve(partial(app_of, desk), "review", lambda keys: say(keys.address))
 
 
 def _give_out(queue: Queue, file: Path) -> None:

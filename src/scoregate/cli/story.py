@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +12,9 @@ import anyio
 from rich.console import Console
 
 from scoregate.ci.flow import Outcome, gate
+from scoregate.ci.live import told_live
+from scoregate.ci.recording import Observer
+from scoregate.ci.scene import in_ci
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import Find, find_all, open_ports
 from scoregate.cli.closing import close
@@ -31,15 +36,26 @@ async def _gate(settings: Settings, root: Path, console: Console, find: Find) ->
     with scratch_folder() as scratch, progress(console) as observer:
         async with (
             stoppable() as stop,
+            _told_live(settings, root) as following,
             open_ports(
                 root,
                 os.environ,
                 settings,
                 scratch=scratch,
-                observers=[observer],
+                observers=[observer, *following],
                 say=partial(say, console),
                 stop=stop,
                 find=find,
             ) as ports,
         ):
             return await gate(settings, ports)
+
+
+@asynccontextmanager
+async def _told_live(settings: Settings, root: Path) -> AsyncIterator[list[Observer]]:
+    """For `scoregate view`: who can look at it is at this machine, and no job is."""
+    if in_ci(os.environ):
+        yield []
+        return
+    async with told_live(root / settings.out, settings.message) as following:
+        yield [following]

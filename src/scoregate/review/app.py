@@ -17,10 +17,10 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from scoregate.errors import ScoregateError
+from scoregate.loopback.guard import Guard, Keys
 from scoregate.review.bodies import Correction, Judgement, read
 from scoregate.review.corrections import Corrections
 from scoregate.review.desk import Desk
-from scoregate.review.guard import Guard, Keys
 from scoregate.review.verdicts import Battles
 
 _STATIC = Path(__file__).with_name("static")

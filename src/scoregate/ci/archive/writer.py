@@ -11,11 +11,13 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from scoregate.ci.archive.cases import CasesFile, with_cases
+from scoregate.ci.archive.earlier import put_by
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE
 from scoregate.ci.archive.head import dump_head, head_of
 from scoregate.ci.archive.lines import case_line
@@ -29,13 +31,14 @@ class RunWriter:
 
     Args:
         folder: where the run is to be; made if it is not there. What a crashed writer left in it is deleted.
+        keep: how many runs stay that newer ones took the place of; see `put_by`.
 
     Raises:
         RecordError: the folder cannot be written to.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, keep: int = 0) -> None:
+        self._folder, self._keep = folder, keep
         self._crc32 = 0
         with _told(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -45,6 +48,11 @@ class RunWriter:
             self._file = _opened(self._cases)
         packed = gzip.GzipFile("", "wb", compresslevel=1, fileobj=self._file, mtime=0)
         self._lines = io.BufferedWriter(packed, 1 << 18)
+
+    @property
+    def folder(self) -> Path:
+        """Where the run is to be."""
+        return self._folder
 
     def add(self, case: CaseResult) -> None:
         """Write a finished trial.
@@ -71,6 +79,7 @@ class RunWriter:
             self._lines.raw.close()
             self._file.flush()
             os.fsync(self._file.fileno())
+            run = replace(run, notices=(*run.notices, *self._put_by()))
             with self._head.open("xb") as head:
                 head.write(dump_head(head_of(run, self._crc32)))
             cases = CasesFile(self._cases)
@@ -80,6 +89,12 @@ class RunWriter:
                 shutil.rmtree(extra, ignore_errors=True)
             self._file.close()
         return with_cases(run, cases)
+
+    def _put_by(self) -> Iterator[str]:
+        try:
+            put_by(self._folder, self._keep)
+        except OSError as error:
+            yield f"the run before this one could not be kept: {error.strerror}"
 
     def close(self) -> None:
         """Give up what was not finished."""

@@ -93,6 +93,7 @@ def _listed(value: object) -> object:
 
 Rate = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0, le=1)]
 Count = Annotated[int, BeforeValidator(_no_bool), Field(ge=1)]
+Most = Annotated[int, BeforeValidator(_no_bool), Field(ge=0)]
 Seconds = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]

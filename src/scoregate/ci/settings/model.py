@@ -24,6 +24,7 @@ from scoregate.ci.settings.fields import (
     EvaluatorSettings,
     Factor,
     LimitFields,
+    Most,
     Origins,
     PolicySource,
     PriceSettings,
@@ -64,6 +65,7 @@ class Settings(LimitFields, BaseSettings):
     baseline: Text = "auto"
     base_branch: Text | None = None
     out: Text = "scoregate-out"
+    keep_runs: Most = 5
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
     max_cases: Count | None = None
     repeats: Repeats | None = None

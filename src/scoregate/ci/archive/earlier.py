@@ -1,0 +1,108 @@
+"""Runs that a newer one takes the place of: the last few stay, each in a folder below `earlier` beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE
+from scoregate.ci.archive.head import RunHead, read_head
+from scoregate.errors import RecordError
+
+EARLIER = "earlier"
+REPORT_FILE = "report.html"
+_NAMES = re.compile(r"\.?\d{8}T\d{6}Z-[0-9a-f]{8}(\.partial)?")
+
+
+def put_by(folder: Path, most: int) -> None:
+    """Keep the run of a folder, before it gets a newer one, with the page that was made of it.
+
+    Where the disk knows hard links, the run is in both places until the newer one is there; nothing is copied, and no
+    symbolic link is followed. Runs without a case are not kept.
+
+    Args:
+        most: how many stay, the newest; of 0, none is kept.
+
+    Raises:
+        OSError: it cannot be kept.
+    """
+    if most < 1 or (head := _head_of(folder)) is None or not head.cases:
+        return
+    with _shelf(folder.parent / EARLIER) as shelf:
+        if (name := _name_of(head)) not in os.listdir(shelf):  # noqa: PTH208 (a handle, not a path)
+            _move(folder, shelf, name)
+        _prune(shelf, most)
+
+
+def _head_of(folder: Path) -> RunHead | None:
+    files = (folder / RUN_FILE, folder / CASES_FILE)
+    if folder.is_symlink() or not all(_is_file(path) for path in files):
+        return None
+    with suppress(RecordError):
+        return read_head(files[0])
+    return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _name_of(head: RunHead) -> str:
+    """Sorted by name, they are sorted by time; an id may be anything in a run that somebody made up."""
+    return f"{datetime.fromtimestamp(head.started, UTC):%Y%m%dT%H%M%SZ}-{sha256(head.id.encode()).hexdigest()[:8]}"
+
+
+@contextmanager
+def _shelf(path: Path) -> Iterator[int]:
+    """A handle of the folder, made if it is not there, and never where a link leads."""
+    path.mkdir(exist_ok=True)
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _move(folder: Path, shelf: int, name: str) -> None:
+    partial = f".{name}.partial"
+    shutil.rmtree(partial, ignore_errors=True, dir_fd=shelf)
+    os.mkdir(partial, dir_fd=shelf)
+    place = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=shelf)
+    try:
+        for path in filter(_is_file, (folder / CASES_FILE, folder.parent / REPORT_FILE, folder / RUN_FILE)):
+            _link(path, place)
+        for extra in sorted(folder.glob(f"{EXTRA}*")):
+            os.rename(extra, extra.name, dst_dir_fd=place)
+    finally:
+        os.close(place)
+    os.rename(partial, name, src_dir_fd=shelf, dst_dir_fd=shelf)
+
+
+def _link(path: Path, place: int) -> None:
+    try:
+        os.link(path, path.name, dst_dir_fd=place, follow_symlinks=False)
+    except OSError:  # some disks know no hard links
+        os.rename(path, path.name, dst_dir_fd=place)
+
+
+def _prune(shelf: int, most: int) -> None:
+    """Delete the oldest, and what a crash left; what has a name of another kind is not ours."""
+    found = sorted(name for name in os.listdir(shelf) if _NAMES.fullmatch(name) and _is_folder(name, shelf))
+    kept = [name for name in found if not name.startswith(".")][-most:]
+    for name in found:
+        if name not in kept:
+            shutil.rmtree(name, ignore_errors=True, dir_fd=shelf)
+
+
+def _is_folder(name: str, shelf: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=shelf, follow_symlinks=False).st_mode)

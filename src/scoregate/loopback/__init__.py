@@ -1,0 +1,1 @@
+"""Pages of this machine alone: who is let in, and the server."""

@@ -1,0 +1,131 @@
+"""Projects with runs, a page that shows them, and runs that go on as far as a test lets them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.integration.host.conftest import SUITE, Project
+from tests.integration.page.conftest import browser  # noqa: F401 (a fixture)
+
+expect.set_options(timeout=20_000)
+LOOSE = "--min-pass-rate=0"
+# A case waits until the test has made a file of its name, unless nothing waits.
+WAITING = (
+    SUITE
+    + """
+import time
+from pathlib import Path
+
+def answer(case):
+    while Path("hold").exists() and not Path(f"go-{case.input}").exists():
+        time.sleep(0.02)
+    return case.input
+
+run_test_suite(
+    id="demo",
+    test_cases=[Case(name, name if name != "bad" else "<i>good</i>") for name in ("one", "two", "bad", "last")],
+    fn=answer,
+    evaluators=[IsEquals()],
+)
+"""
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A project that somebody works on at their own machine."""
+
+    project: Project
+
+    @property
+    def root(self) -> Path:
+        return self.project.root
+
+    @property
+    def out(self) -> Path:
+        return self.root / "scoregate-out"
+
+    def hold(self) -> None:
+        """From now on, cases wait to be let go."""
+        for file in self.root.glob("go-*"):
+            file.unlink()
+        (self.root / "hold").touch()
+
+    def let_go(self, *names: str) -> None:
+        for name in names:
+            (self.root / f"go-{name}").touch()
+
+    def run(self, *arguments: str, **environment: str) -> str:
+        ran = self.project.scoregate("run", LOOSE, *arguments, **{"CI": "", **environment})
+        assert ran.exit_code == 0, ran.output
+        return ran.output
+
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """A run that is at work; its cases wait. At the end of the block they do not."""
+        self.hold()
+        process = self.project.start("run", LOOSE, *arguments, CI="")
+        try:
+            yield process
+        finally:
+            (self.root / "hold").unlink(missing_ok=True)
+            process.communicate(timeout=60)
+
+    @contextmanager
+    def viewing(self, *arguments: str, **environment: str) -> Iterator[str]:
+        """The address of the page, as long as it is served."""
+        process = self.project.start("view", *arguments, **{"CI": "", "PYTHONUNBUFFERED": "1", **environment})
+        try:
+            yield _address(process)
+        finally:
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=20)
+        assert process.returncode == 0, rest
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        if line.startswith("http://127.0.0.1:"):
+            return line.strip()
+    raise AssertionError("".join(seen))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    project = Project(tmp_path)
+    project.write("evals/demo.py", WAITING)
+    project.write(".gitignore", "scoregate-out/\nhold\ngo-*\n")
+    project.commit()
+    return Place(project)
+
+
+Looker = Callable[..., Page]
+
+
+@pytest.fixture
+def look(browser: Browser) -> Iterator[Looker]:  # noqa: F811
+    """Opens the page in a context of its own."""
+    contexts = []
+
+    def opened(address: str, **options: object) -> Page:
+        context = browser.new_context(**options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.goto(address)
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()

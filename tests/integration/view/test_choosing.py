@@ -1,0 +1,92 @@
+"""Any two runs held against each other: by keyboard, by address, and by what the command was told."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from tests.integration.view.conftest import Looker, Place
+
+
+def in_report(page: Page, selector: str) -> Locator:
+    return page.frame_locator("iframe").locator(selector)
+
+
+def test_two_runs_are_chosen_by_keyboard_and_the_address_carries_them(place: Place, look: Looker) -> None:
+    for message in ("first", "second", "third"):
+        place.run("-m", message)
+    with place.viewing() as address:
+        page = look(address)
+        expect(in_report(page, ".brand")).to_contain_text("third")
+        expect(in_report(page, "html")).to_have_attribute("data-ready", "all")
+        page.keyboard.press("r")
+        expect(page.get_by_role("combobox", name="Run", exact=True)).to_be_focused()
+        page.keyboard.press("ArrowDown")
+        expect(in_report(page, ".brand")).to_contain_text("second")
+        expect(page.get_by_role("combobox", name="held against")).to_have_value("reported")
+        page.keyboard.press("Tab")
+        page.keyboard.press("End")
+        expect(in_report(page, ".facts")).to_contain_text("stored run")
+        assert "run=" in page.url
+        assert "against=" in page.url
+        page.reload()
+        expect(in_report(page, ".facts")).to_contain_text("stored run")
+        with page.expect_popup() as opened:
+            page.get_by_role("link", name="Open alone").click()
+        expect(opened.value.locator(".facts")).to_contain_text("stored run")
+        expect(opened.value.locator("html")).to_have_attribute("data-ready", "all")
+        page.go_back()
+        expect(page.get_by_role("combobox", name="held against")).to_have_value("reported")
+
+
+def test_an_opened_case_stays_open_in_another_run(place: Place, look: Looker) -> None:
+    for message in ("first", "second"):
+        place.run("-m", message)
+    with place.viewing() as address:
+        page = look(address)
+        in_report(page, ".list tbody tr:not(.space)").first.click()
+        expect(page.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
+        page.wait_for_function("location.hash.includes('case=')")
+        page.reload()
+        expect(page.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
+        page.get_by_role("combobox", name="Run", exact=True).select_option(index=1)
+        expect(in_report(page, ".brand")).to_contain_text("first")
+        expect(page.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
+
+
+def test_a_run_is_shown_as_it_was_reported_and_else_as_it_is_judged_now(place: Place, look: Looker) -> None:
+    place.run("-m", "base")
+    place.run("-m", "run", "--baseline", "scoregate-out/run")
+    place.project.write("scoregate.toml", "min_pass_rate = 0.99\n")
+    with place.viewing() as address:
+        page = look(address)
+        expect(in_report(page, "h1")).to_contain_text("passed")
+        expect(in_report(page, ".facts")).to_contain_text("stored run")
+        page.get_by_role("combobox", name="held against").select_option("nothing")
+        expect(in_report(page, "h1")).to_contain_text("failed")
+        expect(in_report(page, ".facts")).to_contain_text("no base was named")
+
+
+def test_the_command_names_runs_and_what_they_are_held_against(place: Place, look: Looker) -> None:
+    place.run("-m", "old")
+    (place.out).rename(place.root / "old")
+    place.run("-m", "new")
+    with place.viewing("scoregate-out/run", "--baseline", "old") as address:
+        page = look(address)
+        expect(in_report(page, ".brand")).to_contain_text("new")
+        expect(in_report(page, ".facts")).to_contain_text("stored run")
+        expect(page.get_by_role("combobox", name="Run", exact=True).locator("option")).to_have_count(2)
+
+
+@pytest.mark.parametrize("words", [("nowhere",), ("--baseline", "nowhere")])
+def test_what_is_not_there_is_told(place: Place, words: tuple[str, ...]) -> None:
+    ran = place.project.scoregate("view", *words)
+    assert ran.exit_code != 0
+    assert "nowhere" in ran.output
+
+
+def test_a_port_that_is_taken_is_told(place: Place) -> None:
+    with place.viewing() as address:
+        port = address.split(":")[2].partition("/")[0]
+        ran = place.project.scoregate("view", "--port", port)
+    assert ran.exit_code == 2
+    assert f"port {port} of this machine cannot be had" in ran.output

@@ -1,0 +1,68 @@
+"""What is told of a run that is being made: bounded, whole, and believed only while its process lives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scoregate.ci.archive.live import LIVE_FILE, Live, LiveCase, LiveCount, LiveSuite, born, drop_live, read_live
+from scoregate.ci.archive.live import write_live as tell
+
+
+def ours() -> Live:
+    started = born(os.getpid())
+    assert started is not None
+    return Live(os.getpid(), started, 12.5, "hi", "run", LiveCount(1, 3, 1), (LiveSuite("s", LiveCount(1)),))
+
+
+def test_what_is_told_is_read_back(tmp_path: Path) -> None:
+    live = replace(ours(), failing=(LiveCase("s", "c", True, ("why",)),))
+    tell(tmp_path, live)
+    assert read_live(tmp_path) == live
+    assert [path.name for path in tmp_path.iterdir()] == [LIVE_FILE]
+    drop_live(tmp_path, os.getpid())
+    assert read_live(tmp_path) is None
+
+
+def test_a_process_that_has_died_is_not_believed(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        started = born(child.pid)
+        assert started is not None
+        tell(tmp_path, replace(ours(), pid=child.pid, born=started))
+        assert read_live(tmp_path) is not None
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert read_live(tmp_path) is None
+    assert read_live(tmp_path) is None
+
+
+def test_another_process_of_the_same_number_is_not_it(tmp_path: Path) -> None:
+    tell(tmp_path, replace(ours(), born=ours().born - 60))
+    assert read_live(tmp_path) is None
+
+
+def test_what_another_process_tells_is_not_taken_away(tmp_path: Path) -> None:
+    tell(tmp_path, ours())
+    drop_live(tmp_path, os.getpid() + 1)
+    assert read_live(tmp_path) is not None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": -1, "born": 0, "started": 0}', "x" * (2 << 20)])
+def test_nonsense_is_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / LIVE_FILE).write_text(text)
+    assert read_live(tmp_path) is None
+
+
+def test_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
+    tell(tmp_path, ours())
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / LIVE_FILE).symlink_to(tmp_path / LIVE_FILE)
+    assert read_live(tmp_path / "below") is None
+    (tmp_path / "below" / LIVE_FILE).unlink()
+    os.mkfifo(tmp_path / "below" / LIVE_FILE)
+    assert read_live(tmp_path / "below") is None

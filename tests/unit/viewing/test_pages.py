@@ -1,0 +1,103 @@
+"""Pages that are made when they are asked for: once, for who still waits, and anew when something has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from starlette.types import Message
+
+from scoregate.ci.archive import RunWriter
+from scoregate.core.record import Run
+from scoregate.loopback.guard import Keys
+from scoregate.viewing.app import app_of
+from scoregate.viewing.found import find_runs
+from scoregate.viewing.made import Press
+from scoregate.viewing.shelf import Shelf
+
+
+class Desk:
+    """A shelf whose pages are counted, and somebody who asks for them."""
+
+    def __init__(self, root: Path) -> None:
+        self.made: list[str] = []
+        self.now = 0
+        self.keys = Keys(80, "view")
+        self.shelf = Shelf([root], Press(self._render, lambda: self.now))
+        self._app = app_of(self.shelf, self.keys)
+
+    def _render(self, run: Path, base: Path | None) -> Iterator[str]:
+        self.made.append(f"{run.name} {base and base.name}")
+        yield f"page {len(self.made)}"
+
+    async def ask(self, path: str, *, gone: bool = False) -> tuple[int, bytes]:
+        cookie = f"{self.keys.name}={self.keys.cookie}"
+        headers = [(b"host", b"127.0.0.1:80"), (b"cookie", cookie.encode())]
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
+        told: list[Message] = []
+
+        async def receive() -> Message:
+            if not gone:
+                await anyio.sleep_forever()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            told.append(message)
+
+        await self._app(scope, receive, send)
+        return told[0]["status"], b"".join(message.get("body", b"") for message in told[1:])
+
+
+def write(folder: Path, number: int) -> None:
+    with RunWriter(folder) as writer:
+        writer.finish(Run(f"id {number}", number, number, "0.1", complete=True))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    for number, name in enumerate(("old", "new")):
+        write(tmp_path / name, number)
+    found = Desk(tmp_path)
+    yield found
+    found.shelf.press.close()
+
+
+@pytest.mark.anyio
+async def test_a_page_is_made_once_until_something_changes(desk: Desk, tmp_path: Path) -> None:
+    new, old = (run.key for run in find_runs([tmp_path]))
+    for _ in range(2):
+        assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 1")
+    assert await desk.ask(f"/report/{new}/nothing") == (200, b"page 2")
+    desk.now += 1
+    assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 3")
+    write(tmp_path / "old", 0)
+    assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 4")
+    assert desk.made == ["new old", "new None", "new old", "new old"]
+
+
+@pytest.mark.anyio
+async def test_only_so_many_pages_are_kept(desk: Desk, tmp_path: Path) -> None:
+    new = find_runs([tmp_path])[0].key
+    for desk.now in [*range(25), 24, 0]:
+        assert (await desk.ask(f"/report/{new}/nothing"))[0] == 200
+    assert len(desk.made) == 26
+
+
+@pytest.mark.anyio
+async def test_nothing_is_made_for_who_has_walked_on(desk: Desk, tmp_path: Path) -> None:
+    key = find_runs([tmp_path])[0].key
+    assert await desk.ask(f"/report/{key}/nothing", gone=True) == (204, b"")
+    assert desk.made == []
+
+
+def test_runs_are_found_near_and_not_over_links_or_in_parts_of_runs(tmp_path: Path) -> None:
+    places = ("a", "b/c/run", "b/c/d/run", "b/confirm-1", "a/extra-1", ".hidden/run")
+    for number, place in enumerate(places):
+        write(tmp_path / "top" / place, number)
+    write(tmp_path / "elsewhere", 9)
+    (tmp_path / "top" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "top" / "broken").mkdir()
+    (tmp_path / "top" / "broken" / "run.json").write_text("{")
+    assert [run.head.id for run in find_runs([tmp_path / "top"])] == ["id 1", "id 0"]
