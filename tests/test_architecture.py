@@ -38,6 +38,7 @@ GLUE = {
     "ci.parts",
     "ci.recorder",
     "ci.recording",
+    "ci.remember",
     "ci.reporting",
     "ci.scene",
     "ci.second_stage",
