@@ -8,8 +8,6 @@ from hashlib import blake2b
 from math import isfinite, isnan
 from typing import TypeVar
 
-from pydantic_core import to_json
-
 from scoregate.core.case import Status
 from scoregate.core.columns import Columns, percentiles
 from scoregate.core.history import (
@@ -25,6 +23,7 @@ from scoregate.core.history import (
 )
 from scoregate.core.parts import EvaluatorInfo
 from scoregate.core.record import Run, SuiteResult
+from scoregate.core.wire import dump
 
 _DIGITS = 6
 _AROUND = 30
@@ -133,7 +132,7 @@ class _Room:
     def takes(self, name: str, points: Iterable[object]) -> bool:
         if not any(point is not None for point in points):
             return False
-        size = len(to_json((name, points))) + _AROUND
+        size = len(dump((name, points))) + _AROUND
         if not self.number or size > self.size:
             return False
         self.number -= 1
@@ -143,7 +142,7 @@ class _Room:
 
 def _bounded(history: History) -> History:
     """As many columns as there is room for: those of the newest run's suites come first."""
-    room = _Room(MOST_SERIES, MOST_BYTES - len(to_json(history.runs)))
+    room = _Room(MOST_SERIES, MOST_BYTES - len(dump(history.runs)))
     kept = {
         label: replace(suite, scores={name: each for name, each in suite.scores.items() if room.takes(name, each)})
         for label, suite in history.suites.items()
