@@ -9,7 +9,7 @@ from itertools import pairwise
 from scoregate.ci.report import numbers
 from scoregate.ci.report.html.scale import Scale
 
-WIDTH, HEIGHT = 96, 28
+WIDTH, HEIGHT = 88, 28
 _LEFT, _RIGHT, _TOP, _BOTTOM = 3, WIDTH - 6, 6, HEIGHT - 6
 _LEAST = 0.1
 
