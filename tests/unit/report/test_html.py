@@ -121,6 +121,16 @@ def test_cases_that_are_gone_or_new_are_listed() -> None:
     ]
 
 
+def test_cases_that_changed_alike_stand_as_people_count() -> None:
+    digests = ["f" * 32, "0" * 32]
+    hashes = ["case 10", "case 9", "", "b", "case 010a", *digests, "1" * 5000 + "x", "case 2", "²"]
+    told = Told("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
+    names = [row[NAME] for row in index(text_of(view_of(make_run(told), make_base(told))))]
+    assert names[:3] == [*digests, "(no name)"]
+    assert [name for name in names if name.startswith("case")] == ["case 2", "case 9", "case 10", "case 010a"]
+    assert len(names) == len(hashes)
+
+
 def test_an_evaluator_that_cannot_be_compared_moves_no_case() -> None:
     page = text_of(SCENES["failing"]())
     suites = blocks(page)["head-0"]["suites"]
