@@ -39,6 +39,7 @@ GLUE = {
     "ci.parts",
     "ci.recorder",
     "ci.recording",
+    "ci.remember",
     "ci.reporting",
     "ci.scene",
     "ci.second_stage",

@@ -8,13 +8,16 @@ from scoregate.ci.adapt import adapt
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.confirm import confirm
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.parts import Ports, Reporting
+from scoregate.ci.parts import Amend, Ports, Reporting
 from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.policies import chosen_policy, with_gates
+from scoregate.ci.remember import recall, remember
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.unless import unless
 from scoregate.core.compare import Comparison, compare
 from scoregate.core.gate import Verdict, judge
+from scoregate.core.history import History
+from scoregate.core.lineage import line_of
 from scoregate.core.record import Run
 
 INTERRUPTED = 130
@@ -54,7 +57,9 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
         if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
             baseline = await ports.rerun(plan, settings)
         plan = ports.arm(plan, baseline.run)
+        history = await recall(baseline, settings, ports)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
+        run = remember(run, history, ports.amend)
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)
         run = _cut_short(run, ports) if ports.stop.is_set() else run
@@ -62,11 +67,17 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
-async def gate_merged(run: Run, settings: Settings, reporting: Reporting) -> Outcome:
-    """Judge a run that was put together from several."""
+def _not_kept(_: Run) -> None:
+    """Nothing of the run is on disk here."""
+
+
+async def gate_merged(run: Run, settings: Settings, reporting: Reporting, *, amend: Amend = _not_kept) -> Outcome:
+    """Judge a run that was put together from several, or made elsewhere; `amend` writes again what is known of it."""
     async with reporting.announced():
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await first_baseline(settings, reporting)
+        history = line_of(baseline.run) if baseline.run is not None else History()
+        run = remember(run, history, amend)
         return await _told(judged(run, baseline, settings), reporting)
 
 

@@ -21,6 +21,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.record import Run
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
+Amend: TypeAlias = Callable[[Run], None]
 
 
 BASE_FOLDER = "base"
@@ -58,9 +59,9 @@ class Ports:
     """Everything outside that the flow needs.
 
     `discover` finds suites; `prepare` makes their environment and says which Python runs them; `arm` tells a plan's
-    suites what their battles have to beat; `record` and `rerun` run plans, here and in the base's tree; `amend` writes
-    again what is known of a recorded run besides its cases. Once `stop` is set, what runs is ended and what is known is
-    reported.
+    suites what their battles have to beat; `record` and `rerun` run plans, here and in the base's tree; `earlier` reads
+    the run that the next one replaces, where that is to be remembered; `amend` writes again what is known of a recorded
+    run besides its cases. Once `stop` is set, what runs is ended and what is known is reported.
     """
 
     root: Path
@@ -69,6 +70,7 @@ class Ports:
     arm: Callable[[Plan, Run | None], Plan]
     record: Record
     rerun: Rerun
-    amend: Callable[[Run], None]
+    earlier: Callable[[], Awaitable[Run | None]]
+    amend: Amend
     reporting: Reporting
     stop: anyio.Event

@@ -91,7 +91,7 @@ class Recorder:
             started=now,
             finished=now,
             version=__version__,
-            message=settings.message,
+            message=None if settings.message is None else self.redact.text(settings.message),
             commit=await git.head_commit(root),
             branch=self.branch or await git.branch(root),
             dirty=await git.is_dirty(root),

@@ -22,6 +22,7 @@ from scoregate.ci.github.subject import Subject
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene
 from scoregate.core.fold import labels
+from scoregate.core.history import History
 from scoregate.core.record import Run
 from scoregate.errors import GitHubRefused, RecordError, UsageError
 
@@ -128,8 +129,19 @@ def _subject(first: Mapping[str, Any], request: PullRequest) -> Subject:
 def _claimed(run: Run) -> Run:
     """The run without what it says of itself that is not its to say.
 
-    Neither whose it is, nor which suites may be missing or pass for others, nor that what fails has been tried again.
+    Neither whose it is and what came before it, nor which suites may be missing or pass for others, nor that what
+    fails has been tried again.
     """
     named = zip(run.suites, labels(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in named)
-    return replace(run, commit=None, branch=None, filters=(), skipped=(), confirmations=(), extras=(), suites=suites)
+    return replace(
+        run,
+        commit=None,
+        branch=None,
+        filters=(),
+        skipped=(),
+        confirmations=(),
+        extras=(),
+        history=History(),
+        suites=suites,
+    )

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict
 
 import anyio
+import anyio.to_thread
 
 from scoregate.ci import git
-from scoregate.ci.archive import RUN_FOLDER, amend_run
+from scoregate.ci.archive import RUN_FOLDER, amend_run, read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, lend_packages, rerooted
@@ -37,7 +38,8 @@ from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene, in_ci, open_scene
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
-from scoregate.errors import GitError, UsageError
+from scoregate.core.record import Run
+from scoregate.errors import GitError, RecordError, UsageError
 
 Say: TypeAlias = Callable[[str], None]
 Find: TypeAlias = Callable[[Path, Settings], Awaitable[Found]]
@@ -112,10 +114,21 @@ def _ports(
         arm=partial(with_champions, scratch, identity, keeps=scene.connection is None),
         record=recorder.record,
         rerun=partial(_rerun, recorder, imports, scene.base),
+        earlier=partial(_earlier, scene),
         amend=partial(amend_run, scene.out / RUN_FOLDER),
         reporting=reporting(scene),
         stop=stop,
     )
+
+
+async def _earlier(scene: Scene) -> Run | None:
+    """The run in the folder that the next one is written to; of a job's folder nobody knows how it came there."""
+    if scene.connection is not None:
+        return None
+    try:
+        return await anyio.to_thread.run_sync(read_run, scene.out / RUN_FOLDER)
+    except RecordError:
+        return None
 
 
 def _purse(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import click
 
-from scoregate.ci.archive import RUN_FOLDER
+from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.flow import Outcome, gate_merged
 from scoregate.ci.merging import merge, read_legs
 from scoregate.ci.reporting import reporting
@@ -38,7 +39,7 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
 
     async def judged() -> Outcome:
         async with open_scene(root, os.environ, settings) as scene:
-            return await gate_merged(run, settings, reporting(scene))
+            return await gate_merged(run, settings, reporting(scene), amend=partial(amend_run, scene.out / RUN_FOLDER))
 
     outcome = anyio.run(judged)
     close(outcome, root / settings.out, terminal())

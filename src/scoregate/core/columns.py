@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import ceil, isnan
 
 from scoregate.core.case import STATUSES, CaseKey, CaseResult, Status
 from scoregate.core.evaluation import Usage
@@ -119,6 +121,15 @@ class Columns:
     def count(self, status: Status) -> int:
         """How many trials are in this state."""
         return self.statuses.count(STATUSES.index(status))
+
+
+def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, ...]:
+    """For each share, in (0, 1], the smallest value that so many of the known ones do not exceed.
+
+    None where none is known.
+    """
+    known = sorted(value for value in values if not isnan(value))
+    return tuple(known[ceil(share * len(known)) - 1] if known else None for share in shares)
 
 
 def _answer(output: Usage | None, judgement: Usage | None) -> str | None:

@@ -1,13 +1,15 @@
-"""How a case is called where people read of it."""
+"""How a case is called where people read of it, and in which order they expect it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 LONGEST_NAME = 80
 _DIGEST = re.compile(r"[0-9a-f-]{16,}", re.IGNORECASE)
+_DIGITS = re.compile("([0-9]+)")
+Place: TypeAlias = tuple[str | tuple[int, str], ...]
 
 
 def case_name(case_hash: str, body: Any) -> str:
@@ -16,3 +18,16 @@ def case_name(case_hash: str, body: Any) -> str:
         return case_hash[:LONGEST_NAME]
     texts = (item for item in body.values() if isinstance(item, str)) if isinstance(body, Mapping) else iter(())
     return " ".join(next(texts, "")[: 4 * LONGEST_NAME].split())[:LONGEST_NAME]
+
+
+def place(case_hash: str) -> Place:
+    """What sorts cases by their hashes as people count, `case 2` before `case 10`; digests have no order."""
+    if _DIGEST.fullmatch(case_hash):
+        return ()
+    return tuple(_number(part) if at % 2 else part for at, part in enumerate(_DIGITS.split(case_hash)))
+
+
+def _number(digits: str) -> tuple[int, str]:
+    """By its length first, so that no number is too long to be read."""
+    bare = digits.lstrip("0")
+    return len(bare), bare

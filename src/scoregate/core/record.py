@@ -11,6 +11,7 @@ from scoregate.core.case import CaseResult, Status
 from scoregate.core.columns import Columns
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Usage
+from scoregate.core.history import History
 from scoregate.core.parts import ErrorInfo, EvaluatorInfo, Origin
 
 RECORD_VERSION = 1
@@ -109,7 +110,7 @@ class Run:
     are the ids of suites that were left out for want of something that they need, such as a model's key, `left_out` of
     those that matched no filter, as far as anybody saw them;
     `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
-    what the first have shown, which serve comparisons alone.
+    what the first have shown, which serve comparisons alone; `history` is what it knows of the runs before it.
     """
 
     id: str
@@ -132,6 +133,7 @@ class Run:
     left_out: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     extras: tuple[Run, ...] = ()
+    history: History = field(default_factory=History)
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property

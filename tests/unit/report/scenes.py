@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import NOW, Score, Told, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.view import ReportView
 from scoregate.core.conversation import Conversation, Ended, Turn
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.history import History
+from scoregate.core.lineage import following, line_of
 from scoregate.core.policy import Limits
 from scoregate.core.record import Script
 
@@ -87,6 +89,22 @@ def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
     )
 
 
+def earlier() -> History:
+    """Eight nights of main before the base: the bot gets worse and better, the judge of `rag` and a suite change."""
+    nights = zip((6, 4, 9, 5, 5, 2, 3, 1), (14, 12, 13, 11, 12, 10, 9, 10), strict=True)
+    last = make_base()
+    for night, (forgets, vague) in enumerate(nights, 1):
+        suites = [
+            bot(range(forgets), range(150, 150 + vague), slower=1 + forgets / 20),
+            rag("old" if night < 4 else "a"),
+        ]
+        suites += [router(range(forgets))] if night != 5 else []
+        at = {"finished": NOW - 7230 - 86_400 * (9 - night), "message": f"night {night}"}
+        made = make_run(*suites, commit=f"{night}f0e1d2", branch="main", **at)
+        last = following(made, line_of(last))
+    return line_of(last)
+
+
 def talking() -> ReportView:
     """Conversations that go wrong: a judge names the turn, or the answers leave those of the base."""
     return view_of(make_run(planner(2, 1)), make_base(planner(0, 0)), limits=Limits(min_pass_rate=0.9))
@@ -94,9 +112,10 @@ def talking() -> ReportView:
 
 def failing() -> ReportView:
     """Gates that fail, a drop, noise with its interval, a new suite, one that cannot be compared."""
-    base = make_base(bot(range(3), range(150, 160)), router(range(6)), rag("a"))
+    base = make_base(bot(range(3), range(150, 160)), router(range(6)), rag("a"), history=earlier())
     tone = Told("tone", [Trial(f"t{at}", [Score("is-friendly", 0.7, None)]) for at in range(30)])
     run = make_run(bot(range(2, 24), range(152, 165), slower=1.04), router(range(2, 5)), rag("b"), tone)
+    run = following(run, line_of(base))
     return view_of(run, base, limits=_GATES, policy_changes=("min_pass_rate for all suites: 1 → 0.9",))
 
 

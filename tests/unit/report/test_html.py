@@ -20,10 +20,13 @@ from scoregate.ci.report.html import render
 from scoregate.ci.report.html.packing import block
 from scoregate.ci.report.html.room import Room
 from scoregate.ci.report.html.spans import steps
+from scoregate.ci.report.make_view import make_view
 from scoregate.ci.report.view import ReportView
+from scoregate.core.compare import compare
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Assertion
-from scoregate.core.policy import Limits
+from scoregate.core.gate import judge
+from scoregate.core.policy import Limits, Policy
 from scoregate.core.record import Run
 
 BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
@@ -119,6 +122,25 @@ def test_cases_that_are_gone_or_new_are_listed() -> None:
         ("kept", 5),
         ("gone", 6),
     ]
+
+
+def test_a_base_of_several_runs_says_beside_which_cases_stand() -> None:
+    told = Told("demo", [Trial("h", [Score("e")])])
+    comparison = compare(make_run(told), make_base(told), pool=(make_base(told), make_base(told)))
+    page = text_of(make_view(comparison, judge(comparison, Policy()), CONTEXT))
+    assert "in the base, the newest of its 3 runs (across)" in page
+    assert "beside the newest of the 3 runs that make up the base" in page
+    assert "the newest of" not in text_of(SCENES["green"]())
+
+
+def test_cases_that_changed_alike_stand_as_people_count() -> None:
+    digests = ["f" * 32, "0" * 32]
+    hashes = ["case 10", "case 9", "", "b", "case 010a", *digests, "1" * 5000 + "x", "case 2", "²"]
+    told = Told("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
+    names = [row[NAME] for row in index(text_of(view_of(make_run(told), make_base(told))))]
+    assert names[:3] == [*digests, "(no name)"]
+    assert [name for name in names if name.startswith("case")] == ["case 2", "case 9", "case 10", "case 010a"]
+    assert len(names) == len(hashes)
 
 
 def test_an_evaluator_that_cannot_be_compared_moves_no_case() -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
+from scoregate.ci.archive.past import read_history
 from scoregate.core.case import STATUSES
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.history import History
 from scoregate.core.record import RECORD_VERSION, Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
@@ -70,6 +72,7 @@ class RunHead:
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
+    history: History = field(default_factory=History)
 
 
 # Far beyond what anybody has; a run that somebody made up must not take all time and memory.
@@ -97,8 +100,11 @@ def _suite_head(suite: SuiteResult) -> SuiteHead:
 
 
 def dump_head(head: RunHead) -> bytes:
-    """The text of `run.json`."""
-    return to_json(head, indent=2, inf_nan_mode="null", serialize_unknown=True) + b"\n"
+    """The text of `run.json`; the history, whose numbers nobody reads one by one, stands on one line at its end."""
+    text = to_json(head, indent=2, exclude={"history"}, inf_nan_mode="null", serialize_unknown=True)
+    if not head.history.runs:
+        return text + b"\n"
+    return text.removesuffix(b"\n}") + b',\n  "history": ' + to_json(head.history, inf_nan_mode="null") + b"\n}\n"
 
 
 def read_head(path: Path) -> RunHead:
@@ -111,6 +117,7 @@ def read_head(path: Path) -> RunHead:
         data = from_json(path.read_bytes(), allow_inf_nan=False)
         _check_version(path, data)
         _check_lengths(path, data)
+        data, notices = _with_history(data)
         head = TypeAdapter(RunHead).validate_python(data)
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}") from None
@@ -121,7 +128,15 @@ def read_head(path: Path) -> RunHead:
         raise _damaged(path, str(error)) from None
     if not (_is_time(head.started) and _is_time(head.finished)):
         raise _damaged(path, "its times are no times")
-    return head
+    return replace(head, notices=(*head.notices, *(f"{path.name}: {notice}" for notice in notices)))
+
+
+def _with_history(data: Any) -> tuple[Any, tuple[str, ...]]:
+    """The data with its history as one, and what is wrong with that."""
+    if not isinstance(data, dict):
+        return data, ()
+    history, notices = read_history(data.get("history"))
+    return {**data, "history": history}, notices
 
 
 def _is_time(seconds: float) -> bool:

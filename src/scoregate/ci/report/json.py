@@ -13,6 +13,7 @@ from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.case import CaseKey
 from scoregate.core.confirmation import Confirmation
+from scoregate.core.history import Past
 from scoregate.core.rows import Row
 
 SCHEMA_VERSION = 1
@@ -67,6 +68,7 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "errors": [asdict(error) for error in view.errors],
         "notices": list(view.notices),
         "models": list(view.models),
+        "history": [_past(one.past) for one in view.history],
     }
 
 
@@ -78,13 +80,17 @@ def _suite(suite: SuiteView) -> dict[str, Any]:
     whole = asdict(suite)
     for shown in ("index", "state", "passes", "spend_text", "time_s", "moved"):
         del whole[shown]
-    return whole
+    return whole | {"past": [None if took is None else took._asdict() for took in suite.past]}
 
 
 def _row(view: RowView) -> dict[str, Any]:
     row = asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
     del row["measure"]
-    return row
+    return row | {"past": [None if score is None else {"mean": score.mean, "n": score.n} for score in view.past]}
+
+
+def _past(past: Past) -> dict[str, Any]:
+    return asdict(past) | {"took": past.took._asdict()}
 
 
 def _quantity(row: Row) -> dict[str, Any]:

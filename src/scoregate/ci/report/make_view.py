@@ -12,6 +12,7 @@ from scoregate.ci.report.error_views import error_views
 from scoregate.ci.report.failing import picks
 from scoregate.ci.report.harvest import harvest
 from scoregate.ci.report.notices import notices
+from scoregate.ci.report.past_views import past_views
 from scoregate.ci.report.row_views import row_views
 from scoregate.ci.report.sides import sides
 from scoregate.ci.report.suite_views import suite_views
@@ -66,6 +67,7 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         cases_of=lambda index: run.suites[index].cases,
         base_cases=lambda: iter(comparison.base.cases if comparison.base else ()),
         sides=tuple(sides(comparison, context)),
+        history=tuple(past_views(run.history, context)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 NONE = "–"
 _AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))
 
@@ -84,6 +86,11 @@ def cost_change(dollars: float) -> str:
     if abs(dollars) < 0.00001:
         return "±0"
     return f"{'−' if dollars < 0 else '+'}{cost(abs(dollars))}"
+
+
+def moment(seconds: float) -> str:
+    """A time, seconds since the epoch: `2026-11-20 18:23 UTC`."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def count(number: int, noun: str) -> str:

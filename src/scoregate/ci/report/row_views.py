@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.text import name
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
+from scoregate.core.history import History, Score
+from scoregate.core.lineage import digest
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Label, Row
 from scoregate.core.rules import Conclusion, Finding
@@ -35,7 +37,8 @@ class RowView:
     """One evaluator of one suite: its numbers in `row`, and the same as text.
 
     `delta` stands without an interval where `low` is empty; `note` explains the label; of the `judged` trials that
-    have a threshold, `below` miss it; `gates` are the findings that name this evaluator.
+    have a threshold, `below` miss it; `gates` are the findings that name this evaluator. `past` is what it gave in the
+    runs before this one, empty where none are known, and `made_by` a digest of what the evaluator is, as theirs.
     """
 
     row: Row
@@ -51,6 +54,8 @@ class RowView:
     judged: int
     below: int
     gates: tuple[Finding, ...] = ()
+    past: tuple[Score | None, ...] = ()
+    made_by: str = ""
 
     @property
     def missed(self) -> tuple[Finding, ...]:
@@ -80,8 +85,9 @@ def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     suites = {suite.label: suite for suite in comparison.run.suites}
     findings = by_suite(verdict)
     left_out = set(comparison.gone) - set(comparison.missed)
+    history = comparison.run.history
     views = (
-        _view(row, suites.get(row.suite), findings.get(row.suite, ()))
+        _remembering(_view(row, suites.get(row.suite), findings.get(row.suite, ())), suites.get(row.suite), history)
         for row in comparison.rows
         if row.suite not in left_out
     )
@@ -120,6 +126,12 @@ def _view(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> R
         below=below,
         gates=tuple(found for found in findings if found.evaluator == row.evaluator),
     )
+
+
+def _remembering(view: RowView, suite: SuiteResult | None, history: History) -> RowView:
+    row = view.row
+    made_by = digest(suite.evaluators.get(row.evaluator)) if suite else ""
+    return replace(view, past=history.of(row.suite).scores.get(row.evaluator, ()), made_by=made_by)
 
 
 def _shown(mean: float | None, labels: Mapping[str, int]) -> str:

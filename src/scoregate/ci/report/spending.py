@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import ceil, isnan
+from math import isnan
 
 from scoregate.ci.report import numbers
+from scoregate.core.columns import percentiles
 from scoregate.core.record import SuiteResult
 
 
@@ -44,16 +44,8 @@ def total(column: Iterable[float | None]) -> float | None:
 
 def spend(suite: SuiteResult) -> Spend:
     """What a suite took."""
-    p50, p95 = _percentiles(suite.columns.durations_ms)
+    p50, p95 = percentiles(suite.columns.durations_ms, 0.5, 0.95)
     return Spend(p50, p95, suite.tokens, suite.cost)
-
-
-def _percentiles(column: array[float]) -> tuple[float | None, float | None]:
-    values = sorted(known(column))
-    if not values:
-        return None, None
-    p50, p95 = (values[ceil(share * len(values)) - 1] for share in (0.5, 0.95))
-    return p50, p95
 
 
 def spend_text(new: Spend, old: Spend | None) -> SpendText:

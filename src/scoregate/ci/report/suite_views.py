@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.row_views import State, by_suite
@@ -11,6 +11,7 @@ from scoregate.ci.report.spending import Spend, SpendText, spend, spend_text, to
 from scoregate.core.case import Status
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
+from scoregate.core.history import Took
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Label
 from scoregate.core.rules import Conclusion, Finding
@@ -20,7 +21,8 @@ from scoregate.core.rules import Conclusion, Finding
 class SuiteView:
     """One suite. `index` is its place within the run; counts are of trials; `time_s` sums what the trials took.
 
-    `moved` names what of latency, tokens and cost differs from the base by more than noise.
+    `moved` names what of latency, tokens and cost differs from the base by more than noise; `past` is what it came to
+    in the runs before this one, empty where none are known.
     """
 
     index: int
@@ -46,6 +48,7 @@ class SuiteView:
     spend_text: SpendText
     moved: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    past: tuple[Took | None, ...] = ()
 
 
 _STATES = {
@@ -61,7 +64,11 @@ def suite_views(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ..
     pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
     findings, moved = by_suite(verdict), _moved(comparison)
     return tuple(
-        _view(at, suite, pairs.get(at), state=_state(findings.get(suite.label, ())), moved=moved.get(suite.label, ()))
+        replace(
+            _view(at, suite, pairs.get(at), state=_state(findings.get(suite.label, ()))),
+            moved=moved.get(suite.label, ()),
+            past=comparison.run.history.of(suite.label).took,
+        )
         for at, suite in enumerate(comparison.run.suites)
     )
 
@@ -74,9 +81,7 @@ def _moved(comparison: Comparison) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def _view(
-    index: int, suite: SuiteResult, base: SuiteResult | None, *, state: State, moved: tuple[str, ...]
-) -> SuiteView:
+def _view(index: int, suite: SuiteResult, base: SuiteResult | None, *, state: State) -> SuiteView:
     columns, origin = suite.columns, suite.origin
     now, before = spend(suite), spend(base) if base else None
     return SuiteView(
@@ -101,7 +106,6 @@ def _view(
         spend=now,
         base_spend=before,
         spend_text=spend_text(now, before),
-        moved=moved,
         problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
     )
 

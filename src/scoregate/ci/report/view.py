@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from scoregate.ci.report.case_views import FailingCase
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.harvest import ErrorView
+from scoregate.ci.report.past_views import PastView
 from scoregate.ci.report.row_views import RowView, State
 from scoregate.ci.report.sides import Sides
 from scoregate.ci.report.suite_views import SuiteView
@@ -47,7 +48,8 @@ class ReportView:
     policy differs from the base's.
     `failing` are the newly failing cases, or, where there are none, the failing ones: the largest drops of
     `failing_total`. `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite,
-    `base_cases` those of the base. `sides` hold the scores of both.
+    `base_cases` those of the base. `sides` hold the scores of both. `history` is of the runs before this one, as far
+    as they are known, oldest first.
     """
 
     context: Context
@@ -79,6 +81,7 @@ class ReportView:
     cases_of: Callable[[int], Iterator[CaseResult]]
     base_cases: Callable[[], Iterator[CaseResult]]
     sides: tuple[Sides, ...]
+    history: tuple[PastView, ...] = ()
 
     @property
     def heading(self) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from math import ceil, isnan
 
 from scoregate.core.case import Status
+from scoregate.core.columns import percentiles
 from scoregate.core.record import SuiteResult
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedSuite
@@ -134,5 +134,5 @@ def quantity_limits(judged: JudgedSuite) -> Iterator[Finding]:
 
 def p95(values: Iterable[float]) -> float | None:
     """The 95th percentile, the smallest value that 95 % of the known ones do not exceed; None where none is known."""
-    known = sorted(value for value in values if not isnan(value))
-    return known[ceil(0.95 * len(known)) - 1] if known else None
+    (found,) = percentiles(values, 0.95)
+    return found

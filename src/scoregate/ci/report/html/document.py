@@ -15,6 +15,7 @@ from scoregate.ci.report.html.latency import spreads
 from scoregate.ci.report.html.page import template
 from scoregate.ci.report.html.room import LISTED
 from scoregate.ci.report.html.scatter import scatters
+from scoregate.ci.report.html.trails import trails
 from scoregate.ci.report.links import commit_url
 from scoregate.ci.report.view import ReportView
 
@@ -45,6 +46,7 @@ def _top(view: ReportView, found: Sequence[Entry]) -> dict[str, Any]:
         "style": assets.style(),
         "policy": assets.policy(),
         "forest": forest(rows),
+        "trails": trails(view, rows, view.suites[:ROWS]),
         "more_rows": len(view.rows) - len(rows),
         "scatters": scatters(rows, found, view.sides),
         "spreads": spreads(view.sides),

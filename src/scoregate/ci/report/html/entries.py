@@ -11,6 +11,7 @@ from scoregate.ci.report.sides import Sides
 from scoregate.ci.report.view import ReportView
 from scoregate.core.case import Status
 from scoregate.core.columns import Columns
+from scoregate.core.naming import place
 
 _ROUNDING = 1e-9
 
@@ -45,10 +46,13 @@ class Entry:
 
 
 def entries(view: ReportView) -> list[Entry]:
-    """Every case of every suite of the run, and those of their bases that are gone."""
+    """Every case of every suite of the run, and those of their bases that are gone.
+
+    Those that changed alike stand by suite, and as people count; where hashes are digests, as they finished.
+    """
     newly = {(label, key.hash) for label, key in view.newly_failing}
     found = (entry for at, sides in enumerate(view.sides) for entry in _of_suite(at, sides, newly))
-    return sorted(found, key=lambda entry: (entry.kind, entry.gain, entry.lowest))
+    return sorted(found, key=lambda entry: (entry.kind, entry.gain, entry.lowest, entry.suite, place(entry.hash)))
 
 
 def _of_suite(at: int, sides: Sides, newly: set[tuple[str, str]]) -> Iterator[Entry]:

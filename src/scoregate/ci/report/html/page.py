@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.compiled import environment
-from scoregate.ci.report.html import forest, latency, scatter
+from scoregate.ci.report.html import forest, latency, scatter, sparkline
 from scoregate.ci.report.html.entries import Kind
 from scoregate.ci.report.text import excerpt
 from scoregate.ci.report.text import name as one_name
@@ -62,6 +62,7 @@ def _environment() -> Environment:
     }
     made.filters |= {"shown": _shown, "listed": ", ".join, "max": max}
     made.globals = {"number": numbers, "forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency}
+    made.globals |= {"spark_plot": sparkline}
     return made
 
 

@@ -1,0 +1,62 @@
+"""What a run on one's own machine knows of those before it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from tests.integration.host.conftest import Project, Ran, suite
+
+OTHER = suite(good=1).replace("id='demo'", "id='other'")
+
+
+def means(ran: Ran) -> list[float | None]:
+    history: dict[str, Any] = ran.run["history"]
+    return [point and point[0] for point in history["suites"]["demo"]["scores"]["is-equals"]]
+
+
+def run_with(project: Project, *arguments: str, good: int, bad: int = 0, **environment: str) -> Ran:
+    project.write("evals/demo.py", suite(good=good, bad=bad))
+    ran = project.scoregate("run", *arguments, **environment)
+    assert ran.exit_code in (0, 1), ran.output
+    return ran
+
+
+def test_runs_into_one_folder_remember_each_other_and_the_report_shows_it(project: Project) -> None:
+    assert "history" not in run_with(project, good=1, bad=1).run
+    assert means(run_with(project, good=3, bad=1)) == [0.5]
+    last = run_with(project, good=4)
+    assert means(last) == [0.5, 0.75]
+    assert "last 2 runs: 0.500 … 0.750; now 1.000" in (last.out / "report.html").read_text("utf-8")
+    shown = project.scoregate("report", str(last.out / "run"), "--format", "html")
+    assert "last 2 runs: 0.500 … 0.750; now 1.000" in shown.output
+    assert [past["took"]["pass_rate"] for past in last.result["history"]] == [0.5, 0.75]
+
+
+def test_a_base_brings_its_own_past(project: Project) -> None:
+    run_with(project, good=1, bad=1)
+    base = run_with(project, good=4)
+    shutil.move(base.out, project.root / "base")
+    run_with(project, good=1, bad=3)
+    assert means(run_with(project, "--baseline", "base", good=4)) == [0.5, 1.0]
+
+
+def test_a_base_that_is_run_again_has_none_so_that_the_folder_is_asked(project: Project) -> None:
+    run_with(project, good=1, bad=1)
+    project.commit()
+    assert means(run_with(project, "--baseline", "rerun", good=4)) == [0.5]
+
+
+def test_what_another_project_left_in_the_folder_is_no_past(project: Project) -> None:
+    project.write("evals/demo.py", OTHER)
+    project.scoregate("run")
+    assert "history" not in run_with(project, good=1).run
+
+
+def test_a_secret_at_the_end_of_a_message_is_not_cut_into_pieces(project: Project) -> None:
+    secret = "sk-live-0123456789abcdef"
+    for _ in range(2):
+        ran = run_with(project, "-m", f"{'x' * 190}{secret}", good=1, MODEL_API_KEY=secret)
+    for name in ("run/run.json", "report.html", "result.json"):
+        assert "sk-live" not in (ran.out / name).read_text("utf-8"), name
+    assert ran.run["history"]["runs"][0]["message"] == f"{'x' * 190}***"

@@ -1,0 +1,82 @@
+"""The last runs in a browser: seen, pointed at, read aloud, printed, on a small screen and without script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.integration.page.conftest import Opener
+from tests.integration.page.test_access import needs_axe, violations
+from tests.integration.page.test_safety import VIOLATIONS
+from tests.unit.report.scenes import SCENES
+
+from scoregate.ci.report.html import render
+
+WORDS = "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995"
+
+
+@pytest.fixture(scope="module")
+def remembering(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("history") / "report.html"
+    path.write_text("".join(render(SCENES["failing"]())), encoding="utf-8")
+    return path
+
+
+def test_each_row_has_its_line_and_this_run_its_mark(remembering: Path, visit: Opener) -> None:
+    page = visit(remembering)
+    row = page.locator("table.forest tbody tr", has_text="has-all-substrings")
+    drawing = row.get_by_role("img", name=WORDS)
+    line, mark = drawing.locator("path.past").bounding_box(), drawing.locator("rect.estimate").bounding_box()
+    assert line is not None
+    assert mark is not None
+    assert line["width"] > 60
+    assert mark["x"] > line["x"] + line["width"]
+    assert mark["y"] > line["y"]
+    expect(page.locator("table.forest tbody tr", has_text="is-friendly").locator(".spark")).to_have_count(0)
+    drawing.locator("g").nth(2).locator("rect").hover()
+    pointed = page.evaluate("document.querySelector('svg.spark g:hover title').textContent")
+    assert pointed == "0.955 · main@3f0e1d2, 2025-10-03 08:52 UTC"
+
+
+def test_the_runs_are_behind_one_line_the_newest_first(remembering: Path, visit: Opener) -> None:
+    for options in ({}, {"java_script_enabled": False}):
+        page = visit(remembering, ready=False, **options)
+        table = page.get_by_role("region", name="Table of the last runs")
+        expect(table).to_be_hidden()
+        page.get_by_text("9 runs before this one").click()
+        expect(table.get_by_role("row").nth(1)).to_contain_text("main@a1b2c3d")
+        expect(table.get_by_role("row").nth(2)).to_contain_text("night 8")
+        expect(table.get_by_role("link").nth(1)).to_have_attribute(
+            "href", "https://github.com/o/r/commit/8f0e1d2" + "0" * 33
+        )
+
+
+def test_the_policy_of_the_page_refuses_none_of_it(remembering: Path, visit: Opener) -> None:
+    page = visit(remembering, ready=False)
+    page.add_init_script(VIOLATIONS)
+    page.reload()
+    page.wait_for_selector("html[data-ready=all]", state="attached")
+    assert page.evaluate("window.refused") is None
+    assert page.locator("path.past").first.evaluate("(each) => getComputedStyle(each).fill") == "none"
+
+
+@needs_axe
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_it(remembering: Path, visit: Opener, theme: str) -> None:
+    page = visit(remembering, color_scheme=theme, bypass_csp=True)
+    page.get_by_text("9 runs before this one").click()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [360, 820])
+def test_it_is_no_wider_than_a_small_screen(remembering: Path, visit: Opener, width: int) -> None:
+    page = visit(remembering, viewport={"width": width, "height": 780})
+    page.get_by_text("9 runs before this one").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_it_is_printed(remembering: Path, visit: Opener) -> None:
+    page = visit(remembering)
+    page.emulate_media(media="print")
+    expect(page.get_by_role("img", name=WORDS)).to_be_visible()

@@ -1,0 +1,111 @@
+"""The history of a run on disk: small, read back as it was, and never a reason not to read the run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.ci.test_archive import a_run, some, write
+
+from scoregate.ci.archive import amend_run, read_run
+from scoregate.ci.archive.past import read_history
+from scoregate.ci.remember import remember
+from scoregate.core.history import History, Past, Score, SuiteHistory, Took
+from scoregate.core.lineage import following, line_of
+from scoregate.core.record import Run
+
+HISTORY = History(
+    (Past("r1", 1.5, Took(0.5, 0.25, 812.0), "c" * 40, "main", "hi\n", dirty=True), Past("r2", 2.5, Took(), None)),
+    {"s0": SuiteHistory((Took(0.5, None, 10.0), None), {"e": (None, Score(0.25, 4, "a1b2c3d4"))})},
+)
+
+
+def test_it_is_read_back_as_it_was(tmp_path: Path) -> None:
+    write(tmp_path, some(2), a_run(history=HISTORY))
+    assert read_run(tmp_path).history == HISTORY
+    head = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    assert head["history"]["suites"]["s0"]["scores"] == {"e": [None, [0.25, 4, "a1b2c3d4"]]}
+
+
+def test_a_record_of_before_there_were_any_is_read(tmp_path: Path) -> None:
+    write(tmp_path, some(2))
+    assert "history" not in (tmp_path / "run.json").read_text("utf-8")
+    assert read_run(tmp_path).history == History()
+
+
+def test_amending_twice_changes_nothing(tmp_path: Path) -> None:
+    run = write(tmp_path, some(2), a_run(history=HISTORY))
+    before = (tmp_path / "run.json").read_bytes()
+    amend_run(tmp_path, read_run(tmp_path))
+    amend_run(tmp_path, replace(read_run(tmp_path), history=following(run, HISTORY).history))
+    assert (tmp_path / "run.json").read_bytes() == before
+
+
+def test_what_is_known_already_is_not_written_again(tmp_path: Path) -> None:
+    write(tmp_path, some(2))
+    run, written = read_run(tmp_path), list[Run]()
+    past = line_of(replace(run, id="before"))
+    assert [past.id for past in past.runs] == ["before"]
+    for _ in range(3):
+        run = remember(run, past, written.append)
+    assert written == [run]
+    assert run.history == past
+
+
+WRONG: dict[str, Any] = {
+    "no object": [1],
+    "too many runs": {"runs": [{"id": "x", "finished": 1, "took": [None, None, None]}] * 21},
+    "too many columns": {"runs": [], "suites": {"s": {"took": [], "scores": {str(at): [] for at in range(600)}}}},
+    "too long a name": {"runs": [], "suites": {"s" * 2_000_000: {"took": []}}},
+    "a column of another length": {"runs": [], "suites": {"s": {"took": [None]}}},
+    "a mean that is none": {"scores": {"e": [[2.0, 1, ""]]}},
+    "a count that is none": {"scores": {"e": [[0.5, -1, ""]]}},
+    "a digest without end": {"scores": {"e": [[0.5, 1, "x" * 1000]]}},
+    "a point that is none": {"scores": {"e": [{"mean": "high"}]}},
+    "a cost below nothing": {"took": [[None, -1, None]]},
+    "a pass rate above all": {"took": [[1.1, None, None]]},
+    "a time that is none": {"finished": -1},
+    "the end of time": {"finished": 1e300},
+    "a message without end": {"message": "x" * 1000},
+    "a branch that is a number": {"branch": 7},
+}
+
+
+def with_a_run(wrong: dict[str, Any]) -> dict[str, Any]:
+    """A history of one run in which one thing is wrong."""
+    suite = {"took": wrong.get("took", [None]), "scores": wrong.get("scores", {})}
+    past = {"id": "x", "finished": 1, "took": [None, None, None]}
+    return {
+        "runs": [past | {key: wrong[key] for key in ("finished", "message", "branch") if key in wrong}],
+        "suites": {"s": suite},
+    }
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_history_that_is_none_is_left_out_with_a_notice(tmp_path: Path, what: str) -> None:
+    wrong = WRONG[what]
+    write(tmp_path, some(2))
+    head = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    head["history"] = wrong if not isinstance(wrong, dict) or "runs" in wrong else with_a_run(wrong)
+    (tmp_path / "run.json").write_text(json.dumps(head), "utf-8")
+    run = read_run(tmp_path)
+    assert (run.history, run.complete, len(run.suites[0].columns)) == (History(), True, 2)
+    (notice,) = run.notices
+    assert notice.startswith("run.json: its history is left out: ")
+    assert len(notice) < 400
+
+
+def test_one_that_is_whole_passes_the_same_way() -> None:
+    assert read_history(with_a_run({}))[1] == ()
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
+def test_whatever_it_is_the_run_stays_readable(data: Any) -> None:
+    history, notices = read_history(data)
+    assert isinstance(history, History)
+    assert len(notices) <= 1

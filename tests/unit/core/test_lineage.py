@@ -1,0 +1,116 @@
+"""Runs remember those before them: the last ones, oldest first, never themselves, and never without a bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import to_json
+from tests.unit.core.builders import ERROR, Told, info, run_of, scored
+
+from scoregate.core.history import LONGEST, MOST_BYTES, MOST_RUNS, MOST_SERIES, History, Score
+from scoregate.core.lineage import following, line_of
+from scoregate.core.record import Run
+
+COMMITS = st.sampled_from([None, "a", "b", "c", "d"])
+Step: TypeAlias = tuple[str | None, bool, set[str]]
+STEPS = st.tuples(COMMITS, st.booleans(), st.sets(st.sampled_from(["x", "y", "z"])))
+
+
+def run(at: int, *suites: Told, commit: str | None = None, dirty: bool = False) -> Run:
+    made = run_of(*suites)
+    return replace(made, id=f"run-{at}", finished=float(at), commit=commit, dirty=dirty, branch="main")
+
+
+def chain(*runs: Run) -> Run:
+    """The last of them, each the base of the next."""
+    last = runs[0]
+    for each in runs[1:]:
+        last = following(each, line_of(last))
+    return last
+
+
+def means(history: History, suite: str = "demo", evaluator: str = "e") -> list[float | None]:
+    return [None if point is None else point.mean for point in history.of(suite).scores[evaluator]]
+
+
+def test_a_run_knows_what_those_before_it_measured() -> None:
+    first = run(1, Told(scored(1.0, 0.0, 0.0, ERROR)), commit="a")
+    history = chain(first, run(2, Told(scored(1.0, 1.0)), commit="b"), run(3, Told(scored(0.0)), commit="c")).history
+    assert [past.id for past in history.runs] == ["run-1", "run-2"]
+    assert means(history) == [pytest.approx(1 / 3, abs=1e-6), 1.0]
+    assert [point.n for point in history.of("demo").scores["e"] if point] == [3, 2]
+    assert history.runs[0].took.pass_rate == pytest.approx(1 / 3, abs=1e-6)
+    assert history.of("demo").took[1] == history.runs[1].took
+
+
+def test_what_was_not_there_is_no_number() -> None:
+    both = Told({"c": {"e": 1.0, "f": 0.5}}, evaluators=(info("e"), info("f")))
+    other = Told(scored(0.5), id="other", script="evals/other.py")
+    history = chain(run(1, both), run(2, Told(scored(0.0)), other), run(3, both, other), run(4, both)).history
+    assert means(history, evaluator="f") == [0.5, None, 0.5]
+    assert means(history, "other") == [None, 0.5, 0.5]
+    assert means(history) == [1.0, 0.0, 1.0]
+
+
+def test_another_run_of_a_commit_takes_the_place_of_the_earlier_one() -> None:
+    told = Told(scored(1.0))
+    again = chain(run(1, told, commit="a"), run(2, told, commit="b"), run(3, told, commit="a"), run(4, told))
+    assert [past.id for past in again.history.runs] == ["run-2", "run-3"]
+    dirty = chain(run(1, told, commit="a", dirty=True), run(2, told, commit="a", dirty=True), run(3, told))
+    assert [past.id for past in dirty.history.runs] == ["run-1", "run-2"]
+
+
+def test_a_line_that_shares_no_suite_is_none_of_the_run() -> None:
+    assert following(run(2, Told(scored(1.0), id="mine")), line_of(run(1, Told(scored(1.0))))).history == History()
+
+
+def test_an_evaluator_that_was_another_is_told_by_its_digest() -> None:
+    versions = [Told(scored(1.0), evaluators=(info(prompt=prompt),)) for prompt in "aab"]
+    history = line_of(chain(*(run(at, told) for at, told in enumerate(versions))))
+    one, same, other = (point.made_by if point else "" for point in history.of("demo").scores["e"])
+    assert one == same != other
+    unknown = line_of(run(1, Told(scored(1.0)))).of("demo").scores["e"][0]
+    assert unknown == Score(1.0, 1, "")
+
+
+@given(st.lists(STEPS, max_size=30))
+def test_a_chain_is_bounded_oldest_first_and_never_holds_a_run_twice(line: list[Step]) -> None:
+    last = run(0, Told(scored(1.0)))
+    for at, (commit, dirty, evaluators) in enumerate(line, 1):
+        names = sorted(evaluators | {"e"})
+        told = Told({"c": dict.fromkeys(names, at / 40)}, evaluators=tuple(map(info, names)))
+        last = following(run(at, told, commit=commit, dirty=dirty), line_of(last))
+        history = last.history
+        assert len(history.runs) <= MOST_RUNS
+        times = [past.finished for past in history.runs]
+        assert times == sorted(set(times))
+        assert last.id not in {past.id for past in history.runs}
+        clean = [past.commit for past in history.runs if past.commit and not past.dirty]
+        assert len(clean) == len(set(clean))
+        assert {len(each) for each in history.series()} == {len(history.runs)}
+        assert means(history)[-1] == pytest.approx((at - 1) / 40 if at > 1 else 1.0, abs=1e-6)
+        assert following(last, history) == last
+
+
+def test_what_has_no_room_is_left_out_by_whole_columns() -> None:
+    names = [f"e{at}" for at in range(MOST_SERIES + 50)]
+    told = Told({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
+    history = chain(run(1, told), run(2, told), run(3, told)).history
+    assert sum(1 for _ in history.series()) == MOST_SERIES
+    assert {len(each) for each in history.series()} == {2}
+
+
+def test_names_without_end_leave_room_for_the_others() -> None:
+    names = ["n" * MOST_BYTES, *(f"{at}" * 9000 for at in range(10, 60)), "short"]
+    told = Told({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
+    made = replace(run(1, told), message="é" * 1000, branch="b" * 1000)
+    history = chain(*(replace(made, id=f"{at}") for at in range(30))).history
+    assert len(to_json(history)) <= MOST_BYTES
+    assert names[0] not in history.of("demo").scores
+    assert means(history, evaluator="short") == [0.5] * MOST_RUNS
+    assert history.runs[0].message == "é" * LONGEST
+    assert history.runs[0].branch == "b" * LONGEST
