@@ -35,21 +35,29 @@ def command(run: Path | None, by: str | None, to: Path | None, back: Path | None
         raise UsageError("--export and --import cannot be had together")
     from scoregate.review.queue import queue_of
 
-    found = read_run(run or Path(settings_of(project_root(), {}).out))
+    folder = run or _newest(project_root())
+    found = read_run(folder)
     queue = queue_of(found)
     if to is not None:
         _give_out(queue, to, by or "")
     elif back is not None:
         _take_in(queue, back, by or "")
     else:
-        _serve(queue, _reviewer(by), found.message or "")
+        _serve(queue, _reviewer(by), title=found.message or "", folder=folder)
 
 
-def _serve(queue: Queue, reviewer: str, title: str) -> None:
+def _newest(root: Path) -> Path:
+    """Where the last run went, as a person would name it here."""
+    folder = root / settings_of(root, {}).out
+    here = Path.cwd().resolve()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _serve(queue: Queue, reviewer: str, *, title: str, folder: Path) -> None:
     from scoregate.review.desk import Desk
     from scoregate.review.serving import serve
 
-    desk = Desk(queue, open_store(), reviewer, title=title)
+    desk = Desk(queue, open_store(), reviewer, title=title, folder=str(folder))
     say(f"{reviewer}: {len(queue.battles)} battles to judge, {len(queue.judged)} scores of judges to look at")
     say("Judge at this address; Ctrl-C ends it:")
     serve(desk, say)

@@ -18,12 +18,12 @@ from scoregate.store import Store
 
 
 class Desk:
-    """One reviewer's place at a run, which is called `title`. Threads may share it."""
+    """One reviewer's place at a run, which is called `title` and is kept in `folder`. Threads may share it."""
 
-    def __init__(self, queue: Queue, store: Store, reviewer: str, *, title: str = "") -> None:
+    def __init__(self, queue: Queue, store: Store, reviewer: str, *, title: str = "", folder: str = "") -> None:
         self.battles = Battles(queue.battles, store, reviewer)
         self._judges = Corrections(queue.judged, store, reviewer)
-        self._title = title
+        self._title, self._folder = title, folder
         self._turn = threading.Lock()
         self._last: tuple[Hashable, str, bytes] = (None, "", b"")
 
@@ -77,7 +77,7 @@ class Desk:
     def _now(self) -> dict[str, Any]:
         battles = self.battles.rows()
         judges = self._judges.rows({row["key"] for row in battles if row["said"] is None})
-        about = {"reviewer": self.battles.reviewer, "run": self._title}
+        about = {"reviewer": self.battles.reviewer, "run": self._title, "folder": self._folder}
         withheld = len(self._judges.queue) - len(judges)
         told = {"battles": battles, "judges": judges, "agreement": self._judges.agreements()}
         return {**about, "withheld": withheld, **told}

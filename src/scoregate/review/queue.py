@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,7 @@ class Spool(Generic[T]):
 
     def __init__(self, row: Callable[[T], Row]) -> None:
         self._file = tempfile.TemporaryFile(prefix="scoregate-review-")  # noqa: SIM115 (as long as we live)
+        weakref.finalize(self, self._file.close)
         self._places: dict[str, tuple[int, int]] = {}
         self._rows: dict[str, Row] = {}
         self._row: Callable[[T], Row] = row
