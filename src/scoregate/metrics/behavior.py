@@ -48,8 +48,8 @@ class BehaviorJudge(Judge, OfOutputs):
         """As `Judge.shown`, the behavior first."""
         return {"behavior": subject.behavior, **super().shown(subject)}
 
-    def choices(self) -> tuple[Choice, ...]:
-        """As `Metric.choices`."""
+    def possible_scores(self) -> tuple[Choice, ...]:
+        """As `Metric.possible_scores`."""
         return Choice(1.0, YES), Choice(0.0, NO)
 
     def answers(self) -> str:

@@ -62,8 +62,8 @@ class CategoricalJudge(PromptJudge, OfOutputs):
         """As `Metric.parameters`."""
         return {"categories": list(self.categories), "passing_categories": list(self.passing_categories)}
 
-    def choices(self) -> tuple[Choice, ...]:
-        """As `Metric.choices`: all that passes is one score, all else another."""
+    def possible_scores(self) -> tuple[Choice, ...]:
+        """As `Metric.possible_scores`: all that passes is one score, all else another."""
         failing = [each for each in self.categories if each not in self.passing_categories]
         named = ((1.0, self.passing_categories), (0.0, failing))
         return tuple(Choice(score, ", ".join(names)) for score, names in named if names)

@@ -63,7 +63,7 @@ class Metric(abc.ABC):
         """Which way is up, for comparisons."""
         return True
 
-    def choices(self) -> tuple[Choice, ...]:
+    def possible_scores(self) -> tuple[Choice, ...]:
         """All the scores that it can give, by their names; none where it may give any."""
         return ()
 
