@@ -74,8 +74,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(STAGES, GROUND | PLAIN),
     "ci.book": GROUND | PLAIN | {"store"},
     "ci.discover": GROUND | PLAIN | {"store"},
+    "ci.since": GROUND | {"store"},
     "ci.publish": GROUND | PLAIN | {"ci.report"},
-    **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.book", "ci.publish"} for room in GLUE},
+    **{room: GROUND | PLAIN | STAGES | GLUE | {"ci.book", "ci.publish", "ci.since"} for room in GLUE},
     "cli": GROUND
     | PLAIN
     | STAGES

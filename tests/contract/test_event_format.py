@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,9 +23,11 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.core.parts import Choice
 from scoregate.core.wire import dump_event, parse_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
+CHOICES = (Choice(1, "good"), Choice(0.5))
 EVENTS: list[Event] = [
     SuiteStarted(
         suite="bot",
@@ -32,7 +35,9 @@ EVENTS: list[Event] = [
         time=1.5,
         origin=Origin("evals/bot.py", 7),
         evaluators=(
-            EvaluatorInfo("exact", Fingerprint("s", "p", "a", "m", "1.2"), False, True),
+            EvaluatorInfo(
+                "exact", Fingerprint("s", "p", "a", "m", "1.2"), False, True, (Choice(1, "good"), Choice(0.5))
+            ),
             EvaluatorInfo("other"),
         ),
         cases=2,
@@ -118,3 +123,21 @@ def test_a_program_in_another_language_may_leave_out_what_has_a_default() -> Non
         b'{"type":"suite_finished","suite":"s"}',
     ]
     assert [parse_event(line).type for line in lines] == [line.split(b'"')[3].decode() for line in lines]
+
+
+def test_lines_from_before_choices_were_told_are_read() -> None:
+    event = parse_event(b'{"type": "suite_started", "suite": "bot", "evaluators": [{"id": "exact", "battles": true}]}')
+    assert isinstance(event, SuiteStarted)
+    assert event.evaluators == (EvaluatorInfo("exact", battles=True),)
+
+
+def test_choices_that_are_too_many_or_no_scores_are_none_and_their_names_are_bounded() -> None:
+    line = b'{"type": "suite_started", "suite": "bot", "evaluators": [{"id": "exact", "choices": %b}]}'
+    for choices, kept in (
+        ([{"value": 0, "name": "x" * 1_000}], (Choice(0, "x" * 200),)),
+        ([{"value": 1}] * 101, ()),
+        ([{"value": 7}], ()),
+    ):
+        event = parse_event(line % json.dumps(choices).encode())
+        assert isinstance(event, SuiteStarted)
+        assert event.evaluators[0].choices == kept

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from anyio import to_thread
+
 from scoregate.ci.adapt import adapt
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.confirm import confirm
@@ -55,7 +57,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
         interpreter = await unless(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
         plan = make_plan(found, settings, interpreter=interpreter, root=ports.root)
         if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
-            baseline = await ports.rerun(plan, settings)
+            baseline = await _by_now(await ports.rerun(plan, settings), ports.reporting)
         plan = ports.arm(plan, baseline.run)
         history = await recall(baseline, settings, ports)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
@@ -72,8 +74,9 @@ def _not_kept(_: Run) -> None:
 
 
 async def gate_merged(run: Run, settings: Settings, reporting: Reporting, *, amend: Amend = _not_kept) -> Outcome:
-    """Judge a run that was put together from several, or made elsewhere; `amend` writes again what is known of it."""
+    """Judge a run that was put together from several, or made before; `amend` writes again what is known of it."""
     async with reporting.announced():
+        run = await to_thread.run_sync(reporting.counted, run)
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await first_baseline(settings, reporting)
         history = line_of(baseline.run) if baseline.run is not None else History()
@@ -85,6 +88,7 @@ async def _further(run: Run, baseline: Baseline, plan: Plan, settings: Settings,
     """What is run besides the suites themselves, where it was asked for: more repeats, confirmations."""
     if settings.repeats == "auto":
         run, baseline = await adapt(run, baseline, plan, settings, ports)
+        baseline = await _by_now(baseline, ports.reporting)
     return await confirm(judged(run, baseline, settings).comparison, plan, settings, ports), baseline
 
 
@@ -108,12 +112,16 @@ async def _told(outcome: Outcome, reporting: Reporting) -> Outcome:
     return replace(outcome, warnings=delivery.warnings, pending=delivery.pending, comment=comment)
 
 
+async def _by_now(baseline: Baseline, reporting: Reporting) -> Baseline:
+    return await to_thread.run_sync(baseline.with_runs, reporting.counted)
+
+
 async def first_baseline(settings: Settings, reporting: Reporting) -> Baseline:
-    """The first base that a source has; without one, why there is none."""
+    """The first base that a source has, with what people have said since; without one, why there is none."""
     notes = []
     for source in reporting.baselines:
         baseline = await source(settings)
         if baseline is not None and baseline.run is not None:
-            return baseline
+            return await _by_now(baseline, reporting)
         notes += [baseline.note] if baseline is not None else []
     return Baseline(None, "; ".join(notes))

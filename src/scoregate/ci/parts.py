@@ -45,11 +45,13 @@ class Rerun(Protocol):
 class Reporting:
     """Where a base comes from and reports go to.
 
-    `baselines` are asked in turn. `announced` is open from the start to the end of the story. `publish` delivers the
+    `baselines` are asked in turn. `counted` makes of a run that was made before what it is by now, with what people
+    have said since; it blocks. `announced` is open from the start to the end of the story. `publish` delivers the
     reports and returns what came of it.
     """
 
     baselines: Sequence[BaselineSource]
+    counted: Callable[[Run], Run]
     announced: Callable[[], AbstractAsyncContextManager[None]]
     publish: Callable[[Comparison, Verdict], Awaitable[Delivery]]
 

@@ -22,6 +22,7 @@ from scoregate.ci.publish.outlet import Delivery, Render
 from scoregate.ci.report import html, json, junit, markdown
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.scene import Scene, context_of, outlet_of
+from scoregate.ci.since import counted_since
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 
@@ -51,6 +52,7 @@ def reporting(scene: Scene) -> Reporting:
             partial(branch_baseline, connection=connection, base=base),
             partial(findable, scene.root, base=base),
         ),
+        counted=counted_since(scene.root),
         announced=check.open if check else _unannounced,
         publish=partial(_publish, scene, (*PUBLISHERS, check.publish) if check else PUBLISHERS),
     )

@@ -24,7 +24,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("review")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option("--by", metavar="NAME", envvar="SCOREGATE_REVIEWER", help="Who judges; default: git's user.name.")
-@click.option("--export", "to", type=_FILE, metavar="FILE", help="Write the battles for people elsewhere, and end.")
+@click.option("--export", "to", type=_FILE, metavar="FILE", help="Write what waits for people elsewhere, and end.")
 @click.option("--import", "back", type=_FILE, metavar="FILE", help="Take back a file that they have filled in.")
 def command(run: Path | None, by: str | None, to: Path | None, back: Path | None) -> None:
     """Judge what waits for people in RUN (default: the newest), and correct its judges.
@@ -36,36 +36,48 @@ def command(run: Path | None, by: str | None, to: Path | None, back: Path | None
         raise UsageError("--export and --import cannot be had together")
     from scoregate.review.queue import queue_of
 
-    found = read_run(run or Path(settings_of(project_root(), {}).out))
+    folder = run or _newest(project_root())
+    found = read_run(folder)
     queue = queue_of(found)
     if to is not None:
-        _give_out(queue, to)
+        _give_out(queue, to, by or "")
     elif back is not None:
         _take_in(queue, back, by or "")
     else:
-        _serve(queue, _reviewer(by), found.message or "")
+        _serve(queue, _reviewer(by), title=found.message or "", folder=folder)
 
 
-def _serve(queue: Queue, reviewer: str, title: str) -> None:
+def _newest(root: Path) -> Path:
+    """Where the last run went, as a person would name it here."""
+    folder = root / settings_of(root, {}).out
+    here = Path.cwd().resolve()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _serve(queue: Queue, reviewer: str, *, title: str, folder: Path) -> None:
     from scoregate.loopback.serving import serve
     from scoregate.review.app import app_of
-    from scoregate.review.desk import desk_of
+    from scoregate.review.desk import Desk
 
-    desk = desk_of(queue, open_store(), reviewer, title=title)
+    desk = Desk(queue, open_store(), reviewer, title=title, folder=str(folder))
     say(f"{reviewer}: {len(queue.battles)} battles to judge, {len(queue.judged)} scores of judges to look at")
     say("Judge at this address; Ctrl-C ends it:")
     serve(partial(app_of, desk), "review", lambda keys: say(keys.address))
 
 
-def _give_out(queue: Queue, file: Path) -> None:
-    from scoregate.review.exchange import exported
+def _give_out(queue: Queue, file: Path, reader: str) -> None:
+    from scoregate.review.sheets import to_give_out, written
 
+    battles, scores = to_give_out(queue, open_store(), reader)
     try:
         with file.open("w", encoding="utf-8") as out:
-            out.writelines(exported(queue.battles))
+            out.writelines(written(queue, battles, scores))
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from None
-    say(f"{file}: battles: {len(queue.battles)}; fill in `said` (left, right or tie), `by`, and `comment` if you like")
+    say(f"{file}: {len(battles)} battles, {len(scores)} scores of judges")
+    say("Fill in `said` (of a battle left, right or tie; of a score the right one), `by`, and `comment` if you like.")
+    if withheld := len(queue.judged) - len(scores):
+        say(f"{withheld} scores of outputs that fight in these battles are left out until they are judged.")
 
 
 def _take_in(queue: Queue, file: Path, by: str) -> None:
@@ -75,7 +87,7 @@ def _take_in(queue: Queue, file: Path, by: str) -> None:
         lines = file.read_bytes()
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    taken = take_in(open_store(), *imported(lines, queue.battles, origin=str(file), by=by))
+    taken = take_in(open_store(), imported(lines, queue, origin=str(file), by=by))
     say(f"{taken.added} added, {taken.changed} changed, {taken.known} known before, {taken.empty} not judged")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import gated
 from scoregate.cli.options import settings_of
 from scoregate.store import open_store
-from scoregate.store.counting import counting
+from scoregate.store.counting import counted
 
 
 def gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
@@ -29,10 +30,11 @@ def gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
 
 
 def rejudged(run: Path, baseline: Path | None, settings: Settings) -> Outcome:
-    """A finished run, with what people have said since, held against a base and judged under the present settings.
+    """A finished run and a base, both with what people have said since, judged under the present settings.
 
     Raises:
         RecordError: one of them cannot be read. StoreError: people's verdicts cannot be read.
     """
     found = Baseline(None, "no base was named") if baseline is None else baseline_at(baseline)
-    return judged(read_run(run, counting(open_store)), found, settings)
+    by_now = partial(counted, store=open_store)
+    return judged(by_now(read_run(run)), found.with_runs(by_now), settings)

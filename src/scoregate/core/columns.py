@@ -21,7 +21,8 @@ class Columns:
     """Rows in the order in which the trials finished; NaN where there is no number.
 
     `labels` counts, by evaluator, what was said without a score. `answers` names, by evaluator and row, the stored
-    answers that a score was made from, where all are known; `cached` rows were not run but read.
+    answers that a score was made from, where all are known; `cached` rows were not run but read. `contested` counts
+    those of the `pending` evaluations for which people have two outputs to choose between.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -42,6 +43,7 @@ class Columns:
     cached: set[int] = field(default_factory=set)
     unscored: int = 0
     pending: int = 0
+    contested: int = 0
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -68,6 +70,7 @@ class Columns:
             self.clusters[row] = case.cluster
         self.unscored += len(case.unscored)
         self.pending += len(case.pending)
+        self.contested += sum(name in case.contests for name in case.pending)
         if case.usage is not None and case.usage.cached:
             self.cached.add(row)
         self._add_usage(case)

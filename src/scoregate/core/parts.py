@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 SCHEMA_VERSION = 1
 MAX_MESSAGE = 4_000
 MAX_TRACEBACK = 16_000
+MOST_CHOICES, LONGEST_CHOICE = 100, 200
 EventType: TypeAlias = Literal[
     "suite_started",
     "case_started",
@@ -44,13 +45,32 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A score in [0, 1] that a judge may give, and what it calls that, where it has a name for it."""
+
+    value: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name[:LONGEST_CHOICE])
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluatorInfo:
-    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told."""
+    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told.
+
+    `choices` are all the scores that it can give; none where it may give any, or more than 100, or such as are none.
+    """
 
     id: str
     fingerprint: Fingerprint | None = None
     higher_is_better: bool = True
     battles: bool = False
+    choices: tuple[Choice, ...] = ()
+
+    def __post_init__(self) -> None:
+        sound = len(self.choices) <= MOST_CHOICES and all(0 <= choice.value <= 1 for choice in self.choices)
+        object.__setattr__(self, "choices", self.choices if sound else ())
 
 
 @dataclass(frozen=True, slots=True)

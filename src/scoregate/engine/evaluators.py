@@ -49,6 +49,7 @@ def scorer_of(evaluator: Any) -> Scorer:
         _fingerprint(evaluator),
         bool(getattr(evaluator, "higher_is_better", True)),
         battles=bool(getattr(evaluator, "_battles", False)),
+        choices=tuple(offered()) if callable(offered := getattr(evaluator, "_offered", None)) else (),
     )
     return Scorer(info, score, _max_concurrency(evaluator))
 

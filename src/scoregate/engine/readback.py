@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
 from scoregate.core.events import Event
-from scoregate.core.parts import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.parts import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 
 _KINDS: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
 
@@ -25,7 +25,8 @@ def own_event(line: bytes) -> Event:
 
 def _evaluator(said: Mapping[str, Any]) -> EvaluatorInfo:
     mark = said["fingerprint"]
-    return EvaluatorInfo(**{**said, "fingerprint": None if mark is None else Fingerprint(**mark)})
+    choices = tuple(Choice(**each) for each in said["choices"])
+    return EvaluatorInfo(**{**said, "fingerprint": None if mark is None else Fingerprint(**mark), "choices": choices})
 
 
 _PARTS: dict[str, Callable[[Any], Any]] = {

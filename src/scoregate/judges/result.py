@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Naming, Usage
-from scoregate.core.events import ErrorInfo
+from scoregate.core.parts import Choice, ErrorInfo
 from scoregate.core.scale import Scale
 from scoregate.judges.responses import Citation, Response
 from scoregate.judges.version import JudgeVersion
@@ -88,6 +88,13 @@ def result_of(judge: JudgeVersion, response: Response, *, prompt: str | None = N
     given = getattr(response, "value")  # noqa: B009
     value = (YES if given else NO) if isinstance(given, bool) else given
     return JudgeResult(judge, value, score_of(judge, value), response.reason, response.citations, prompt)
+
+
+def choices_of(judge: JudgeVersion) -> tuple[Choice, ...]:
+    """All the scores that it can give, by their names; none where it answers with any number."""
+    if judge.score_type == "binary":
+        return tuple(Choice(score, value) for value, score in _BINARY.items())
+    return tuple(Choice(each.score, each.value) for each in judge.categories if each.score is not None)
 
 
 def score_of(judge: JudgeVersion, value: str | float) -> float | None:

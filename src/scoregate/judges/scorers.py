@@ -18,7 +18,7 @@ from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.fingerprint import fingerprint
 from scoregate.judges.asking import Subject, prompt_version
 from scoregate.judges.code import Judge
-from scoregate.judges.result import JudgeResult
+from scoregate.judges.result import JudgeResult, choices_of
 from scoregate.judges.scoring import code_of, judged, responded
 from scoregate.judges.targets import grading_of, instance, name_of, target_of
 from scoregate.judges.version import JudgeVersion
@@ -47,7 +47,7 @@ def scorers_of(
     names = [each.name if counts[each.name] == 1 else f"{each.name}@{each.version}" for each in versions]
     return [
         Scorer(
-            EvaluatorInfo(name, fingerprint_of(each)),
+            EvaluatorInfo(name, fingerprint_of(each), choices=choices_of(each)),
             _scorer(each, read, partial(keep or _forget, name)),
             max_concurrency,
         )

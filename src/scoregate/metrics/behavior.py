@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from scoregate.core.parts import Choice
 from scoregate.errors import MetricError
 from scoregate.judging import Template, judge
 from scoregate.judging.answers import either
@@ -46,6 +47,10 @@ class BehaviorJudge(Judge, OfOutputs):
     def shown(self, subject: Subject) -> dict[str, str]:
         """As `Judge.shown`, the behavior first."""
         return {"behavior": subject.behavior, **super().shown(subject)}
+
+    def possible_scores(self) -> tuple[Choice, ...]:
+        """As `Metric.possible_scores`."""
+        return Choice(1.0, YES), Choice(0.0, NO)
 
     def answers(self) -> str:
         """As `Judge.answers`."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from scoregate.core.parts import Choice
 from scoregate.errors import MetricError
 from scoregate.judging import judge
 from scoregate.judging.answers import one_of
@@ -60,6 +61,12 @@ class CategoricalJudge(PromptJudge, OfOutputs):
     def parameters(self) -> Mapping[str, Any]:
         """As `Metric.parameters`."""
         return {"categories": list(self.categories), "passing_categories": list(self.passing_categories)}
+
+    def possible_scores(self) -> tuple[Choice, ...]:
+        """As `Metric.possible_scores`: all that passes is one score, all else another."""
+        failing = [each for each in self.categories if each not in self.passing_categories]
+        named = ((1.0, self.passing_categories), (0.0, failing))
+        return tuple(Choice(score, ", ".join(names)) for score, names in named if names)
 
     def answers(self) -> str:
         """As `Judge.answers`."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
+from scoregate.core.parts import Choice
 from scoregate.enums import TestType
 from scoregate.errors import MetricError, ModelError
 from scoregate.metrics.config import config_of, definition_of, kept, made_of, metric_of
@@ -61,6 +62,10 @@ class Metric(abc.ABC):
     def higher_is_better(self) -> bool:
         """Which way is up, for comparisons."""
         return True
+
+    def possible_scores(self) -> tuple[Choice, ...]:
+        """All the scores that it can give, by their names; none where it may give any."""
+        return ()
 
     def applies(self, subject: Subject) -> bool:
         """Whether it is for subjects of this type."""

@@ -70,7 +70,7 @@ def _evaluator(number: int, given: Any) -> Scorer:
 
 
 def _scorer(metric: Metric, read: Read, max_concurrency: int) -> Scorer:
-    info = EvaluatorInfo(metric.name, fingerprint_of(metric), metric.higher_is_better)
+    info = EvaluatorInfo(metric.name, fingerprint_of(metric), metric.higher_is_better, choices=metric.possible_scores())
     sync = isinstance(metric, FunctionMetric) and not metric.is_async
     return Scorer(info, _in_thread(metric, read) if sync else _in_loop(metric, read), max_concurrency)
 

@@ -19,7 +19,6 @@ from starlette.routing import Route
 from scoregate.errors import ScoregateError
 from scoregate.loopback.guard import Guard, Keys
 from scoregate.review.bodies import Correction, Judgement, read
-from scoregate.review.corrections import Corrections
 from scoregate.review.desk import Desk
 from scoregate.review.verdicts import Battles
 
@@ -35,13 +34,13 @@ def app_of(desk: Desk, keys: Keys) -> Starlette:
             Route("/", _page),
             Route("/favicon.ico", _nothing),
             Route("/static/{name}", _file),
-            Route("/state", _asked(desk.state)),
+            Route("/state", _looking(desk)),
             Route("/battles/{key}", _asked(desk.battles.shown)),
             Route("/battles/{key}", _judging(desk.battles), methods=["POST"]),
             Route("/battles/{key}", _asked(desk.battles.unjudge), methods=["DELETE"]),
-            Route("/judges/{key}", _asked(desk.judges.shown)),
-            Route("/judges/{key}", _correcting(desk.judges), methods=["POST"]),
-            Route("/judges/{key}", _asked(desk.judges.uncorrect), methods=["DELETE"]),
+            Route("/judges/{key}", _asked(desk.judged)),
+            Route("/judges/{key}", _correcting(desk), methods=["POST"]),
+            Route("/judges/{key}", _asked(desk.uncorrect), methods=["DELETE"]),
         ],
         middleware=[Middleware(Guard, keys=keys)],
         exception_handlers={HTTPException: _refused, ScoregateError: _failed, KeyError: _unknown},
@@ -57,6 +56,18 @@ def _asked(ask: Callable[..., Any]) -> Answer:
     return answer
 
 
+def _looking(desk: Desk) -> Answer:
+    """What there is by now, or, in no words, that it is what the page knows already."""
+
+    async def answer(request: Request) -> Response:
+        state = await to_thread.run_sync(desk.state, request.query_params.get("mark", ""))
+        if state is None:
+            return Response(status_code=HTTPStatus.NO_CONTENT)
+        return Response(state, media_type="application/json")
+
+    return answer
+
+
 def _judging(battles: Battles) -> Answer:
     async def answer(request: Request) -> Response:
         given = await read(request, Judgement)
@@ -66,10 +77,10 @@ def _judging(battles: Battles) -> Answer:
     return answer
 
 
-def _correcting(judges: Corrections) -> Answer:
+def _correcting(desk: Desk) -> Answer:
     async def answer(request: Request) -> Response:
         given = await read(request, Correction)
-        said = partial(judges.correct, request.path_params["key"], given.score, given.comments)
+        said = partial(desk.correct, request.path_params["key"], given.score, given.comments)
         return JSONResponse(await to_thread.run_sync(said))
 
     return answer

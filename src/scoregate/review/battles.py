@@ -19,6 +19,11 @@ class Side(StrEnum):
     RIGHT = "right"
     TIE = "tie"
 
+    @property
+    def mirrored(self) -> Side:
+        """The same with the outputs exchanged."""
+        return {Side.LEFT: Side.RIGHT, Side.RIGHT: Side.LEFT}.get(self, self)
+
 
 @dataclass(frozen=True, slots=True)
 class Battle:
@@ -36,41 +41,40 @@ class Battle:
     @property
     def key(self) -> str:
         """Tells it apart, and does not tell which output is which."""
-        return digest(self.evaluator, self.case, *sorted((self.baseline, self.challenger)))
-
-    def left(self, seed: str) -> Winner:
-        """Which output stands on the left; always the same for one seed, such as a reviewer's name."""
-        return (Winner.BASELINE, Winner.CHALLENGER)[int(digest("side", seed, self.key), 16) % 2]
+        return battle_key(self.evaluator, self)
 
     def texts(self, seed: str) -> tuple[str, str]:
-        """The outputs, the left one first."""
-        pair = self.baseline, self.challenger
-        return pair if self.left(seed) is Winner.BASELINE else pair[::-1]
+        """The outputs, the left one first; always the same for one seed, such as a reviewer's name."""
+        pair = sorted((self.baseline, self.challenger))
+        return (pair[1], pair[0]) if turned(self.key, seed) else (pair[0], pair[1])
 
-    def winner(self, side: Side, seed: str) -> Winner:
-        """Who wins when a reviewer says this."""
-        left = self.left(seed)
-        return {Side.LEFT: left, Side.RIGHT: left.mirrored}.get(side, Winner.TIE)
-
-    def side(self, winner: Winner, seed: str) -> Side:
-        """What a reviewer says when this one wins."""
-        return Side.TIE if winner is Winner.TIE else Side.LEFT if winner is self.left(seed) else Side.RIGHT
-
-    def verdict(self, winner: Winner, by: str, comment: str = "") -> Verdict:
-        """A person's word on it, as the store keeps it."""
+    def verdict(self, side: Side, by: str, *, seed: str, comment: str = "") -> Verdict:
+        """What a person says who saw it under this seed, as the store keeps it."""
+        wins = {Side.TIE: Winner.TIE}.get(side) or (
+            Winner.BASELINE if (side is Side.LEFT) == (self.texts(seed)[0] == self.baseline) else Winner.CHALLENGER
+        )
         return Verdict(
-            case=self.case, baseline=self.baseline, challenger=self.challenger, winner=winner, comment=comment, by=by
+            case=self.case, baseline=self.baseline, challenger=self.challenger, winner=wins, comment=comment, by=by
         )
 
-    def said(self, verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
-        """The verdicts on this pair, in either order, by who said them; of one person the last counts."""
-        found: dict[str, Verdict] = {}
-        for each in verdicts:
-            if each.case != self.case or {each.baseline, each.challenger} != {self.baseline, self.challenger}:
-                continue
-            straight = each.baseline == self.baseline
-            found[each.by] = each if straight else each.model_copy(update={"winner": each.winner.mirrored})
-        return found
+
+def battle_key(evaluator: str, pair: Battle | Verdict) -> str:
+    """Of a battle, or of the one that a verdict is on, whichever of its outputs that calls the baseline."""
+    return digest(evaluator, pair.case, *sorted((pair.baseline, pair.challenger)))
+
+
+def turned(key: str, seed: str) -> bool:
+    """Whether who sees a battle under this seed has on the left the output that comes second by the alphabet."""
+    return bool(int(digest("side", seed, key), 16) % 2)
+
+
+def side_of(verdict: Verdict) -> Side:
+    """What a verdict says to who has on the left the output that comes first by the alphabet."""
+    if verdict.winner is Winner.TIE:
+        return Side.TIE
+    first = min(verdict.baseline, verdict.challenger)
+    wins = verdict.baseline if verdict.winner is Winner.BASELINE else verdict.challenger
+    return Side.LEFT if wins == first else Side.RIGHT
 
 
 def digest(*words: str) -> str:

@@ -3,35 +3,53 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from scoregate.core.agreement import Agreement, agreement
 from scoregate.core.override import EvaluationOverrideComment
-from scoregate.review.judged import Fields, Judged, choices_of
-from scoregate.review.queue import Spool
-from scoregate.store import OVERRIDES, Override, Store, add_override, overrides
+from scoregate.review.heard import Heard
+from scoregate.review.judged import Judged, choices_of, judged_key
+from scoregate.review.overriding import keep_overrides, override_of
+from scoregate.review.queue import Row, Spool
+from scoregate.store import OVERRIDES, Override, Store
 from scoregate.store.words import remove
 
 
-@dataclass(frozen=True)
+class Mark(NamedTuple):
+    """What is kept in memory of an override."""
+
+    id: str
+    original_score: float
+    override_score: float
+    comments: tuple[EvaluationOverrideComment, ...]
+
+
+Marks = Mapping[str, Sequence[Mark]]
+
+
 class Corrections:
     """One reviewer's place at what judges said. Its methods block, and raise `StoreError` where the store refuses."""
 
-    queue: Spool[Judged]
-    store: Store
-    reviewer: str
+    def __init__(self, queue: Spool[Judged], store: Store, reviewer: str) -> None:
+        self.queue, self.reviewer = queue, reviewer
+        self._store = store
+        self._heard = Heard(store, OVERRIDES, key=judged_key, word=_mark)
+
+    def marks(self) -> Hashable:
+        """What differs once anything was said."""
+        return self._heard.marks(self._corrected()), self._heard.marks(self.queue.evaluators)
 
     def rows(self, waiting: Collection[str]) -> list[dict[str, Any]]:
         """A row for every score of a judge but those of outputs in battles that wait for this reviewer, whose keys
         are given: who has seen the output alone would know it again.
         """
-        words = self._words()
-        found = ((key, self.queue[key]) for key in self.queue)
-        shown = ((key, each) for key, each in found if not any(battle in waiting for battle in each.battles))
-        return [_row(key, each, each.said(words[each.evaluator, each.score]), self.reviewer) for key, each in shown]
+        words = {name: self._heard.of(name) for name in self.queue.evaluators}
+        shown = (row for row in self.queue.rows.values() if not any(battle in waiting for battle in row.battles))
+        return [self._row(row, words[row.evaluator].get(row.key, {})) for row in shown]
 
     def shown(self, key: str) -> dict[str, Any]:
         """A score, to be corrected.
@@ -39,23 +57,24 @@ class Corrections:
         Raises:
             KeyError: there is none of this key.
         """
-        judged = self.queue[key]
-        said = judged.said(overrides(self.store, judged.evaluator))
+        judged, row = self.queue[key], self.queue.rows[key]
+        said = self._said(row)
         mine = said.get(self.reviewer)
-        comments = [asdict(each) for each in mine.comments] if mine else []
-        texts = {"inputs": _fields(judged.inputs), "outputs": _fields(judged.outputs), "reason": judged.reason}
-        choices = choices_of(self._scores.get(judged.evaluator, ()))
-        return {**_row(key, judged, said, self.reviewer), **texts, "choices": choices, "comments": comments}
+        comments = [asdict(each) for each in mine[-1].comments] if mine else []
+        fields = {"inputs": [asdict(each) for each in judged.inputs], "outputs": [asdict(e) for e in judged.outputs]}
+        choices = [asdict(each) for each in choices_of(judged, self._scores[judged.evaluator])]
+        told = {"reason": judged.reason, "choices": choices, "only": bool(judged.choices), "comments": comments}
+        return {**self._row(row, said), **fields, **told}
 
     def correct(self, key: str, score: float, comments: Iterable[EvaluationOverrideComment]) -> dict[str, Any]:
         """Keep what the reviewer says of a score, in the place of what they said before.
 
         Raises:
-            KeyError: there is none of this key.
+            KeyError: there is none of this key. UsageError: the judge has choices, and this is none of them.
         """
         judged = self.queue[key]
-        kept = add_override(self.store, judged.evaluator, judged.override(score, comments), by=self.reviewer)
-        self._unsay(judged, but=kept.id)
+        said = override_of(judged, score, self.reviewer, comments=comments)
+        keep_overrides(self._store, judged.evaluator, [said])
         return self.shown(key)
 
     def uncorrect(self, key: str) -> dict[str, Any]:
@@ -64,47 +83,44 @@ class Corrections:
         Raises:
             KeyError: there is none of this key.
         """
-        self._unsay(self.queue[key])
+        row = self.queue.rows[key]
+        if gone := [mark.id for mark in self._said(row).get(self.reviewer, ())]:
+            remove(self._store, OVERRIDES, (row.evaluator,), gone)
         return self.shown(key)
 
     def agreements(self) -> list[dict[str, Any]]:
         """How well each judge that people have corrected agrees with them, as `scoregate agreement` tells it."""
-        found = ((shelf[0], agreement(overrides(self.store, shelf[0]))) for shelf in self.store.shelves(OVERRIDES))
-        return [_figures(name, each) for name, each in found if each is not None]
+        said = ((name, self._heard.of(name).values()) for name in self._corrected())
+        return [_figures(name, found) for name, each in said if (found := agreement(_marks(each))) is not None]
 
     @cached_property
     def _scores(self) -> Mapping[str, set[float]]:
         found: defaultdict[str, set[float]] = defaultdict(set)
-        for key in self.queue:
-            judged = self.queue[key]
-            found[judged.evaluator].add(judged.score)
+        for row in self.queue.rows.values():
+            found[row.evaluator].add(row.score)
         return found
 
-    def _unsay(self, judged: Judged, but: str = "") -> None:
-        """Words on the same score may have another id: those of files."""
-        mine = [each for each in overrides(self.store, judged.evaluator) if each.by == self.reviewer]
-        same = [each.id for each in mine if judged.said([each])]
-        if gone := [name for name in same if name != but]:
-            remove(self.store, OVERRIDES, (judged.evaluator,), gone)
+    def _corrected(self) -> list[str]:
+        return [shelf[0] for shelf in self._store.shelves(OVERRIDES)]
 
-    def _words(self) -> Mapping[tuple[str, float], list[Override]]:
-        found: defaultdict[tuple[str, float], list[Override]] = defaultdict(list)
-        for name in self._scores:
-            for each in overrides(self.store, name):
-                found[name, each.original_score].append(each)
-        return found
+    def _said(self, row: Row) -> Marks:
+        return self._heard.of(row.evaluator).get(row.key, {})
 
-
-def _row(key: str, judged: Judged, said: Mapping[str, Override], reviewer: str) -> dict[str, Any]:
-    scores = {by: each.override_score for by, each in said.items()}
-    mine = scores.pop(reviewer, None)
-    row = {"key": key, "suite": judged.suite, "evaluator": judged.evaluator, "name": judged.name}
-    others = [{"by": by, "said": score} for by, score in sorted(scores.items())]
-    return {**row, "score": judged.score, "said": mine, "others": others if mine is not None else []}
+    def _row(self, row: Row, said: Marks) -> dict[str, Any]:
+        mine = said[self.reviewer][-1].override_score if self.reviewer in said else None
+        others = [(by, marks[-1].override_score) for by, marks in sorted(said.items()) if by != self.reviewer]
+        about = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name, "score": row.score}
+        shown = [{"by": by, "said": score} for by, score in others] if mine is not None else []
+        return {**about, "said": mine, "others": shown}
 
 
-def _fields(fields: Fields) -> list[dict[str, str]]:
-    return [asdict(each) for each in fields]
+def _mark(said: Override) -> Mark:
+    return Mark(said.id, said.original_score, said.override_score, said.comments)
+
+
+def _marks(said: Iterable[Marks]) -> Iterator[Mark]:
+    for words in said:
+        yield from chain.from_iterable(words.values())
 
 
 def _figures(name: str, found: Agreement) -> dict[str, Any]:

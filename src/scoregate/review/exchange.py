@@ -1,39 +1,33 @@
-"""Battles for people elsewhere: a file of JSON lines, as blind as the page, and what comes back."""
+"""What people elsewhere said: a file of lines that they have filled in, taken into the store whole or not at all."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import astuple, dataclass, field
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
+from scoregate.core.override import EvaluationOverrideComment
 from scoregate.errors import UsageError
 from scoregate.review.battles import Battle, Side
-from scoregate.review.queue import Spool
-from scoregate.store import VERDICTS, Store, Verdict
-from scoregate.store.words import keep
+from scoregate.review.judged import Judged
+from scoregate.review.overriding import keep_overrides, override_of
+from scoregate.review.queue import Queue
+from scoregate.review.sheets import SEED, SHEETS, BattleSheet, ScoreSheet
+from scoregate.review.verdicts import keep_verdicts
+from scoregate.store import Override, Store, Verdict
 
-_SEED = "elsewhere"
 _MOST_TOLD = 20
 
 
-class Sheet(BaseModel):
-    """One line: a battle, and room for who judges it. `said` is left, right or tie; empty where nobody has."""
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The words in a file, by evaluator, and how many of its lines say nothing."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    key: str
-    suite: str = ""
-    evaluator: str = ""
-    case: str = ""
-    rubric: str = ""
-    input: str = ""
-    left: str
-    right: str
-    said: str = Field(default="", pattern="^(left|right|tie|)$")
-    comment: str = Field(default="", max_length=10_000)
-    by: str = ""
+    verdicts: dict[str, list[Verdict]] = field(default_factory=lambda: defaultdict(list))
+    overrides: dict[str, list[Override]] = field(default_factory=lambda: defaultdict(list))
+    empty: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +40,8 @@ class Taken:
     empty: int
 
 
-def exported(battles: Spool[Battle]) -> Iterator[str]:
-    """A line a battle, each with its end."""
-    for key in battles:
-        battle = battles[key]
-        left, right = battle.texts(_SEED)
-        about = {"suite": battle.suite, "evaluator": battle.evaluator, "case": battle.name, "rubric": battle.rubric}
-        yield Sheet(key=key, **about, input=battle.input, left=left, right=right).model_dump_json() + "\n"
-
-
-def imported(lines: bytes, battles: Spool[Battle], *, origin: str, by: str) -> tuple[dict[str, list[Verdict]], int]:
-    """The verdicts of a file by evaluator, and how many of its lines say nothing.
+def imported(data: bytes, queue: Queue, *, origin: str, by: str) -> Said:
+    """What a file says.
 
     Args:
         origin: how the file is called. by: who judged where a line does not say.
@@ -64,52 +49,82 @@ def imported(lines: bytes, battles: Spool[Battle], *, origin: str, by: str) -> t
     Raises:
         UsageError: all that is wrong with it, each with its line.
     """
-    said: dict[str, list[Verdict]] = {}
-    wrong, empty = [], 0
-    for number, line in enumerate(lines.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        if not line.strip():
-            continue
+    said, wrong = Said(), []
+    for number, line in _lines(data):
         try:
-            found = _verdict(line, battles, by)
+            _hear(said, number, _sheet(line), queue=queue, by=by)
         except ValueError as error:
             wrong.append(f"{origin}:{number}: {error}")
-            continue
-        if found is None:
-            empty += 1
-        else:
-            said.setdefault(found[0], []).append(found[1])
+        except UsageError as error:
+            wrong.append(f"{origin}:{number}: {error.message}")
     if wrong:
         more = [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
         raise UsageError("\n".join([*wrong[:_MOST_TOLD], *more]), advice="Nothing was imported.")
-    return said, empty
+    return said
 
 
-def take_in(store: Store, said: dict[str, list[Verdict]], empty: int) -> Taken:
-    """Keep the verdicts; a later word of a person on a battle replaces an earlier one.
+def take_in(store: Store, said: Said) -> Taken:
+    """Keep the words; a later one of a person on the same thing replaces an earlier one.
 
     Raises:
         StoreError: they could not be written.
     """
-    kept = [keep(store, VERDICTS, (evaluator,), verdicts) for evaluator, verdicts in said.items()]
-    return Taken(
-        sum(each.added for each in kept), sum(each.changed for each in kept), sum(each.known for each in kept), empty
-    )
+    kept = [keep_verdicts(store, name, words) for name, words in said.verdicts.items()]
+    kept += [keep_overrides(store, name, words) for name, words in said.overrides.items()]
+    added, changed, known = (sum(column) for column in zip(*map(astuple, kept), strict=True)) if kept else (0, 0, 0)
+    return Taken(added, changed, known, len(said.empty))
 
 
-def _verdict(line: bytes, battles: Spool[Battle], by: str) -> tuple[str, Verdict] | None:
+def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1)
+    return ((number, line) for number, line in lines if line.strip())
+
+
+def _sheet(line: bytes) -> BattleSheet | ScoreSheet:
     try:
-        sheet = Sheet.model_validate_json(line)
+        return SHEETS.validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'line'}: {first['msg']}") from None
-    if sheet.key not in battles:
-        raise ValueError(f"key: no battle {sheet.key!r:.40} waits in this run")
-    battle = battles[sheet.key]
-    if battle.texts(_SEED) != (sheet.left, sheet.right):
-        raise ValueError("left, right: these are not the outputs of this battle, as they were exported")
-    if not sheet.said:
-        return None
-    if not (name := sheet.by.strip() or by):
+        where = ".".join(str(part) for part in first["loc"][1:])
+        raise ValueError(f"{where or 'line'}: {first['msg']}") from None
+
+
+def _hear(said: Said, number: int, sheet: BattleSheet | ScoreSheet, *, queue: Queue, by: str) -> None:
+    if isinstance(sheet, BattleSheet):
+        battle = _battle(sheet, queue)
+        if name := _speaker(sheet, by, said=sheet.said != ""):
+            verdict = battle.verdict(Side(sheet.said), name, seed=SEED, comment=sheet.comment)
+            said.verdicts[battle.evaluator].append(verdict)
+            return
+    else:
+        judged = _judged(sheet, queue)
+        if (name := _speaker(sheet, by, said=sheet.said is not None)) and sheet.said is not None:
+            comments = [EvaluationOverrideComment("", "", sheet.comment)] if sheet.comment else []
+            said.overrides[judged.evaluator].append(override_of(judged, sheet.said, name, comments=comments))
+            return
+    said.empty.append(number)
+
+
+def _speaker(sheet: BattleSheet | ScoreSheet, by: str, *, said: bool) -> str:
+    """Who said something; empty where nothing is said."""
+    if said and not (sheet.by.strip() or by):
         raise ValueError("by: nobody says who judged; fill it in, or name them with --by")
-    said = battle.verdict(battle.winner(Side(sheet.said), _SEED), name, sheet.comment)
-    return battle.evaluator, said.model_copy(update={"created_at": datetime.now(UTC)})
+    return (sheet.by.strip() or by) if said else ""
+
+
+def _battle(sheet: BattleSheet, queue: Queue) -> Battle:
+    if sheet.key not in queue.battles:
+        raise ValueError(f"key: no battle {sheet.key!r:.40} waits in this run")
+    battle = queue.battles[sheet.key]
+    if battle.texts(SEED) != (sheet.left, sheet.right):
+        raise ValueError("left, right: these are not the outputs of this battle, as they were given out")
+    return battle
+
+
+def _judged(sheet: ScoreSheet, queue: Queue) -> Judged:
+    if sheet.key not in queue.judged:
+        raise ValueError(f"key: this run has no judge's score {sheet.key!r:.40}")
+    judged = queue.judged[sheet.key]
+    if (judged.score, judged.inputs, judged.outputs) != (sheet.score, sheet.inputs, sheet.outputs):
+        raise ValueError("score, inputs, outputs: these are not what was judged, as it was given out")
+    return judged

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.core.override import EvaluationOverrideField
+from scoregate.core.parts import Choice
 from scoregate.core.record import SuiteResult
+from scoregate.errors import UsageError
 from scoregate.review.battles import digest, text_of
 from scoregate.store import Override
 
 Fields = tuple[EvaluationOverrideField, ...]
+_MOST_GUESSED = 7
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judge's score of one output, in [0, 1], and why; `battles` are the keys of those in which the output fights."""
+    """A judge's score of one output, in [0, 1], and why.
+
+    `battles` are the keys of those in which the output fights; `choices` are the scores that the judge can give, none
+    where that is not known.
+    """
 
     evaluator: str
     suite: str
@@ -27,22 +36,34 @@ class Judged:
     inputs: Fields
     outputs: Fields
     battles: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
 
     @property
     def key(self) -> str:
         """Tells it apart."""
-        texts = [field.value for field in (*self.inputs, *self.outputs)]
-        return digest(self.evaluator, f"{self.score!r}", *texts)
+        return _key(self.evaluator, self.score, self.inputs, outputs=self.outputs)
 
-    def override(self, score: float, comments: Iterable[EvaluationOverrideComment]) -> EvaluationOverride:
-        """A person's correction, as the store takes it."""
-        return EvaluationOverride(self.score, score, list(self.inputs), list(self.outputs), list(comments))
+    def checked(self, score: float) -> float:
+        """A person's score: one of the judge's choices, where these are known, or its own.
 
-    def said(self, overrides: Iterable[Override]) -> dict[str, Override]:
-        """The corrections of this score, by who made them; of one person the last counts."""
-        about = self.score, self.inputs, self.outputs
-        same = (each for each in overrides if (each.original_score, each.input_fields, each.output_fields) == about)
-        return {each.by: each for each in same}
+        Raises:
+            UsageError: it is none of them.
+        """
+        known = [*self.choices, Choice(self.score)] if self.choices else [Choice(score)]
+        if found := [each.value for each in known if abs(each.value - score) <= _NEAR]:
+            return found[0]
+        told = ", ".join(f"{each.value:g} ({each.name})" if each.name else f"{each.value:g}" for each in self.choices)
+        raise UsageError(f"score: {self.evaluator} chooses among {told}, and {score:g} is none of them")
+
+
+def judged_key(evaluator: str, override: Override) -> str:
+    """Of the score that an override corrects."""
+    return _key(evaluator, override.original_score, override.input_fields, outputs=override.output_fields)
+
+
+def _key(evaluator: str, score: float, inputs: Fields, *, outputs: Fields) -> str:
+    fields = json.dumps([[(each.id, each.name, each.value) for each in side] for side in (inputs, outputs)])
+    return digest(evaluator, repr(float(score)), fields)
 
 
 def judged_of(case: CaseResult, suite: SuiteResult, battles: Iterable[str]) -> Iterator[Judged]:
@@ -56,9 +77,17 @@ def judged_of(case: CaseResult, suite: SuiteResult, battles: Iterable[str]) -> I
         reason = _reason(evaluation)
         if case.output is None or not (reason or _asks(suite, name, evaluation)):
             continue
-        inputs, outputs = fields_of("input", case.input), fields_of("output", case.output)
-        title = case.name or case.hash
-        yield Judged(name, suite.label, title, evaluation.score, reason, inputs, outputs, battles)
+        yield Judged(
+            evaluator=name,
+            suite=suite.label,
+            name=case.name or case.hash,
+            score=evaluation.score,
+            reason=reason,
+            inputs=fields_of("input", case.input),
+            outputs=fields_of("output", case.output),
+            battles=battles,
+            choices=suite.evaluators[name].choices if name in suite.evaluators else (),
+        )
 
 
 def fields_of(name: str, value: object) -> Fields:
@@ -68,13 +97,18 @@ def fields_of(name: str, value: object) -> Fields:
     return (EvaluationOverrideField(name, name, text_of(value)),)
 
 
-def choices_of(seen: Iterable[float]) -> Sequence[float]:
-    """The scores that a judge is known to give, the best first; none where they are too many for choices."""
-    found = sorted({0.0, 1.0, *seen}, reverse=True)
-    return found if len(found) <= _MOST_CHOICES else ()
+def choices_of(judged: Judged, seen: Iterable[float]) -> Sequence[Choice]:
+    """What is offered to who corrects a score, the best first: the judge's choices, each score once by all its names.
 
-
-_MOST_CHOICES = 7
+    Where these are not known, what the judge is seen to give; nothing where that is too much to choose among.
+    """
+    names: dict[float, list[str]] = {}
+    for each in judged.choices:
+        names.setdefault(each.value, []).append(each.name)
+    if not names:
+        guessed = {0.0, 1.0, *seen}
+        names = {score: [] for score in guessed} if len(guessed) <= _MOST_GUESSED else {}
+    return [Choice(score, " / ".join(filter(None, names[score]))) for score in sorted(names, reverse=True)]
 
 
 def _asks(suite: SuiteResult, name: str, evaluation: Evaluation) -> bool:

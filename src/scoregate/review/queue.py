@@ -1,37 +1,65 @@
-"""What there is to judge in a run: kept in a temporary file, so that memory follows its number, not its size."""
+"""What there is to judge in a run: texts in a temporary file, so that memory follows its number, not its size."""
 
 from __future__ import annotations
 
 import pickle
 import tempfile
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
 
 from scoregate.core.record import Run
 from scoregate.review.battles import Battle, battles_of
 from scoregate.review.judged import Judged, judged_of
+from scoregate.review.order import natural
 
 T = TypeVar("T", Battle, Judged)
 
 
-class Spool(Generic[T]):
-    """Things to judge by suite, evaluator and name, each once. Threads may share it."""
+class Row(NamedTuple):
+    """What lists tell of one thing, without its texts; `score` and `battles` are of judges' scores alone."""
 
-    def __init__(self) -> None:
+    key: str
+    suite: str
+    evaluator: str
+    name: str
+    score: float = 0.0
+    battles: tuple[str, ...] = ()
+
+
+class Spool(Generic[T]):
+    """Things to judge by suite, evaluator and name, each once. Filled, it may be shared by threads."""
+
+    def __init__(self, row: Callable[[T], Row]) -> None:
         self._file = tempfile.TemporaryFile(prefix="scoregate-review-")  # noqa: SIM115 (as long as we live)
+        weakref.finalize(self, self._file.close)
         self._places: dict[str, tuple[int, int]] = {}
-        self._names: dict[str, tuple[str, str, str]] = {}
+        self._rows: dict[str, Row] = {}
+        self._row: Callable[[T], Row] = row
         self._turn = threading.Lock()
 
     def add(self, item: T) -> None:
-        """Take one in, unless there is one of its key."""
-        if (key := item.key) not in self._places:
+        """Take one in, unless there is one of its key; before anything is asked."""
+        row = self._row(item)
+        if row.key not in self._places:
             data = pickle.dumps(item)
-            self._places[key] = self._file.tell(), len(data)
+            self._places[row.key] = self._file.tell(), len(data)
             self._file.write(data)
-            self._names[key] = item.suite, item.evaluator, item.name
+            self._rows[row.key] = row
+
+    @cached_property
+    def rows(self) -> Mapping[str, Row]:
+        """All of them by key, in order."""
+        order = sorted(self._rows.values(), key=lambda row: (natural(row.suite), row.evaluator, natural(row.name)))
+        return {row.key: row for row in order}
+
+    @cached_property
+    def evaluators(self) -> tuple[str, ...]:
+        """Whose they are."""
+        return tuple(sorted({row.evaluator for row in self._rows.values()}))
 
     def __len__(self) -> int:
         return len(self._places)
@@ -40,7 +68,7 @@ class Spool(Generic[T]):
         return key in self._places
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._places, key=self._names.__getitem__))
+        return iter(self.rows)
 
     def __getitem__(self, key: str) -> T:
         """The one of this key.
@@ -65,7 +93,7 @@ class Queue:
 
 def queue_of(run: Run) -> Queue:
     """Read the cases of a run once."""
-    queue = Queue(Spool(), Spool())
+    queue = Queue(Spool(_battle_row), Spool(_judged_row))
     for case in run.cases:
         suite = run.suites[case.suite]
         battles = list(battles_of(case, suite.label))
@@ -74,3 +102,11 @@ def queue_of(run: Run) -> Queue:
         for judged in judged_of(case, suite, [battle.key for battle in battles]):
             queue.judged.add(judged)
     return queue
+
+
+def _battle_row(battle: Battle) -> Row:
+    return Row(battle.key, battle.suite, battle.evaluator, battle.name)
+
+
+def _judged_row(judged: Judged) -> Row:
+    return Row(judged.key, judged.suite, judged.evaluator, judged.name, judged.score, judged.battles)

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
-from scoregate.review.battles import Battle, Side
-from scoregate.review.queue import Spool
-from scoregate.store import VERDICTS, Store, Verdict, add_verdict, verdicts
-from scoregate.store.words import remove
-
-Words = Mapping[tuple[str, str], list[Verdict]]
+from scoregate.review.battles import Battle, Side, battle_key, side_of, turned
+from scoregate.review.heard import Heard
+from scoregate.review.queue import Row, Spool
+from scoregate.store import VERDICTS, Store, Verdict
+from scoregate.store.words import Kept, keep, remove
 
 
-@dataclass(frozen=True, slots=True)
+class Vote(NamedTuple):
+    """What is kept in memory of a verdict; `side` is as `side_of` tells it."""
+
+    id: str
+    side: Side
+    comment: str
+
+
+Votes = Mapping[str, Sequence[Vote]]
+
+
 class Battles:
     """One reviewer's place at the battles of a run. Its methods block; `StoreError`: the store refuses."""
 
-    queue: Spool[Battle]
-    store: Store
-    reviewer: str
+    def __init__(self, queue: Spool[Battle], store: Store, reviewer: str) -> None:
+        self.queue, self.reviewer = queue, reviewer
+        self._store = store
+        self._heard = Heard(store, VERDICTS, key=battle_key, word=_vote)
+
+    def marks(self) -> Hashable:
+        """What differs once anything was said."""
+        return self._heard.marks(self.queue.evaluators)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for every battle. What others said is told of those alone that the reviewer has judged."""
-        words = self._words()
-        rows = ((key, self.queue[key]) for key in self.queue)
-        return [self._row(key, battle, battle.said(_about(battle, words))) for key, battle in rows]
+        words = {name: self._heard.of(name) for name in self.queue.evaluators}
+        return [self._row(row, words[row.evaluator].get(row.key, {})) for row in self.queue.rows.values()]
+
+    def waiting(self, keys: Iterable[str]) -> Collection[str]:
+        """Of these battles, those that the reviewer has not judged."""
+        return [key for key in keys if key in self.queue and self.reviewer not in self._said(self.queue.rows[key])]
 
     def shown(self, key: str) -> dict[str, Any]:
         """A battle, to be judged.
@@ -35,12 +51,12 @@ class Battles:
         Raises:
             KeyError: there is none of this key.
         """
-        battle = self.queue[key]
-        said = battle.said(verdicts(self.store, battle.evaluator))
+        battle, row = self.queue[key], self.queue.rows[key]
+        said = self._said(row)
         left, right = battle.texts(self.reviewer)
         shown = {"input": battle.input, "left": left, "right": right, "rubric": battle.rubric}
         mine = said.get(self.reviewer)
-        return {**self._row(key, battle, said), **shown, "comment": mine.comment if mine else ""}
+        return {**self._row(row, said), **shown, "comment": mine[-1].comment if mine else ""}
 
     def judge(self, key: str, side: Side, comment: str) -> dict[str, Any]:
         """Keep what the reviewer says of a battle, in the place of what they said before.
@@ -49,9 +65,8 @@ class Battles:
             KeyError: there is none of this key.
         """
         battle = self.queue[key]
-        verdict = battle.verdict(battle.winner(side, self.reviewer), self.reviewer, comment)
-        add_verdict(self.store, battle.evaluator, verdict)
-        self._unsay(battle, but=verdict.id)
+        said = battle.verdict(side, self.reviewer, seed=self.reviewer, comment=comment)
+        keep_verdicts(self._store, battle.evaluator, [said])
         return self.shown(key)
 
     def unjudge(self, key: str) -> dict[str, Any]:
@@ -60,31 +75,42 @@ class Battles:
         Raises:
             KeyError: there is none of this key.
         """
-        self._unsay(self.queue[key])
+        row = self.queue.rows[key]
+        if gone := [vote.id for vote in self._said(row).get(self.reviewer, ())]:
+            remove(self._store, VERDICTS, (row.evaluator,), gone)
         return self.shown(key)
 
-    def _unsay(self, battle: Battle, but: str = "") -> None:
-        """Words on the same pair may have another id: those of files, and of the pair the other way round."""
-        pair = {battle.baseline, battle.challenger}
-        mine = (each for each in verdicts(self.store, battle.evaluator) if each.by == self.reviewer)
-        same = [each.id for each in mine if each.case == battle.case and {each.baseline, each.challenger} == pair]
-        if gone := [name for name in same if name != but]:
-            remove(self.store, VERDICTS, (battle.evaluator,), gone)
+    def _said(self, row: Row) -> Votes:
+        return self._heard.of(row.evaluator).get(row.key, {})
 
-    def _words(self) -> Words:
-        evaluators = {shelf[0] for shelf in self.store.shelves(VERDICTS)}
-        found: defaultdict[tuple[str, str], list[Verdict]] = defaultdict(list)
-        for name in evaluators:
-            for verdict in verdicts(self.store, name):
-                found[name, verdict.case].append(verdict)
-        return found
-
-    def _row(self, key: str, battle: Battle, said: Mapping[str, Verdict]) -> dict[str, Any]:
-        sides = {by: battle.side(each.winner, self.reviewer).value for by, each in said.items()}
-        mine = sides.pop(self.reviewer, None)
-        row = {"key": key, "suite": battle.suite, "evaluator": battle.evaluator, "name": battle.name, "said": mine}
-        return {**row, "others": [{"by": by, "said": side} for by, side in sorted(sides.items())] if mine else []}
+    def _row(self, row: Row, said: Votes) -> dict[str, Any]:
+        side = _seen(row.key, self.reviewer)
+        mine = side(said[self.reviewer]) if self.reviewer in said else None
+        others = [{"by": by, "said": side(votes)} for by, votes in sorted(said.items()) if by != self.reviewer]
+        about = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name, "said": mine}
+        return {**about, "others": others if mine else []}
 
 
-def _about(battle: Battle, words: Words) -> Iterable[Verdict]:
-    return words.get((battle.evaluator, battle.case), ())
+def keep_verdicts(store: Store, evaluator: str, said: Iterable[Verdict]) -> Kept:
+    """Keep verdicts of now; of what one person says of a pair, in either order and by whatever id, the last stays."""
+    now = datetime.now(UTC)
+    timed = [each.model_copy(update={"created_at": now}) for each in said]
+    return keep(store, VERDICTS, (evaluator,), timed, thing=_thing)
+
+
+def _thing(said: Verdict) -> Hashable:
+    return battle_key("", said), said.by
+
+
+def _vote(said: Verdict) -> Vote:
+    return Vote(said.id, side_of(said), said.comment)
+
+
+def _seen(key: str, seed: str) -> Callable[[Sequence[Vote]], str]:
+    """What a person's votes come to, to who sees the battle under this seed."""
+    mirrored = turned(key, seed)
+
+    def side(votes: Sequence[Vote]) -> str:
+        return (votes[-1].side.mirrored if mirrored else votes[-1].side).value
+
+    return side

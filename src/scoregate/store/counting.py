@@ -10,8 +10,28 @@ from functools import cache
 from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.pending import Contest
+from scoregate.core.record import Run
+from scoregate.core.revision import revised
 from scoregate.store.protocol import Store
-from scoregate.store.verdicts import Verdict, Winner, verdict_on, verdicts
+from scoregate.store.verdicts import VERDICTS, Verdict, Winner, verdict_on, verdicts
+
+
+def counted(run: Run, store: Callable[[], Store]) -> Run:
+    """A run, and more trials of some of its cases, with the scores that people have given since to what waited.
+
+    This is the one rule by which a run that was made before is read, be it judged itself or a base. What is written
+    of the run stays as it is, so that people may say something else tomorrow.
+
+    Args:
+        store: opens it; not called where nothing waits.
+
+    Raises:
+        StoreError: people's verdicts cannot be read.
+    """
+    extras = tuple(counted(extra, store) for extra in run.extras)
+    if any(suite.columns.pending for suite in run.suites):
+        run = revised(run, counting(store))
+    return replace(run, extras=extras)
 
 
 def counting(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:
@@ -23,11 +43,19 @@ def counting(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:
     opened = cache(store)
 
     @cache
-    def said(evaluator: str) -> dict[str, list[Verdict]]:
+    def judged() -> set[str]:
+        return {shelf[0] for shelf in opened().shelves(VERDICTS)}
+
+    @cache
+    def read(evaluator: str) -> dict[str, list[Verdict]]:
         by_case = defaultdict(list)
         for verdict in verdicts(opened(), evaluator):
             by_case[verdict.case].append(verdict)
         return by_case
+
+    def said(evaluator: str) -> dict[str, list[Verdict]]:
+        """Of others nothing is kept: a run that somebody made up may name any number of them."""
+        return read(evaluator) if evaluator in judged() else {}
 
     def counted(case: CaseResult) -> CaseResult:
         if not case.contests:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -35,6 +35,16 @@ class DirectoryStore:
             if file := _opened(path, self.folder):
                 with file:
                     yield from kind.layout.read(file, kind, origin=shown(path))
+
+    def mark(self, kind: Kind[Any], shelf: Shelf) -> Hashable:
+        """As `Store.mark`: the file's own, which is another one after each of our changes, its time and its size."""
+        path = path_of(self.folder, kind, shelf)
+        with told(path):
+            try:
+                found = path.stat()
+            except FileNotFoundError:
+                return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def update(self, kind: Kind[T], shelf: Shelf, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
         """As `Store.update`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, Protocol
 
@@ -34,6 +34,9 @@ class Store(Protocol):
 
     def read(self, kind: Kind[T], shelf: Shelf) -> Iterator[T]:
         """The items of one shelf, one by one; none where there is no such shelf."""
+
+    def mark(self, kind: Kind[Any], shelf: Shelf) -> Hashable:
+        """What differs from before once a shelf has been written, by whomever; it is not read. None: no such shelf."""
 
     def update(self, kind: Kind[T], shelf: Shelf, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
         """Put what `change` makes of a shelf's items in their place, as one step; no items, no shelf.

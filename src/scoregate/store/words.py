@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
@@ -71,16 +71,29 @@ class Kept:
     known: int = 0
 
 
-def keep(store: Store, kind: Kind[Any], shelf: Shelf, items: Iterable[Said]) -> Kept:
+def keep(
+    store: Store,
+    kind: Kind[S],
+    shelf: Shelf,
+    items: Iterable[S],
+    *,
+    thing: Callable[[S], Hashable] | None = None,
+) -> Kept:
     """Add items to a shelf, all in one step. What is there already stays as it is, with its time.
+
+    Args:
+        thing: what an item is said of and by whom, where items of other ids may say it too: those go.
 
     Raises:
         StoreError: the shelf cannot be read or written; then nothing is added.
     """
     kept = Kept()
+    items = list(items)
+    new = {} if thing is None else {thing(item): item.id for item in items}
 
-    def change(present: Iterable[Said]) -> Iterable[Said]:
-        by_id = {item.id: item for item in present}
+    def change(present: Iterable[S]) -> Iterable[S]:
+        stays = present if thing is None else (each for each in present if new.get(thing(each), each.id) == each.id)
+        by_id = {item.id: item for item in stays}
         for item in items:
             there = by_id.get(item.id)
             if there is not None and same_words(there, item):

@@ -111,12 +111,12 @@ def test_a_battle_that_waits_for_people_is_neither_passed_nor_failed(project: Pr
     assert waiting.exit_code == 0, waiting.output
     assert waiting.statuses == {"unscored": 1}
     assert "1 evaluation waiting for a person" in waiting.output
-    assert "1 evaluation waiting for a person" in waiting.comment
+    assert "1 evaluation waiting for a person; judge with: scoregate review." in waiting.comment
     case = junit_case(waiting)
     assert case.find("failure") is None
     told = case.find("skipped")
     assert told is not None
-    assert told.get("message") == "waits for people: manual"
+    assert told.get("message") == "waits for people: manual; judge with: scoregate review"
 
     pair = ("--case", "case 0", "--baseline", "old for case 0", "--challenger", "new for case 0")
     added = project.scoregate("verdicts", "add", "manual", *pair, "--winner", "baseline", "--by", "Ann")

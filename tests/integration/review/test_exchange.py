@@ -72,3 +72,77 @@ def test_who_judged_may_be_named_by_a_flag(reviewed: Maker) -> None:
     code, output = back(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
     assert code == 0, output
     assert [each["by"] for each in run.words("verdicts", "better")] == ["Bob"]
+
+
+def given_out(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]], str]:
+    """A file for people elsewhere, its lines, and what was printed."""
+    file = run.project.root / "elsewhere.jsonl"
+    ran = run.project.scoregate("review", str(run.run), "--export", str(file), *arguments)
+    assert ran.exit_code == 0, ran.output
+    return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()], ran.output
+
+
+def test_no_file_holds_a_battle_and_the_score_of_its_output(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    file, lines, told = given_out(run)
+    assert [line["kind"] for line in lines] == ["battle"] * 3
+    assert "3 scores of outputs that fight in these battles are left out" in told.replace("\n", " ")
+    assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
+    _, lines, _ = given_out(run, "--by", "Ann")
+    assert [(line["kind"], line["case"]) for line in lines] == [("battle", "c"), ("score", "a"), ("score", "b")]
+    _, lines, _ = given_out(run, "--by", "Bob")
+    assert [line["kind"] for line in lines] == ["battle"] * 3
+
+
+def scores(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
+    file, lines, _ = given_out(run)
+    assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines])[0] == 0
+    file, lines, _ = given_out(run, "--by", "Ann")
+    assert [line["kind"] for line in lines] == ["score"] * 3
+    return file, lines
+
+
+def test_scores_of_judges_go_out_and_come_back_as_overrides(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    file, lines = scores(run)
+    first = lines[0]
+    assert (first["score"], first["reason"], first["said"]) == (0.5, "a little curt a", None)
+    assert [each["value"] for each in (*first["inputs"], *first["outputs"])] == ["a", "new a"]
+    first |= {"said": 1, "comment": "short is good"}
+    lines[1] |= {"said": 0.5}
+    code, output = back(run, file, lines, "--by", "Ann")
+    assert code == 0, output
+    assert "2 added, 0 changed, 0 known before, 1 not judged" in output
+    said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
+    assert {name: (each["override_score"], each["by"]) for name, each in said.items()} == {
+        "a": (1, "Ann"), "b": (0.5, "Ann"),
+    }  # fmt: skip
+    assert [each["comment_text"] for each in said["a"]["comments"]] == ["short is good"]
+    assert "2 known before" in back(run, file, lines, "--by", "Ann")[1]
+    assert "0.500" in run.project.scoregate("agreement").output
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"said": 2}, "said"),
+        ({"said": "left"}, "said"),
+        ({"score": 0.25}, "score, inputs, outputs"),
+        ({"outputs": []}, "score, inputs, outputs"),
+        ({"key": "0" * 16}, "no judge's score"),
+        ({"kind": "verdict"}, "kind"),
+        ({"said": 1, "by": ""}, "by:"),
+    ],
+)
+def test_what_is_wrong_with_a_score_is_told_and_nothing_is_taken(
+    reviewed: Maker, change: dict[str, Any], told: str
+) -> None:
+    run = reviewed("a", "b", "c")
+    file, lines = scores(run)
+    lines[0] |= {"said": 1, "by": "Ann"}
+    lines[1] |= change
+    code, output = back(run, file, lines)
+    assert code == 2
+    assert f"{file.name}:2: " in output.replace("\n", "")
+    assert told in output
+    assert run.words("overrides", "tone") == []

@@ -62,3 +62,32 @@ def test_what_is_no_correction_is_refused(reviewed: Maker, body: dict[str, Any])
         answer = client.post(f"/judges/{freed(client)[0]['key']}", json=body)
         assert (answer.status_code, bool(answer.json()["error"])) == (400, True)
     assert run.words("overrides", "tone") == []
+
+
+def test_a_score_whose_battle_waits_is_refused_and_nothing_is_told_of_it(reviewed: Maker) -> None:
+    run = reviewed("a", "b", "c")
+    with run.reviewing("--by", "Bob") as address, entered(address) as client:
+        key = freed(client)[0]["key"]
+    with run.reviewing("--by", "Ann") as address, entered(address) as client:
+        asked = [
+            client.get(f"/judges/{key}"),
+            client.post(f"/judges/{key}", json={"score": 1}),
+            client.delete(f"/judges/{key}"),
+        ]
+        for answer in asked:
+            assert answer.status_code == 409
+            assert list(answer.json()) == ["error"]
+            assert "once you have judged the battle" in answer.json()["error"]
+        assert client.get("/judges/unknown").status_code == 404
+        freed(client)
+        assert client.get(f"/judges/{key}").json()["score"] == 0.5
+    assert run.words("overrides", "tone") == []
+
+
+def test_a_look_without_news_has_no_body(reviewed: Maker) -> None:
+    with reviewed("a", "b", "c").reviewing() as address, entered(address) as client:
+        mark = client.get("/state").json()["mark"]
+        answer = client.get("/state", params={"mark": mark})
+        assert (answer.status_code, answer.content) == (204, b"")
+        freed(client)
+        assert client.get("/state", params={"mark": mark}).json()["mark"] != mark

@@ -27,6 +27,7 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.core.parts import Choice
 from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event, ordered, parse_event, plain
 from scoregate.errors import InvalidEvent
 
@@ -48,7 +49,11 @@ assertion = st.builds(
 usage = st.builds(Usage, small, small, small, st.none() | finite, maybe)
 error = st.builds(ErrorInfo, text, text, text, text)
 evaluator = st.builds(
-    EvaluatorInfo, text, st.none() | st.builds(Fingerprint, maybe, maybe, maybe, maybe), st.booleans()
+    EvaluatorInfo,
+    text,
+    st.none() | st.builds(Fingerprint, maybe, maybe, maybe, maybe),
+    st.booleans(),
+    choices=st.lists(st.builds(Choice, st.floats(0, 1), text), max_size=2).map(tuple),
 )
 texts = st.lists(text, max_size=3).map(tuple)
 common: dict[str, Any] = {"suite": text, "seq": small, "time": finite}

@@ -11,25 +11,19 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 from scoregate.ci.archive.lines import MAX_LINE_BYTES, case_of
 from scoregate.core.case import CaseResult
 from scoregate.core.record import Run
 
 _WRITTEN = re.compile(rb'\{"suite":\d+,')
-Revise: TypeAlias = Callable[[CaseResult], CaseResult]
 UNREADABLE = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class CasesFile:
-    """The cases of a run, read from disk as often as asked. `skipped` are numbers of lines, from 1, that hold none.
+    """The cases of a run, read from disk as often as asked. `skipped` are numbers of lines, from 1, that hold none."""
 
-    `revise` makes of each case what it is by now.
-    """
-
-    def __init__(self, path: Path, revise: Revise | None = None) -> None:
-        self._revise = revise
+    def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self.skipped: set[int] = set()
         weakref.finalize(self, os.close, self._fd)
@@ -49,22 +43,11 @@ class CasesFile:
 
     def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
         """Every case, or those of one suite, as far as the file can be read."""
-        wanted = (
-            self.case(line) for number, line in enumerate(self.lines(), 1) if self._may_be_of(suite, number, line)
-        )
+        wanted = (case_of(line) for number, line in enumerate(self.lines(), 1) if self._may_be_of(suite, number, line))
         try:
             yield from (case for case in wanted if suite in (None, case.suite))
         except UNREADABLE:
             return
-
-    def case(self, line: bytes) -> CaseResult:
-        """The case in a line, as it is by now.
-
-        Raises:
-            ValueError: it holds none.
-        """
-        case = case_of(line)
-        return case if self._revise is None else self._revise(case)
 
     def _may_be_of(self, suite: int | None, number: int, line: bytes) -> bool:
         """Whether a line has to be parsed; those that we wrote tell their suite at a glance."""

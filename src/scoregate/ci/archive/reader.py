@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
 
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, Revise, with_cases
+from scoregate.ci.archive.cases import UNREADABLE, CasesFile, with_cases
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.head import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
+from scoregate.ci.archive.lines import case_of
 from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.columns import Columns
 from scoregate.core.record import Run, SuiteResult
 from scoregate.errors import RecordError
 
 _MOST_OF_A_SUITE = 1_000
-_CaseOf: TypeAlias = Callable[[bytes], CaseResult]
 
 
 @dataclass(slots=True)
@@ -32,7 +31,6 @@ class _Reading:
     """One pass over the cases file, and what was wrong with it."""
 
     suites: list[_Suite]
-    case_of: _CaseOf
     crc32: int = 0
     evaluators: int = 0
     invalid: int = 0
@@ -43,7 +41,7 @@ class _Reading:
         """Take in a line; False where it holds no case or one that was there already."""
         self.crc32 = zlib.crc32(line, self.crc32)
         try:
-            case = self.case_of(line)
+            case = case_of(line)
             if not 0 <= case.suite < len(self.suites):
                 raise ValueError(f"there is no suite {case.suite}")
             self._count_evaluators(case)
@@ -71,12 +69,11 @@ class _Reading:
                 raise ValueError("there are too many evaluators")
 
 
-def read_run(path: Path, revise: Revise | None = None) -> Run:
+def read_run(path: Path) -> Run:
     """Read a run; its columns come into memory, its cases are read from disk when asked for.
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
-        revise: makes of each case what it is by now, such as one with a score where people have judged since.
 
     Raises:
         RecordError: there is no run, or one that cannot be read at all.
@@ -84,21 +81,19 @@ def read_run(path: Path, revise: Revise | None = None) -> Run:
     folder = run_folder(path)
     head = read_head(folder / RUN_FILE)
     try:
-        cases = CasesFile(folder / CASES_FILE, revise)
+        cases = CasesFile(folder / CASES_FILE)
     except OSError as error:
         raise RecordError(
             f"{folder / CASES_FILE} cannot be read: {error.strerror}",
             advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
         ) from None
     reading = _read(cases, len(head.suites))
-    extras = tuple(
-        read_run(extra, revise) for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file()
-    )
+    extras = tuple(read_run(extra) for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
     return replace(with_cases(_run(head, reading), cases), extras=extras)
 
 
 def _read(cases: CasesFile, suites: int) -> _Reading:
-    reading = _Reading([_Suite() for _ in range(suites)], cases.case)
+    reading = _Reading([_Suite() for _ in range(suites)])
     try:
         for number, line in enumerate(cases.lines(), 1):
             if not reading.take(number, line):

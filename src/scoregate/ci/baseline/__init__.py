@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from scoregate.core.record import Run
 
@@ -17,3 +18,8 @@ class Baseline:
     run: Run | None
     note: str
     pool: tuple[Run, ...] = ()
+
+    def with_runs(self, change: Callable[[Run], Run]) -> Baseline:
+        """The same with each of its runs changed."""
+        run = None if self.run is None else change(self.run)
+        return replace(self, run=run, pool=tuple(map(change, self.pool)))

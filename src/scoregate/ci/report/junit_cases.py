@@ -68,7 +68,8 @@ class Desk:
             first = case.errors[0]
             test.add_error_info(_error_message(first), _tracebacks(case), name(first.error.type))
         elif case.pending and status is not Status.PASSED:
-            test.add_skipped_info(one_line(f"waits for people: {', '.join(case.pending)}", _MESSAGE))
+            how = "; judge with: scoregate review" if case.contests else ""
+            test.add_skipped_info(one_line(f"waits for people: {', '.join(case.pending)}", _MESSAGE) + how)
         if self._show_outputs and status in (Status.FAILED, Status.ERRORED):
             test.stdout = as_text(case.output, FIELD)
         return Built(test, _seconds(case), self._properties(case))

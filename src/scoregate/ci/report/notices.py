@@ -52,7 +52,8 @@ def _listed(names: list[str]) -> str:
 
 def _of_suite(suite: SuiteResult, changes: str) -> Iterator[str]:
     if waiting := suite.columns.pending + len(suite.reviews):
-        yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waiting for a person."
+        how = "; judge with: scoregate review" if suite.columns.contested else ""
+        yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waiting for a person{how}."
     if changes:
         yield f"{suite.label}: {changes} since the base; only cases of both runs are compared."
 

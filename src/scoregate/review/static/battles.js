@@ -1,13 +1,9 @@
 // Battles: two outputs, nobody says which is the new one.
 
 import { h, prose, visible } from "./elements.js";
-import { progress, steps, table } from "./parts.js";
+import { others, progress, steps, table } from "./parts.js";
 
-const WORDS = { left: "left", right: "right", tie: "tie" };
-
-export function differs(row) {
-  return row.others.some((each) => each.said !== row.said);
-}
+const word = (said) => said;
 
 export function battleView(battle, rows, { judge, undo, go, canUndo }) {
   const comment = h("input", { id: "comment", type: "text", value: battle.comment, maxlength: 10000, autocomplete: "off" });
@@ -25,6 +21,7 @@ export function battleView(battle, rows, { judge, undo, go, canUndo }) {
       h("section", { "aria-label": "Right", class: battle.said === "right" ? "chosen" : null }, h("h2", null, "Right"), prose(battle.right))),
     h("div", { class: "actions" },
       button("left", "←", "Left is better"), button("tie", "↓", "Tie"), button("right", "→", "Right is better")),
+    h("p", { id: "others", class: "others" }, others(battle, word)),
     h("p", { class: "comment" }, h("label", { for: "comment" }, "Comment "), comment),
     steps([["k", "Back", () => go(-1)], ["j", "Skip", () => go(1)], ["u", "Undo", undo, !canUndo]]),
   ];
@@ -32,11 +29,7 @@ export function battleView(battle, rows, { judge, undo, go, canUndo }) {
 }
 
 export function battleList(rows, open) {
-  const said = (row) => (row.said ? WORDS[row.said] : h("span", { class: "quiet" }, "waits"));
-  const others = (row) => [
-    row.others.map((each) => `${visible(each.by) || "somebody"}: ${WORDS[each.said]}`).join(", "),
-    differs(row) && h("b", { class: "warn" }, " ≠ differs"),
-  ];
-  return table("All battles", ["case", "suite", "you", "others"], rows.map((row) => [
-    h("button", { type: "button", class: "link", onclick: () => open(row.key) }, visible(row.name)), visible(row.suite), said(row), others(row)]));
+  const said = (row) => row.said ?? h("span", { class: "quiet" }, "waits");
+  return table("All battles", ["case", "suite", "you", "others"], rows, (row) => [
+    h("button", { type: "button", class: "link", onclick: () => open(row.key) }, visible(row.name)), visible(row.suite), said(row), others(row, word)]);
 }

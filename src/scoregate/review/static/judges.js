@@ -1,13 +1,9 @@
 // What judges said: beside input and output, with the score that a person would give.
 
 import { h, prose, show, tell, visible } from "./elements.js";
-import { progress, steps, table } from "./parts.js";
+import { others, progress, steps, table } from "./parts.js";
 
 export const number = (score) => String(Math.round(score * 1e6) / 1e6);
-
-export function differs(row) {
-  return row.others.some((each) => each.said !== row.said);
-}
 
 // What is marked within one field: its id, and the text.
 function marked() {
@@ -43,29 +39,31 @@ export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
   const submit = () => (own.value !== "" && own.checkValidity() ? save(own.valueAsNumber) : tell("A score is a number from 0 to 1."));
   own.addEventListener("keydown", (event) => { if (event.key === "Enter") submit(); });
   redraw();
-  const choice = (score, at) => h("button", { type: "button", "data-score": number(score), "aria-pressed": String(judged.said === score), onclick: () => save(score) },
-    h("kbd", null, at + 1), ` ${number(score)}`, score === judged.score && h("span", { class: "quiet" }, " as the judge"));
+  const choice = ({ value, name }, at) => h("button", { type: "button", "data-score": number(value), "aria-pressed": String(judged.said === value), onclick: () => save(value) },
+    at < 9 && h("kbd", null, at + 1), ` ${name ? `${visible(name)} · ` : ""}${number(value)}`, value === judged.score && h("span", { class: "quiet" }, " as the judge"));
+  const named = judged.choices.find(({ value }) => value === judged.score)?.name;
   const fields = (title, found) => found.map((each) => h("section", null,
-    h("h2", null, found.length > 1 || each.name.toLowerCase() !== title.toLowerCase() ? `${title}: ${visible(each.name)}` : title), prose(each.value, { "data-field": each.id })));
+    h("h2", null, found.length > 1 || each.name.toLowerCase() !== title.toLowerCase() ? `${title}: ${visible(each.name)}` : title), prose(each.value, { "data-field": each.id, tabindex: 0 })));
   const view = [
     progress(rows.filter((row) => row.said !== null).length, rows.length, "scores"),
     h("h1", null, visible(judged.name)),
     h("p", { class: "quiet" }, visible(`${judged.suite} · ${judged.evaluator}`)),
     h("div", { class: "pair" }, h("div", null, fields("Input", judged.inputs)), h("div", null, fields("Output", judged.outputs))),
-    h("section", { class: "verdict", "aria-label": "The judge" }, h("p", null, "The judge gives ", h("b", null, number(judged.score)), judged.reason && ": "), judged.reason && prose(judged.reason)),
+    h("section", { class: "verdict", "aria-label": "The judge" }, h("p", null, "The judge gives ", h("b", null, named ? `${visible(named)} · ${number(judged.score)}` : number(judged.score)), judged.reason && ": "), judged.reason && prose(judged.reason)),
     h("div", { class: "actions scores" }, judged.choices.map(choice),
-      h("label", { for: "score" }, "Score"), own, h("button", { type: "button", onclick: submit }, "Save")),
+      !judged.only && [h("label", { for: "score" }, "Score"), own, h("button", { type: "button", onclick: submit }, "Save")]),
+    h("p", { id: "others", class: "others" }, others(judged, number)),
     h("p", { class: "comment" }, h("label", { for: "comment" }, "Comment "), general),
     list,
     steps([["q", "Quote what is marked", quote], ["k", "Back", () => go(-1)], ["j", "Skip", () => go(1)], ["u", "Undo", undo, !canUndo]]),
   ];
-  const keys = Object.fromEntries(judged.choices.map((score, at) => [String(at + 1), () => save(score)]));
+  const keys = Object.fromEntries(judged.choices.slice(0, 9).map(({ value }, at) => [String(at + 1), () => save(value)]));
   return { view, keys: { ...keys, y: () => save(judged.score), q: quote } };
 }
 
 export function judgeList(rows, open) {
-  return table("All scores of judges", ["case", "judge", "its score", "you", "others"], rows.map((row) => [
+  return table("All scores of judges", ["case", "judge", "its score", "you", "others"], rows, (row) => [
     h("button", { type: "button", class: "link", onclick: () => open(row.key) }, visible(row.name)),
     visible(row.evaluator), number(row.score), row.said === null ? "" : number(row.said),
-    [row.others.map((each) => `${visible(each.by) || "somebody"}: ${number(each.said)}`).join(", "), differs(row) && h("b", { class: "warn" }, " ≠ differs")]]));
+    others(row, number)]);
 }

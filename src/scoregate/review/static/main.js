@@ -1,15 +1,15 @@
 // The page: which view is open, what has been said, and the keyboard.
 
 import { agreementView } from "./agreement.js";
-import { battleList, battleView, differs } from "./battles.js";
-import { h, show, tell } from "./elements.js";
-import { judgeList, judgeView } from "./judges.js";
-import { steps } from "./parts.js";
+import { battleList, battleView } from "./battles.js";
+import { h, show, tell, visible } from "./elements.js";
+import { judgeList, judgeView, number } from "./judges.js";
+import { differs, others, steps } from "./parts.js";
 import * as server from "./server.js";
 
 const ROOMS = {
-  battles: { title: "Battles", view: battleView, list: battleList },
-  judges: { title: "Judges", view: judgeView, list: judgeList },
+  battles: { title: "Battles", view: battleView, list: battleList, word: (said) => said },
+  judges: { title: "Judges", view: judgeView, list: judgeList, word: number },
 };
 const LOOK_AGAIN_MS = 5000;
 const work = document.getElementById("work");
@@ -68,7 +68,7 @@ function say(before, body) {
     const told = await server.put(room, before.key, body);
     past.push({ room, before });
     const from = at();
-    state = await server.state();
+    state = (await server.state(state.mark)) ?? state;
     await open(next(from)?.key);
     if (differs(told)) tell(`Others said something else of ${told.name.slice(0, 80)}.`);
   });
@@ -85,7 +85,7 @@ function undo() {
     const { key, said, comment, comments } = last.before;
     const body = room === "battles" ? { said, comment } : { score: said, comments };
     await (said === null ? server.drop(room, key) : server.put(room, key, body));
-    state = await server.state();
+    state = (await server.state(state.mark)) ?? state;
     await open(key);
   });
 }
@@ -106,17 +106,42 @@ function end() {
     h("h1", null, `All ${things} are judged`),
     withheld,
     different > 0 && h("p", { class: "warn" }, `≠ Of ${different} of ${all} others said something else.`),
-    h("p", { class: "quiet" }, room === "battles" ? "scoregate gate on this run counts them in." : "Agreement tells how often judges and people say the same."),
-    steps([["u", "Undo", undo, !past.length]]),
+    room === "battles"
+      ? h("p", { class: "quiet" }, "Counted in by ", h("code", null, visible(`scoregate gate ${state.folder}`)), ", and wherever this run is a base.")
+      : h("p", { class: "quiet" }, "Agreement tells how often judges and people say the same."),
+    steps([["u", "Undo", undo, !past.length], ...onwards()]),
   ];
 }
 
+// To judges, once battles are done.
+function onwards() {
+  const left = room === "battles" ? state.judges.filter(waits).length : 0;
+  return left ? [["g", `Go on to ${left.toLocaleString("en")} scores`, goOn]] : [];
+}
+
+const goOn = () => safely(() => enter("judges"));
+
 function tabs() {
-  const count = (name) => `${state[name].filter((row) => !waits(row)).length}/${state[name].length}`;
+  const count = (name) => {
+    const different = state[name].filter(differs).length;
+    return `${state[name].filter((row) => !waits(row)).length}/${state[name].length}${different ? ` ≠${different}` : ""}`;
+  };
   const names = [...Object.entries(ROOMS).map(([name, { title }]) => [name, `${title} ${count(name)}`]), ["agreement", "Agreement"]];
   show(document.getElementById("tabs"), names.map(([name, title]) =>
     h("button", { type: "button", class: "tab", "aria-current": name === room ? "page" : null, onclick: () => safely(() => enter(name)) }, title)));
 }
+
+// What others said meanwhile, around what somebody may be writing.
+function news() {
+  tabs();
+  if (room === "agreement" || !opened) return;
+  const row = rows().find((each) => each.key === opened.key);
+  if (row) show(document.getElementById("others"), others(row, ROOMS[room].word));
+  const list = work.querySelector("details.all");
+  if (list && !list.open) list.replaceWith(ROOMS[room].list(rows(), openRow));
+}
+
+const openRow = (key) => safely(() => open(key));
 
 function draw() {
   document.getElementById("who").textContent = `${state.reviewer}${state.run ? ` · ${state.run}` : ""}`;
@@ -127,19 +152,20 @@ function draw() {
     return;
   }
   const { view, list } = ROOMS[room];
-  const drawn = opened ? view(opened, rows(), { judge, correct, undo, go, canUndo: past.length > 0 }) : { view: end(), keys: {} };
+  const drawn = opened ? view(opened, rows(), { judge, correct, undo, go, canUndo: past.length > 0 }) : { view: end(), keys: onwards().length ? { g: goOn } : {} };
   keys = { ...keys, ...drawn.keys };
-  show(work, drawn.view, rows().length > 0 && list(rows(), (key) => safely(() => open(key))));
+  show(work, drawn.view, rows().length > 0 && list(rows(), openRow));
 }
 
 // What others say meanwhile. A view in which somebody writes is left as it is.
 async function lookAgain() {
   if (document.hidden || running) return;
   try {
-    const now = await server.state();
-    if (running || JSON.stringify(now) === JSON.stringify(state)) return;
+    const before = state;
+    const now = await server.state(before.mark);
+    if (running || !now || state !== before) return;
     state = now;
-    if (opened) tabs();
+    if (opened) news();
     else draw();
   } catch (error) {
     tell(error.message);

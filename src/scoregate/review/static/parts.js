@@ -1,6 +1,21 @@
 // What the views share: how far one is, steps, tables.
 
-import { h } from "./elements.js";
+import { h, show, visible } from "./elements.js";
+
+const AT_ONCE = 200;
+
+export function differs(row) {
+  return row.others.some((each) => each.said !== row.said);
+}
+
+// What others said of something; `word` makes a text of what they said.
+export function others(row, word) {
+  if (!row.others.length) return [];
+  return [
+    row.others.map((each) => `${visible(each.by) || "somebody"}: ${word(each.said)}`).join(", "),
+    differs(row) && h("b", { class: "warn" }, " ≠ differs"),
+  ];
+}
 
 export function progress(done, all, what) {
   return h("p", { class: "progress" },
@@ -12,10 +27,18 @@ export function steps(found) {
     h("button", { type: "button", class: "plain", disabled, onclick: act }, h("kbd", null, key), ` ${words}`)));
 }
 
-export function table(title, headings, rows) {
-  return h("details", { class: "all" }, h("summary", null, title),
+// Rows are made once somebody wants to see them, some at a time: there may be ten thousand.
+export function table(title, headings, rows, cells) {
+  const body = h("tbody");
+  const more = h("p");
+  const add = () => {
+    const from = body.children.length;
+    body.append(...rows.slice(from, from + AT_ONCE).map((row) => h("tr", null, cells(row).map((cell) => h("td", null, cell)))));
+    const left = rows.length - body.children.length;
+    show(more, left > 0 && h("button", { type: "button", class: "plain", onclick: add }, `Show ${Math.min(left, AT_ONCE)} of ${left} more`));
+  };
+  return h("details", { class: "all", ontoggle: (event) => event.target.open && !body.children.length && add() },
+    h("summary", null, `${title} (${rows.length.toLocaleString("en")})`),
     h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title },
-      h("table", null,
-        h("thead", null, h("tr", null, headings.map((each) => h("th", { scope: "col" }, each)))),
-        h("tbody", null, rows.map((cells) => h("tr", null, cells.map((cell) => h("td", null, cell))))))));
+      h("table", null, h("thead", null, h("tr", null, headings.map((each) => h("th", { scope: "col" }, each)))), body)), more);
 }

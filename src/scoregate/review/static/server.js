@@ -8,6 +8,7 @@ async function ask(path, method, body) {
     throw new Error("scoregate review does not answer: has it ended?");
   }
   if (answer.status === 403) throw new Error(await answer.text());
+  if (answer.status === 204) return null;
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error ?? `status ${answer.status}`);
   return told;
@@ -15,7 +16,8 @@ async function ask(path, method, body) {
 
 const at = (room, key) => `/${room}/${encodeURIComponent(key)}`;
 
-export const state = () => ask("/state", "GET");
+// Null where nobody has said anything since the state of this mark.
+export const state = (mark = "") => ask(`/state?mark=${encodeURIComponent(mark)}`, "GET");
 export const get = (room, key) => ask(at(room, key), "GET");
 export const put = (room, key, body) => ask(at(room, key), "POST", body);
 export const drop = (room, key) => ask(at(room, key), "DELETE");

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from scoregate.core.evaluation import Evaluation
+from scoregate.core.parts import Choice
 from scoregate.engine.trial import Trial
 from scoregate.judging import Template, battle
 from scoregate.testing.evaluators.asking import AsksModel, Text, resolved
@@ -34,6 +35,10 @@ class BaseAutomaticBattle(
     def input_mapper(self, test_case: TestCaseType) -> Text:
         """What both outputs answer; by default the case's `input`, if that is a string; None leaves it out."""
         return found(test_case, "input")
+
+    def _offered(self) -> Sequence[Choice]:
+        """The scores that it can give, for the record."""
+        return [Choice(score, words) for score, words in _WORDS.items()]
 
     async def _judged(
         self,

@@ -8,6 +8,7 @@ from typing import Any, Generic
 
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.override import EvaluationOverride
+from scoregate.core.parts import Choice
 from scoregate.errors import InvalidSuite
 from scoregate.judging import judge
 from scoregate.testing.evaluators.asking import AsksModel, resolved
@@ -59,6 +60,10 @@ class BaseLLMJudge(AsksModel[TestCaseType, OutputType], abc.ABC, Generic[TestCas
                 f"the score_choices of {type(self).__name__} must be at least one, of different names: {choices!r:.200}"
             )
         return choices
+
+    def _offered(self) -> Sequence[Choice]:
+        """The scores that it can give, for the record."""
+        return [Choice(choice.value, choice.name) for choice in self._choices()]
 
     def _words(self) -> Sequence[str]:
         return [f"{choice.name}={choice.value}" for choice in self._choices()]

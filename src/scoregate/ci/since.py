@@ -1,0 +1,19 @@
+"""What people have said since a run was made, where CI reads one that was made before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from scoregate.core.record import Run
+from scoregate.store import open_store
+from scoregate.store.counting import counted
+
+
+def counted_since(root: Path) -> Callable[[Run], Run]:
+    """What makes of a run what it is by now, by the words in a project's store.
+
+    It blocks where battles wait, and raises `StoreError` where the store cannot be read.
+    """
+    return partial(counted, store=partial(open_store, root))

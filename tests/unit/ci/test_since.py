@@ -1,0 +1,75 @@
+"""Bases of every source have the scores that people have given since."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from scoregate.ci.archive import RunWriter, read_run
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.flow import first_baseline
+from scoregate.ci.parts import Reporting
+from scoregate.ci.settings import Settings
+from scoregate.ci.since import counted_since
+from scoregate.core.case import CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.evaluation import Threshold
+from scoregate.core.pending import Contest
+from scoregate.core.record import Run, SuiteResult
+from scoregate.errors import StoreError
+from scoregate.store import Verdict, Winner, add_verdict, open_store
+
+
+def waiting(folder: Path) -> Run:
+    """A run on disk of one case, whose battle waits."""
+    case = CaseResult(0, "a", pending=("better",), contests={"better": Contest("old", "new", None, Threshold(gte=0.5))})
+    columns = Columns()
+    columns.add(case)
+    with RunWriter(folder) as writer:
+        writer.add(case)
+        writer.finish(Run("1", 1.0, 2.0, "1", complete=True, suites=(SuiteResult("s", "s", columns=columns),)))
+    return read_run(folder)
+
+
+def reporting(root: Path, base: Baseline) -> Reporting:
+    async def source(_: Settings) -> Baseline:
+        return base
+
+    nowhere: Any = None
+    return Reporting((source,), counted_since(root), nowhere, nowhere)
+
+
+def test_a_base_its_pool_and_its_further_trials_are_read_as_they_are_by_now(tmp_path: Path) -> None:
+    run = waiting(tmp_path / "run")
+    add_verdict(
+        open_store(tmp_path), "better", Verdict(case="a", baseline="old", challenger="new", winner=Winner.CHALLENGER)
+    )
+    base = Baseline(replace(run, extras=(run,)), "stored", (run,))
+    found = anyio.run(first_baseline, Settings(), reporting(tmp_path, base))
+    assert found.run is not None
+    for each in (found.run, *found.run.extras, *found.pool):
+        assert (each.suites[0].mean("better"), each.suites[0].columns.pending) == (1, 0)
+        assert [case.evaluations["better"].score for case in each.cases] == [1]
+        assert [case.pending for case in each.suites[0].cases] == [()]
+    assert run.suites[0].columns.pending == 1
+
+
+def test_a_broken_store_is_an_error_where_a_base_waits_and_none_elsewhere(tmp_path: Path) -> None:
+    run = waiting(tmp_path / "run")
+    (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
+    (tmp_path / ".scoregate" / "verdicts" / "better.jsonl").write_text("no verdict\n")
+    with pytest.raises(StoreError, match=r"better\.jsonl:1"):
+        anyio.run(first_baseline, Settings(), reporting(tmp_path, Baseline(run, "stored")))
+    empty = Baseline(replace(run, suites=()), "stored")
+    assert anyio.run(first_baseline, Settings(), reporting(tmp_path, empty)).run == empty.run
+
+
+def test_a_run_that_names_any_number_of_evaluators_makes_nobody_look_for_them(tmp_path: Path) -> None:
+    run = waiting(tmp_path / "run")
+    (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
+    (tmp_path / ".scoregate" / "verdicts" / "other.jsonl").write_text("no verdict\n")
+    assert counted_since(tmp_path)(run).suites[0].columns.pending == 1

@@ -1,0 +1,41 @@
+"""The record knows which scores a judge can give, by its names for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoregate.core.parts import Choice
+from scoregate.judges.result import choices_of
+from scoregate.judges.version import JudgeVersion
+from scoregate.metrics import CategoricalJudge, NumericJudge
+from scoregate.metrics.behavior import behavior_judge
+from scoregate.metrics.scorers import scorers_of
+from scoregate.store.judges import Category, Grading
+
+TONES = (Category(value="kind", score=1), Category(value="curt", score=0.25), Category(value="none"))
+NUMBERS = {"min_score": 1, "max_score": 5}
+
+
+@pytest.mark.parametrize(
+    ("grading", "choices"),
+    [
+        (Grading(score_type="binary", prompt="?"), (Choice(1, "Yes"), Choice(0, "No"))),
+        (Grading(score_type="categorical", prompt="?", categories=TONES), (Choice(1, "kind"), Choice(0.25, "curt"))),
+        (Grading(score_type="numeric", prompt="?", **NUMBERS), ()),
+    ],
+)
+def test_of_a_version(grading: Grading, choices: tuple[Choice, ...]) -> None:
+    assert choices_of(JudgeVersion("1", "tone", None, grading)) == choices
+
+
+def test_of_metrics() -> None:
+    tone = CategoricalJudge(
+        "Which?", name="tone", categories=["kind", "warm", "odd"], passing_categories=["kind", "warm"]
+    )
+    metrics = [tone, NumericJudge("How?", name="number"), behavior_judge()]
+    found = {each.info.id: each.info.choices for each in scorers_of(metrics, lambda _, output: output)}
+    assert found == {
+        "tone": (Choice(1, "kind, warm"), Choice(0, "odd")),
+        "number": (),
+        "behavior": (Choice(1, "Yes"), Choice(0, "No")),
+    }

@@ -1,0 +1,65 @@
+"""The record knows which scores a judge can give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoregate.core.parts import Choice
+from scoregate.engine.evaluators import read_scorers, scorer_of
+from scoregate.testing.evaluators import BaseAccuracy, BaseAutomaticBattle, BaseLLMJudge
+from scoregate.testing.reviews import ScoreChoice
+
+
+class Accuracy(BaseAccuracy[Any, Any]):
+    id = "accuracy"
+
+    def output_mapper(self, output: Any) -> str:
+        return str(output)
+
+    def expected_output_mapper(self, test_case: Any) -> str:
+        return str(test_case)
+
+
+class Battle(BaseAutomaticBattle[Any, Any]):
+    id = "battle"
+    criteria = "short"
+
+    def output_mapper(self, output: Any) -> str:
+        return str(output)
+
+
+class Own(BaseLLMJudge[Any, Any]):
+    id = "own"
+    choices: tuple[ScoreChoice, ...] = (ScoreChoice(0.2, "so so"), ScoreChoice(0.9, "fine"))
+
+    def score_choices(self) -> tuple[ScoreChoice, ...]:  # type: ignore[override]
+        return self.choices
+
+    def make_prompt(self, test_case: Any, output: Any, recent_overrides: Any) -> str:  # noqa: ARG002
+        return "?"
+
+
+@pytest.mark.parametrize(
+    ("judge", "choices"),
+    [
+        (Accuracy(), (Choice(1, "Accurate"), Choice(0.5, "Somewhat accurate"), Choice(0, "Not accurate"))),
+        (Own(), (Choice(0.2, "so so"), Choice(0.9, "fine"))),
+    ],
+)
+def test_choices_are_told_by_their_names(judge: Any, choices: tuple[Choice, ...]) -> None:
+    assert scorer_of(judge).info.choices == choices
+
+
+def test_of_a_battle_there_are_three() -> None:
+    assert [choice.value for choice in scorer_of(Battle()).info.choices] == [1, 0.5, 0]
+
+
+def test_choices_that_cannot_be_had_are_a_problem_of_the_evaluator() -> None:
+    class Broken(Own):
+        choices = ()
+
+    scorers, problems = read_scorers([Broken()])
+    assert (scorers, len(problems)) == ([], 1)
+    assert "score_choices" in problems[0]
