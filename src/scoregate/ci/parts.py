@@ -15,6 +15,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.publish.outlet import Delivery
+from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import Settings
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
@@ -44,13 +45,14 @@ class Rerun(Protocol):
 class Reporting:
     """Where a base comes from and reports go to.
 
-    `baselines` are asked in turn. `announced` is open from the start to the end of the story. `publish` delivers the
-    reports and returns what came of it.
+    `baselines` are asked in turn. `announced` is open from the start to the end of the story. `view` makes what reports
+    print, `publish` delivers them and returns what came of it.
     """
 
     baselines: Sequence[BaselineSource]
     announced: Callable[[], AbstractAsyncContextManager[None]]
-    publish: Callable[[Comparison, Verdict], Awaitable[Delivery]]
+    view: Callable[[Comparison, Verdict], ReportView]
+    publish: Callable[[ReportView], Awaitable[Delivery]]
 
 
 @dataclass(frozen=True, slots=True)

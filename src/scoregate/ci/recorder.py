@@ -51,7 +51,7 @@ class Recorder:
         about = await self._about(plan, settings, notices)
         with RunWriter(self.out / folder) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
-            recording = Recording(writer, broken=plan.broken, show_outputs=show)
+            recording = Recording(writer, broken=plan.broken, launches=len(plan.launches), show_outputs=show)
 
             def tell(happening: Happening) -> None:
                 recording.take(happening)

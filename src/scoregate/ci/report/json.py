@@ -8,6 +8,7 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
+from scoregate.ci.report.harvest import ErrorView
 from scoregate.ci.report.row_views import RowView
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.view import ReportView, RunView
@@ -64,7 +65,7 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "newly_failing": _keys(view.newly_failing),
         "newly_passing": _keys(view.newly_passing),
         "gone": list(view.gone),
-        "errors": [asdict(error) for error in view.errors],
+        "errors": [_error(error) for error in view.errors],
         "notices": list(view.notices),
         "models": list(view.models),
     }
@@ -78,6 +79,12 @@ def _suite(suite: SuiteView) -> dict[str, Any]:
     whole = asdict(suite)
     for shown in ("index", "state", "passes", "spend_text", "time_s", "moved"):
         del whole[shown]
+    return whole
+
+
+def _error(error: ErrorView) -> dict[str, Any]:
+    whole = asdict(error)
+    del whole["trace"]
     return whole
 
 
