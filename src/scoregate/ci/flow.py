@@ -14,6 +14,7 @@ from scoregate.ci.parts import Amend, Ports, Reporting
 from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.policies import chosen_policy, with_gates
 from scoregate.ci.remember import recall, remember
+from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.unless import unless
 from scoregate.core.compare import Comparison, compare
@@ -32,11 +33,12 @@ _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 class Outcome:
     """Where the story ends; `warnings` tell what could not be delivered, `pending` that the comment is among it.
 
-    `comment` is its address, where there is one.
+    `view` is what was reported, None where nothing was. `comment` is its address, where there is one.
     """
 
     comparison: Comparison
     verdict: Verdict
+    view: ReportView | None = None
     warnings: tuple[str, ...] = ()
     pending: bool = False
     comment: str = ""
@@ -107,9 +109,10 @@ def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
 
 
 async def _told(outcome: Outcome, reporting: Reporting) -> Outcome:
-    delivery = await reporting.publish(outcome.comparison, outcome.verdict)
+    view = reporting.view(outcome.comparison, outcome.verdict)
+    delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
-    return replace(outcome, warnings=delivery.warnings, pending=delivery.pending, comment=comment)
+    return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)
 
 
 async def _by_now(baseline: Baseline, reporting: Reporting) -> Baseline:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -20,25 +21,33 @@ from scoregate.ci.recording import Recording
 from scoregate.ci.report.excerpts import shown_score, why
 from scoregate.ci.report.text import name, one_line
 from scoregate.core.case import CaseResult, Status
-from scoregate.core.fold import label_of
+from scoregate.core.fold import SuiteFold, label_of
 from scoregate.core.tally import Tally
 
 _EVERY_S = 1.0
 _SHARE = 20  # of our time at most one part in so many goes into looking
 _SUITES, _EVALUATORS, _REASONS = 200, 20, 3
+_FAILING = 10
 _NAME, _REASON = 120, 300
 
 
 @dataclass(slots=True)
 class Following:
-    """An observer: remembers what there is to tell since it was last told."""
+    """An observer: remembers what there is to tell since it was last told.
+
+    `failing` are the last trials that failed or errored.
+    """
 
     recording: Recording | None = None
     changed: bool = False
+    failing: deque[LiveCase] = field(default_factory=lambda: deque(maxlen=_FAILING))
 
     def __call__(self, happening: Happening, recording: Recording) -> None:  # noqa: ARG002
         """Something happened."""
         self.recording, self.changed = recording, True
+        for suite, case in recording.finished:
+            if case.status in (Status.FAILED, Status.ERRORED):
+                self.failing.append(_case(suite, case))
 
 
 @asynccontextmanager
@@ -77,13 +86,13 @@ async def _keep_telling(folder: Path, first: Live, following: Following) -> None
         if following.recording is None or not following.changed:
             continue
         following.changed, started = False, time.monotonic()
-        live = _live(first, following.recording)
+        live = _live(first, following.recording, tuple(following.failing))
         took = time.monotonic() - started
         with suppress(OSError):
             await anyio.to_thread.run_sync(write_live, folder, live)
 
 
-def _live(first: Live, recording: Recording) -> Live:
+def _live(first: Live, recording: Recording, failing: tuple[LiveCase, ...]) -> Live:
     tallies = [tally for _, tally in recording.tallies()]
     # Those that run are what people look for, where not all can be told.
     shown = sorted(tallies, key=lambda tally: tally.finished)[:_SUITES] if len(tallies) > _SUITES else tallies
@@ -94,7 +103,7 @@ def _live(first: Live, recording: Recording) -> Live:
         whole=_whole(tallies),
         suites=tuple(map(_suite, shown)),
         hidden=len(tallies) - len(shown),
-        failing=tuple(_cases(recording)),
+        failing=failing,
     )
 
 
@@ -120,18 +129,10 @@ def _whole(tallies: Sequence[Tally]) -> LiveCount:
     )
 
 
-def _cases(recording: Recording) -> Iterator[LiveCase]:
-    labels = {
-        fold.index: label_of(fold.id, fold.started.params if fold.started else None)
-        for fold in recording.fold.suites.values()
-    }
-    return (_case(case, labels) for case in recording.failing)
-
-
-def _case(case: CaseResult, labels: Mapping[int, str]) -> LiveCase:
+def _case(suite: SuiteFold, case: CaseResult) -> LiveCase:
     told: Iterable[str] = (one_line(reason, _REASON) for reason in _reasons(case))
     failed = case.status is Status.FAILED
-    label = labels.get(case.suite, "")
+    label = label_of(suite.id, suite.started.params if suite.started else None)
     return LiveCase(name(label, _NAME), name(case.name or case.hash, _NAME), failed, tuple(islice(told, _REASONS)))
 
 

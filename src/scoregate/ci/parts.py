@@ -15,6 +15,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.publish.outlet import Delivery
+from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import Settings
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
@@ -46,14 +47,15 @@ class Reporting:
     """Where a base comes from and reports go to.
 
     `baselines` are asked in turn. `counted` makes of a run that was made before what it is by now, with what people
-    have said since; it blocks. `announced` is open from the start to the end of the story. `publish` delivers the
-    reports and returns what came of it.
+    have said since; it blocks. `announced` is open from the start to the end of the story. `view` makes what reports
+    print, `publish` delivers them and returns what came of it.
     """
 
     baselines: Sequence[BaselineSource]
     counted: Callable[[Run], Run]
     announced: Callable[[], AbstractAsyncContextManager[None]]
-    publish: Callable[[Comparison, Verdict], Awaitable[Delivery]]
+    view: Callable[[Comparison, Verdict], ReportView]
+    publish: Callable[[ReportView], Awaitable[Delivery]]
 
 
 @dataclass(frozen=True, slots=True)

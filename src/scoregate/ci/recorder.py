@@ -53,7 +53,7 @@ class Recorder:
         about = await self._about(plan, settings, notices)
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
-            recording = Recording(writer, broken=plan.broken, show_outputs=show)
+            recording = Recording(writer, broken=plan.broken, launches=len(plan.launches), show_outputs=show)
 
             def tell(happening: Happening) -> None:
                 recording.take(happening)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import Counted, Ended, Failed, Happening, LeftOut, Noticed, Said
 from scoregate.ci.plan import Source
-from scoregate.core.case import CaseResult, Status
+from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, SuiteStarted
-from scoregate.core.fold import RunFold
+from scoregate.core.fold import RunFold, SuiteFold
 from scoregate.core.record import Run, Script
 from scoregate.core.tally import Tally, tally_of
 
 _MOST_LEFT_OUT = 100
-_FAILING = 10
 Observer = Callable[[Happening, "Recording"], None]
 
 
@@ -25,25 +23,27 @@ Observer = Callable[[Happening, "Recording"], None]
 class Recording:
     """Takes in happenings; each finished trial goes to disk at once, only its scores stay in memory.
 
-    `broken` are the sources that could not be launched at all. Without `show_outputs`, what the code under test
-    returned, and what evaluators say of it beside scores, is not kept. `failing` are the last trials that failed or
-    errored, without what went in and came out.
+    `broken` are the sources that could not be launched at all, `launches` counts the others. Without `show_outputs`,
+    what the code under test returned, and what evaluators say of it beside scores, is not kept. `finished` are the
+    trials that the last happening has finished, each with its suite.
     """
 
     writer: RunWriter
     broken: Sequence[Source] = ()
+    launches: int = 0
     show_outputs: bool = True
     fold: RunFold = field(default_factory=RunFold)
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     message: str | None = None
-    failing: deque[CaseResult] = field(default_factory=lambda: deque(maxlen=_FAILING))
+    finished: list[tuple[SuiteFold, CaseResult]] = field(default_factory=list)
     _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
     _left_out: dict[str, None] = field(default_factory=dict)
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
 
     def take(self, happening: Happening) -> None:
         """Take in one."""
+        self.finished.clear()
         if isinstance(happening, Said):
             self._said(happening)
         elif isinstance(happening, Counted):
@@ -61,15 +61,15 @@ class Recording:
         for event in said.events:
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
-            case = self.fold.apply(_key(said.script, said.log), said.script, event)
+            log = _key(said.script, said.log)
+            case = self.fold.apply(log, said.script, event)
             if case is not None:
-                self._keep(case)
+                self.finished.append((self.fold.suites[log, event.suite], self._keep(case)))
 
-    def _keep(self, case: CaseResult) -> None:
+    def _keep(self, case: CaseResult) -> CaseResult:
         kept = case if self.show_outputs else without_outputs(case)
         self.writer.add(kept)
-        if kept.status in (Status.FAILED, Status.ERRORED):
-            self.failing.append(replace(kept, input=None, output=None, trace=None, contests={}))
+        return kept
 
     def tallies(self) -> Iterator[tuple[str, Tally]]:
         """How far every suite is, each with its script."""

@@ -21,6 +21,7 @@ from scoregate.ci.publish.job_summary import publish_summary
 from scoregate.ci.publish.outlet import Delivery, Render
 from scoregate.ci.report import html, json, junit, markdown
 from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.view import ReportView
 from scoregate.ci.scene import Scene, context_of, outlet_of
 from scoregate.ci.since import counted_since
 from scoregate.core.compare import Comparison
@@ -54,6 +55,7 @@ def reporting(scene: Scene) -> Reporting:
         ),
         counted=counted_since(scene.root),
         announced=check.open if check else _unannounced,
+        view=partial(_view, scene),
         publish=partial(_publish, scene, (*PUBLISHERS, check.publish) if check else PUBLISHERS),
     )
 
@@ -69,6 +71,9 @@ def _unannounced() -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
 
-async def _publish(scene: Scene, publishers: Sequence[Publisher], comparison: Comparison, verdict: Verdict) -> Delivery:
-    view = make_view(comparison, verdict, context_of(scene))
+def _view(scene: Scene, comparison: Comparison, verdict: Verdict) -> ReportView:
+    return make_view(comparison, verdict, context_of(scene))
+
+
+async def _publish(scene: Scene, publishers: Sequence[Publisher], view: ReportView) -> Delivery:
     return await deliver(view, outlet_of(scene, dict(REPORTS.values())), publishers)

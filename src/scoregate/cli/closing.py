@@ -1,4 +1,4 @@
-"""The end of a command: the table, the verdict, where the reports are."""
+"""The end of a command: the tables, the verdict, where the reports are; for programs, the result."""
 
 from __future__ import annotations
 
@@ -12,25 +12,42 @@ from rich.text import Text
 
 from scoregate.ci.flow import Outcome
 from scoregate.ci.github.context import read_context
-from scoregate.ci.report.console import render
+from scoregate.ci.report import json
+from scoregate.ci.report.console import brief, render
+from scoregate.ci.report.console_text import Trimmed, hung
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.view import ReportView
+from scoregate.cli.terminal import is_watched
+from scoregate.cli.voice import Stage, emit
 
 
-def close(outcome: Outcome, out: Path | None, console: Console) -> None:
+def close(outcome: Outcome, out: Path | None, stage: Stage) -> None:
     """Print it. `out` is the folder that the reports were written to, if any were."""
-    view = make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time()))
-    console.print(render(view))
+    view = outcome.view or make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time()))
+    _tell(view, outcome, out, stage)
+    if stage.document is not None:
+        emit(map(view.context.redact, json.render(view)), stage.document)
+
+
+def _tell(view: ReportView, outcome: Outcome, out: Path | None, stage: Stage) -> None:
+    console, voice = stage.console, stage.voice
+    see = " or ".join((*(["report.html"] if out else []), *([] if voice.quiet else ["-v"])))
+    for part in brief(view, see=see) if voice.quiet else render(view, whole=voice.verbose, see=see):
+        console.print(part)
     if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
         console.print(Text("\n".join(outcome.warnings), style="yellow"))
-    if out is not None:
+    if out is not None and not voice.quiet:
         _tell_of_reports(out, outcome.comment, console)
 
 
 def _tell_of_reports(out: Path, comment: str, console: Console) -> None:
-    """Where they are: the folder, and in a job the pages that show them."""
+    """Where they are: the folder, what shows them here, and in a job the pages that do."""
     folder = Text(f"{_shown(out)}/", style=Style(link=out.as_uri()))
-    console.print(Text.assemble("Reports: ", folder, " (report.html, comment.md, junit.xml, result.json, run/)"))
+    files = Text.assemble(folder, " (report.html, comment.md, junit.xml, result.json, run/)")
+    console.print(Trimmed(hung(Text("Reports:"), files)))
+    if is_watched(console):
+        console.print(Text("Look: scoregate view"))
     github = read_context(os.environ)
     for name, url in (("Run", github.run_url if github else ""), ("Comment", comment)):
         if url:

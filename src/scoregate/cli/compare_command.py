@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from scoregate.cli.closing import close
-from scoregate.cli.options import project_root
+from scoregate.cli.options import project_root, voice_options
 from scoregate.cli.stored import gated_settings, rejudged
-from scoregate.cli.terminal import terminal
+from scoregate.cli.voice import Voice, stage
 
 
 @click.command("compare")
@@ -17,8 +17,10 @@ from scoregate.cli.terminal import terminal
 @click.option(
     "--baseline", type=click.Path(path_type=Path), required=True, metavar="RUN", help="What it is held against."
 )
-def command(run: Path, baseline: Path) -> int:
+@voice_options
+def command(run: Path, baseline: Path, voice: Voice) -> int:
     """Show how every score of RUN moved against another run. Exits with 0 whatever moved."""
-    outcome = rejudged(run, baseline, gated_settings(project_root(), {}))
-    close(outcome, None, terminal())
+    with stage(voice) as ours:
+        outcome = rejudged(run, baseline, gated_settings(project_root(), {}))
+        close(outcome, None, ours)
     return 0

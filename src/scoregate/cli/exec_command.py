@@ -25,9 +25,11 @@ from scoregate.cli.options import (
     running_options,
     settings_of,
     suite_option,
+    voice_options,
     working_directory_option,
 )
 from scoregate.cli.story import tell_story
+from scoregate.cli.voice import Voice
 from scoregate.errors import UsageError
 
 _LONGEST_NAME = 100
@@ -51,7 +53,10 @@ _LONGEST_NAME = 100
 @model_options
 @gate_options
 @publish_options
-def command(words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, ...], **flags: Any) -> int:
+@voice_options
+def command(
+    words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, ...], voice: Voice, **flags: Any
+) -> int:
     """Run COMMAND here, record the suites that it runs, compare them with a base, judge, and write reports.
 
     Suites of Autoblocks' SDKs report by themselves, unchanged, as do those of scoregate; what other frameworks write
@@ -60,7 +65,7 @@ def command(words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, 
     _check(words, imports)
     root = project_root(flags)
     ran = {**_command(words, root, environ=os.environ), "junit": junit, "imports": imports}
-    return tell_story(settings_of(root, {**flags, "commands": [ran]}), root, find=find_commands)
+    return tell_story(settings_of(root, {**flags, "commands": [ran]}), root, voice, find=find_commands)
 
 
 def _check(words: Sequence[str], imports: tuple[str, ...]) -> None:

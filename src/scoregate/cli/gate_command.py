@@ -8,17 +8,19 @@ from typing import Any
 import click
 
 from scoregate.cli.closing import close
-from scoregate.cli.options import gate_options, project_root
+from scoregate.cli.options import gate_options, project_root, voice_options
 from scoregate.cli.stored import gated_settings, rejudged
-from scoregate.cli.terminal import terminal
+from scoregate.cli.voice import Voice, stage
 
 
 @click.command("gate")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="What it is held against.")
 @gate_options
-def command(run: Path, baseline: Path | None, **flags: Any) -> int:
+@voice_options
+def command(run: Path, baseline: Path | None, voice: Voice, **flags: Any) -> int:
     """Judge RUN under the present settings. Nothing is run."""
-    outcome = rejudged(run, baseline, gated_settings(project_root(), flags))
-    close(outcome, None, terminal())
+    with stage(voice) as ours:
+        outcome = rejudged(run, baseline, gated_settings(project_root(), flags))
+        close(outcome, None, ours)
     return outcome.verdict.exit_code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ import click
 from rich.text import Text
 
 from scoregate.ci.install import prepare
-from scoregate.ci.plan import Found, Kind, Launch, Plan, Source, make_plan
+from scoregate.ci.plan import Found, Plan, make_plan
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import discover, site_of
+from scoregate.cli.found_lines import left_lines, python_line, source_line
 from scoregate.cli.options import project_root, selection_options, settings_of
 from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.terminal import terminal
@@ -31,7 +31,7 @@ def command(**flags: Any) -> int:
     settings = settings_of(root, flags)
     found, plan = anyio.run(_planned, root, settings)
     console = terminal()
-    console.print(Text(one_line(f"Python: {' '.join(plan.interpreter.argv)}  ({plan.interpreter.why})", 500)))
+    console.print(Text(one_line(python_line(plan.interpreter), 500)))
     for line in _lines(found, plan):
         console.print(Text(one_line(line, 500)))
     return 0 if plan.launches and not plan.broken else 3
@@ -46,21 +46,8 @@ async def _planned(root: Path, settings: Settings) -> tuple[Found, Plan]:
 
 
 def _lines(found: Found, plan: Plan) -> Iterator[str]:
-    yield from (f"{_place(launch)}  {_ids(launch.source)}  {launch.source.why}" for launch in plan.launches)
+    yield from (source_line(launch.source, launch.name) for launch in plan.launches)
     yield from (f"cannot run  {source.error}" for source in plan.broken)
-    yield from (f"skipped  {skipped.path}  {skipped.why}" for skipped in found.skipped)
-    yield from (f"note: {notice}" for notice in found.notices)
+    yield from left_lines(found)
     if not found.sources:
         yield "No suites were found. `scoregate init` writes a first one."
-
-
-def _place(launch: Launch) -> str:
-    return launch.name if launch.source.kind is Kind.COMMAND else f"{launch.name}:{launch.source.line}"
-
-
-def _ids(source: Source) -> str:
-    if source.kind is Kind.COMMAND:
-        return f"[{source.kind}] {shlex.join(source.argv)}"
-    if source.suite_ids is None:
-        return f"[{source.kind}]"
-    return f"[{source.kind}] {', '.join(source.suite_ids)}"

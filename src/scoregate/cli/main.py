@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import sys
 
@@ -75,6 +76,9 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     # We hold columns of numbers and stream the rest: the collector would look through the same objects again and again.
     gc.set_threshold(100_000, 50, 50)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale that lacks our marks costs the marks, not the run
+            stream.reconfigure(errors="replace")
     sys.exit(run_cli(sys.argv[1:]))
 
 
@@ -105,7 +109,9 @@ def _told(error: BaseException) -> int:
         _tell("interrupted")
         return INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        sys.stderr.close()
+        from scoregate.cli.terminal import hush
+
+        hush(sys.stdout)
         return 0
     if not isinstance(error, Exception):
         raise error
@@ -123,7 +129,7 @@ def _complain(text: str) -> None:
         return
     from scoregate.ci.github.commands import command
 
-    click.echo(command("error", _printable(text), title="scoregate"))
+    click.echo(command("error", _printable(text), title="scoregate"), err=True)
 
 
 def _tell(text: str) -> None:

@@ -17,9 +17,9 @@ from scoregate.ci.merging import merge, read_legs
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import open_scene
 from scoregate.cli.closing import close
-from scoregate.cli.options import judging_options, project_root
+from scoregate.cli.options import judging_options, project_root, voice_options
 from scoregate.cli.stored import gated_settings
-from scoregate.cli.terminal import terminal
+from scoregate.cli.voice import Voice, stage
 
 
 @click.command("merge")
@@ -27,7 +27,8 @@ from scoregate.cli.terminal import terminal
 @click.option("--expect", type=click.IntRange(min=1), metavar="N", help="How many runs there should be.")
 @click.option("-m", "--message", metavar="TEXT", help="Titles the run.")
 @judging_options
-def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
+@voice_options
+def command(runs: tuple[Path, ...], expect: int | None, voice: Voice, **flags: Any) -> int:
     """Put RUNS together, the legs of a matrix for instance, compare them with a base, judge, and report once.
 
     Their suites are told apart by the names of the folders.
@@ -41,8 +42,9 @@ def command(runs: tuple[Path, ...], expect: int | None, **flags: Any) -> int:
         async with open_scene(root, os.environ, settings) as scene:
             return await gate_merged(run, settings, reporting(scene), amend=partial(amend_run, scene.out / RUN_FOLDER))
 
-    outcome = anyio.run(judged)
-    close(outcome, root / settings.out, terminal())
+    with stage(voice) as ours:
+        outcome = anyio.run(judged)
+        close(outcome, root / settings.out, ours)
     return outcome.exit_code
 
 

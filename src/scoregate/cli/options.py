@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,7 +14,8 @@ import click
 
 from scoregate.ci import git
 from scoregate.ci.settings import CommentMode, Settings, ShowOutputs, environment_value, load_settings, read_table
-from scoregate.errors import SettingsError
+from scoregate.cli.voice import Voice
+from scoregate.errors import SettingsError, UsageError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -112,6 +114,33 @@ publish_options: Callable[[Any], Any] = options(
     click.option("--key", metavar="NAME", help="Tells uses in one repository apart; default: workflow and job."),
     click.option("--github-token", metavar="TOKEN", help="Better given as GITHUB_TOKEN in the environment."),
 )
+
+_speaking: Callable[[Callable[..., Any]], Callable[..., Any]] = options(
+    click.option("-q", "--quiet", is_flag=True, help="Only what failed, and the verdict."),
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Everything: each case, all failures, whole reasons and errors."
+    ),
+    click.option(
+        "--json", "as_json", is_flag=True, help="The result as JSON on standard output; people read standard error."
+    ),
+)
+
+
+def voice_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Flags of the terminal, not of the project, which the command gets as `voice`.
+
+    Raises:
+        UsageError: they contradict each other.
+    """
+
+    @functools.wraps(function)
+    def command(*args: Any, quiet: bool, verbose: bool, as_json: bool, **flags: Any) -> Any:
+        if quiet and verbose:
+            raise UsageError("--quiet and --verbose contradict each other", advice="Give one of them.")
+        return function(*args, voice=Voice(quiet, verbose, as_json), **flags)
+
+    return _speaking(command)
+
 
 # Of the commands that compare, judge and publish what was run elsewhere.
 judging_options: Callable[[Any], Any] = options(

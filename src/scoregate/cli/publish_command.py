@@ -8,7 +8,6 @@ from typing import Any
 
 import anyio
 import click
-from rich.console import Console
 from rich.text import Text
 
 from scoregate.ci.report.text import one_line
@@ -18,7 +17,7 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root
 from scoregate.cli.stored import gated_settings
-from scoregate.cli.terminal import terminal
+from scoregate.cli.voice import Stage, Voice, stage
 
 
 @click.command("publish")
@@ -31,20 +30,21 @@ def command(**flags: Any) -> int:
     publish.
     """
     root = project_root(flags)
-    return anyio.run(_publish, root, gated_settings(root, flags), terminal())
+    with stage(Voice()) as ours:
+        return anyio.run(_publish, root, gated_settings(root, flags), ours)
 
 
-async def _publish(root: Path, settings: Settings, console: Console) -> int:
+async def _publish(root: Path, settings: Settings, ours: Stage) -> int:
     exit_code = 0
     async with open_scene(root, os.environ, settings) as scene:
         async for published in publish_first_stage(scene):
-            exit_code = max(exit_code, _show(published, console))
+            exit_code = max(exit_code, _show(published, ours))
     return exit_code
 
 
-def _show(published: Published, console: Console) -> int:
+def _show(published: Published, ours: Stage) -> int:
     if published.outcome is not None:
-        close(published.outcome, None, console)
+        close(published.outcome, None, ours)
         return 3 if published.outcome.pending else 0
-    console.print(Text(one_line(f"{published.key} {published.problem}".strip(), 1_000)))
+    ours.console.print(Text(one_line(f"{published.key} {published.problem}".strip(), 1_000)))
     return 3 if published.key else 0

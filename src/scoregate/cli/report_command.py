@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -11,24 +12,39 @@ from scoregate.ci.report.context import Context
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.reporting import REPORTS
 from scoregate.cli.closing import close
-from scoregate.cli.options import project_root
+from scoregate.cli.options import project_root, voice_options
 from scoregate.cli.stored import gated_settings, rejudged
-from scoregate.cli.terminal import terminal
+from scoregate.cli.voice import Voice, emit, stage
+from scoregate.errors import UsageError
 
-FORMATS = (*REPORTS, "console")
+_CONSOLE = "console"
+FORMATS = (*REPORTS, _CONSOLE)
 
 
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(FORMATS), default="console", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), help=f"Default: {_CONSOLE}, or json with --json.")
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="What it is held against.")
-def command(run: Path, baseline: Path | None, form: str) -> int:
-    """Write RUN to standard output in one of the formats of the reports."""
+@voice_options
+def command(run: Path, baseline: Path | None, form: str | None, voice: Voice) -> int:
+    """Write RUN to standard output in one of the formats of the reports; -q and -v are of the console's."""
+    form = _form(form, voice)
     outcome = rejudged(run, baseline, gated_settings(project_root(), {}))
-    if form == "console":
-        close(outcome, None, terminal())
+    if form == _CONSOLE:
+        with stage(voice) as ours:
+            close(outcome, None, ours)
         return 0
     _, render = REPORTS[form]
-    for chunk in render(make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time()))):
-        click.echo(chunk, nl=False)
+    emit(render(make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time()))), sys.stdout)
     return 0
+
+
+def _form(named: str | None, voice: Voice) -> str:
+    """What is written.
+
+    Raises:
+        UsageError: two flags name different ones.
+    """
+    if voice.json and named not in (None, "json"):
+        raise UsageError(f"--json and --format {named} contradict each other", advice="Give one of them.")
+    return "json" if voice.json else named or _CONSOLE

@@ -16,8 +16,10 @@ from scoregate.cli.options import (
     running_options,
     selection_options,
     settings_of,
+    voice_options,
 )
 from scoregate.cli.story import tell_story
+from scoregate.cli.voice import Voice
 
 
 @click.command("run")
@@ -36,11 +38,12 @@ from scoregate.cli.story import tell_story
 @model_options
 @gate_options
 @publish_options
-def command(**flags: Any) -> int:
+@voice_options
+def command(voice: Voice, **flags: Any) -> int:
     """Run the suites under PATHS, compare them with a base, judge, and write reports.
 
     Without PATHS: the folder evals/, and eval_*.py, *_eval.py, *.eval.py and *.testset.toml anywhere that git does not
     ignore.
     """
     root = project_root(flags)
-    return tell_story(settings_of(root, flags), root)
+    return tell_story(settings_of(root, flags), root, voice)

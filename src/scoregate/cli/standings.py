@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import monotonic
 
+from rich.text import Text
+
 from scoregate.ci.recording import Recording
 from scoregate.ci.report import numbers
 from scoregate.ci.report.text import name
@@ -27,15 +29,20 @@ class Standing:
     @property
     def time(self) -> str:
         """How long it took, as far as it says so, or has been running; empty where nobody knows."""
-        seconds = self.tally.duration_s if self.tally.finished else monotonic() - self.started
-        return "" if seconds is None else numbers.duration(seconds)
+        if not self.tally.finished:
+            return clock(monotonic() - self.started)
+        return "" if self.tally.duration_s is None else numbers.duration(self.tally.duration_s)
 
 
 @dataclass(slots=True)
 class Standings:
-    """Those of a run, in the order in which they were first heard of."""
+    """Those of a run, in the order in which they were first heard of, and how many of its scripts began and ended."""
 
+    launches: int = 0
+    began: int = 0
+    ended: int = 0
     _found: dict[tuple[str, str, str], Standing] = field(default_factory=dict)
+    _run: Recording | None = None
 
     def update(self, recording: Recording) -> Iterator[Standing]:
         """Look again; yields those that have finished since the last time."""
@@ -50,9 +57,16 @@ class Standings:
             if tally.finished:
                 yield self._found[key]
 
-    def forget(self, script: str) -> None:
-        """It is launched, perhaps once more: what it tells from now on is new."""
+    def begin(self, script: str, recording: Recording) -> None:
+        """It is launched, perhaps once more, in another run: what it tells from now on is new."""
+        if recording is not self._run:
+            self._run, self.launches, self.began, self.ended = recording, recording.launches, 0, 0
+        self.began += 1
         self._found = {key: each for key, each in self._found.items() if each.script != script}
+
+    def end(self) -> None:
+        """A script is over."""
+        self.ended += 1
 
     def of(self, script: str) -> list[Standing]:
         """Those of one script."""
@@ -60,6 +74,11 @@ class Standings:
 
     def __iter__(self) -> Iterator[Standing]:
         return iter(list(self._found.values()))
+
+
+def clock(seconds: float) -> str:
+    """A time that still runs, in whole seconds, so that it does not flicker."""
+    return numbers.duration(round(seconds)) if seconds >= 59.5 else f"{seconds:.0f} s"
 
 
 def line(standing: Standing) -> str:
@@ -96,7 +115,9 @@ def means(tally: Tally, width: int = 60) -> Iterator[str]:
     """`is-equals 0.830`, of the first evaluators; a name that is too long loses its end, never its number."""
     for evaluator, mean in list(tally.means.items())[:_EVALUATORS]:
         number = f" {mean:.3f}"
-        yield name(evaluator, max(width - len(number), 2)) + number
+        short = Text(name(evaluator), end="")
+        short.truncate(max(width - len(number), 2), overflow="ellipsis")
+        yield short.plain + number
     if (rest := len(tally.means) - _EVALUATORS) > 0:
         yield f"… and {rest:,} more"
 

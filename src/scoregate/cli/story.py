@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 import anyio
-from rich.console import Console
 
 from scoregate.ci.flow import Outcome, gate
 from scoregate.ci.live import told_live
@@ -18,37 +16,40 @@ from scoregate.ci.scene import in_ci
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import Find, find_all, open_ports
 from scoregate.cli.closing import close
-from scoregate.cli.progress import progress, say
+from scoregate.cli.progress import progress
 from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.stopping import stoppable
-from scoregate.cli.terminal import terminal
+from scoregate.cli.telling import telling
+from scoregate.cli.voice import Stage, Voice, stage
+from scoregate.cli.watching import printed, ticking
 
 
-def tell_story(settings: Settings, root: Path, *, find: Find = find_all) -> int:
+def tell_story(settings: Settings, root: Path, voice: Voice, *, find: Find = find_all) -> int:
     """Run what `find` finds in a project, compare, judge, report; returns the exit code."""
-    console = terminal()
-    outcome = anyio.run(_gate, settings, root, console, find)
-    close(outcome, root / settings.out, console)
+    with stage(voice) as ours:
+        outcome = anyio.run(_gate, settings, root, ours, find)
+        close(outcome, root / settings.out, ours)
     return outcome.exit_code
 
 
-async def _gate(settings: Settings, root: Path, console: Console, find: Find) -> Outcome:
-    with scratch_folder() as scratch, progress(console) as observer:
+async def _gate(settings: Settings, root: Path, ours: Stage, find: Find) -> Outcome:
+    with scratch_folder() as scratch, progress(ours) as watch:
         async with (
             stoppable() as stop,
             _told_live(settings, root) as following,
+            ticking(watch.tick),
             open_ports(
                 root,
                 os.environ,
                 settings,
                 scratch=scratch,
-                observers=[observer, *following],
-                say=partial(say, console),
+                observers=[watch.observe, *following],
+                say=lambda line: watch.say(printed(line)),
                 stop=stop,
                 find=find,
             ) as ports,
         ):
-            return await gate(settings, ports)
+            return await gate(settings, telling(ports, watch.say) if ours.voice.verbose else ports)
 
 
 @asynccontextmanager

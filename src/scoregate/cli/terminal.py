@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import sys
 from typing import TextIO
 
@@ -13,6 +12,7 @@ from rich.console import Console
 from scoregate.ci.github.commands import harmless
 
 _LOG_WIDTH = 120
+_NARROWEST = 20
 
 
 class Harmless(io.StringIO):
@@ -32,10 +32,43 @@ class Harmless(io.StringIO):
         self._log.flush()
 
 
-def terminal(*, stderr: bool = False) -> Console:
-    """A console that fits its window; logs and pipes get a fixed width, so that tables do not break."""
-    file = Harmless(sys.stderr if stderr else sys.stdout) if os.environ.get("GITHUB_ACTIONS") == "true" else None
-    console = Console(stderr=stderr, file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
-    if not console.is_terminal:
-        console.width = max(_LOG_WIDTH, shutil.get_terminal_size((_LOG_WIDTH, 24)).columns)
+class Terminal(Console):
+    """A console that falls silent when its reader leaves, so that `| head` changes no verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Say nothing more."""
+        self.quiet = True
+        hush(sys.__stderr__ if self.stderr else sys.__stdout__)
+
+
+def terminal(*, stderr: bool = False) -> Terminal:
+    """A console that fits its window; logs and pipes are as wide as COLUMNS says, or 120."""
+    log = sys.stderr if stderr else sys.stdout
+    file = Harmless(log) if os.environ.get("GITHUB_ACTIONS") == "true" else None
+    console = Terminal(stderr=stderr, file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if not console.file.isatty():
+        console.width = _log_width()
     return console
+
+
+def is_watched(console: Console) -> bool:
+    """Whether somebody looks at a screen, on which something can move; colours may be forced into any log."""
+    return console.file.isatty() and not console.is_dumb_terminal and not in_ci()
+
+
+def in_ci() -> bool:
+    """Whether a job of some CI runs us, whose log is read later, even where it is made of a terminal."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false") or os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def hush(stream: TextIO | None) -> None:
+    """Let what is still written there go nowhere, as its reader has left."""
+    if stream is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _log_width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return max(int(columns), _NARROWEST) if columns.isascii() and columns.isdigit() else _LOG_WIDTH

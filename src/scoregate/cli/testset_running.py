@@ -19,9 +19,11 @@ from scoregate.cli.options import (
     publish_options,
     running_options,
     settings_of,
+    voice_options,
     working_directory_option,
 )
 from scoregate.cli.story import tell_story
+from scoregate.cli.voice import Voice
 
 
 @click.command("run")
@@ -39,7 +41,8 @@ from scoregate.cli.story import tell_story
 @model_options
 @gate_options
 @publish_options
-def command(named: str, endpoint: str | None, metrics: tuple[str, ...], **flags: Any) -> int:
+@voice_options
+def command(named: str, endpoint: str | None, metrics: tuple[str, ...], voice: Voice, **flags: Any) -> int:
     """Put the tests of a set to an endpoint, compare the scores with a base, judge, and write reports.
 
     PATH is a suite's file (TOML with a table [testset]) or a file of tests (.csv, .tsv, .jsonl, .json); NAME that of a
@@ -51,4 +54,4 @@ def command(named: str, endpoint: str | None, metrics: tuple[str, ...], **flags:
     async def find(_root: Path, _settings: Settings) -> Found:
         return found
 
-    return tell_story(settings_of(root, flags), root, find=find)
+    return tell_story(settings_of(root, flags), root, voice, find=find)

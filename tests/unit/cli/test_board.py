@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from scoregate.cli.board import table
@@ -29,12 +30,38 @@ def drawn(*standings: Standing, width: int, height: int = 24) -> list[str]:
     return [row.rstrip() for row in capture.get().splitlines()]
 
 
-@pytest.mark.parametrize("width", [72, 100, 200])
-def test_every_number_is_there_at_any_width(width: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "numbers"),
+    [
+        (40, ("1,239/4,000", "34", "5")),
+        (60, ("1,239/4,000", "34", "5", "1 m 15 s")),
+        (80, ("1,239/4,000", "1,200", "34", "5", "1 m 15 s")),
+        (100, ("1,239/4,000", "1,200", "34", "5", "1 m 15 s", "0.500", "0.600", "$0.25")),
+        (200, ("1,239/4,000", "1,200", "34", "5", "1 m 15 s", "0.500", "0.600", "$0.25")),
+    ],
+)
+def test_a_narrow_terminal_goes_without_scores_then_passes_then_the_time(width: int, numbers: tuple[str, ...]) -> None:
     rows = drawn(standing(), width=width)
     assert max(map(len, rows)) <= width
-    for number in ("1,239/4,000", "1,200", "34", "5", "1 m 15 s", "0.500", "0.600", "$0.25"):
-        assert number in "\n".join(rows)
+    assert [number for number in numbers if number not in "\n".join(rows)] == []
+    assert "a suite" in rows[1]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+@pytest.mark.parametrize(
+    "name", ["日本語の回答を評価するスイートと長い名前", "🎉🎉🎉 party " * 5, "x" * 300, "\u202e\x00\x1b[2J", ""]
+)
+def test_no_name_is_too_wide(name: str, width: int) -> None:
+    rows = drawn(standing(name), standing("demo", finished=True), width=width)
+    assert len(rows) >= 3
+    assert max(map(cell_len, rows)) <= width
+
+
+def test_a_suite_that_ended_tells_at_once_how() -> None:
+    rows = drawn(standing("bad", finished=True), width=80)
+    assert rows[1].startswith("✗")
+    good = Tally("http-1", "good", 2, 2, {Status.PASSED: 2}, finished=True)
+    assert drawn(Standing("run", good, 0.0), width=80)[1].startswith("✓")
 
 
 def test_more_suites_than_lines_are_counted_those_that_run_first() -> None:

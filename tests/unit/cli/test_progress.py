@@ -13,6 +13,7 @@ from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import Began, Ended, Happening, Said
 from scoregate.ci.recording import Recording
 from scoregate.cli.progress import progress
+from scoregate.cli.voice import Stage, Voice
 from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted
 from scoregate.core.record import Script
 
@@ -32,13 +33,13 @@ def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 7
 def shown(folder: Path, *launches: Sequence[Happening]) -> str:
     """What a log shows of launches of one script, each in a recording of its own."""
     out = io.StringIO()
-    with progress(Console(file=out, width=200)) as observe:
+    with progress(Stage(Voice(), Console(file=out, width=200))) as watch:
         for number, launch in enumerate(launches):
             with RunWriter(folder / str(number)) as writer:
                 recording = Recording(writer)
                 for happening in (Began("run"), *launch, Ended(Script("run", exit_code=0))):
                     recording.take(happening)
-                    observe(happening, recording)
+                    watch.observe(happening, recording)
     return out.getvalue()
 
 

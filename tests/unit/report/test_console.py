@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 
 import pytest
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
 from tests.unit.report.scenes import SCENES
@@ -16,16 +18,18 @@ from scoregate.cli.terminal import Harmless
 from scoregate.core.events import ErrorInfo
 
 
-def printed(view: ReportView, width: int = 120, *, color: bool = False) -> str:
-    return printed_into(io.StringIO(), view, width, color=color)
+def printed(view: ReportView, width: int = 120, *, color: bool = False, whole: bool = False) -> str:
+    return printed_into(io.StringIO(), console.render(view, whole=whole, see="report.html"), width, color=color)
 
 
-def printed_into(out: io.StringIO, view: ReportView, width: int, *, color: bool = False, log: bool = False) -> str:
+def printed_into(
+    out: io.StringIO, parts: Iterable[RenderableType], width: int, *, color: bool = False, log: bool = False
+) -> str:
     """`log`: as it is printed in a job."""
     file = Harmless(out) if log else out
-    Console(file=file, width=width, force_terminal=color, color_system="truecolor" if color else None).print(
-        console.render(view)
-    )
+    into = Console(file=file, width=width, force_terminal=color, color_system="truecolor" if color else None)
+    for part in parts:
+        into.print(part)
     return out.getvalue()
 
 
@@ -42,9 +46,64 @@ def test_a_failing_run_says_what_failed_and_ends_with_the_verdict() -> None:
 
 
 def test_failing_cases_come_with_their_reasons() -> None:
-    text = printed(SCENES["failing"]())
-    assert 'has-all-substrings 1 → 0, needs ≥ 1: missing_substrings: ["store credit"]' in text
-    assert "26 newly failing cases, the 10 worst:" in text
+    lines = printed(SCENES["failing"]()).splitlines()
+    assert lines.count('    has-all-substrings  1 → 0  needs ≥ 1  missing_substrings: ["store credit"]') == 10
+    assert "26 newly failing cases, the largest drops first:" in lines
+    assert "… 16 more: see report.html" in lines
+
+
+def test_reasons_stand_below_the_scores_where_it_is_narrow() -> None:
+    lines = printed(SCENES["failing"](), 60).splitlines()
+    at = lines.index("    has-all-substrings  1 → 0  needs ≥ 1")
+    assert lines[at + 1] == '      missing_substrings: ["store credit"]'
+
+
+def test_the_whole_has_every_failing_case_the_worst_first_once_each() -> None:
+    trials = [Trial(f"h{at}", [Score("e", at / 100)], name=f"case {at}") for at in range(60)]
+    trials[7] = Trial("h7", [Score("e", 0.07, metadata={"reason": "why " * 300})], name="case 7")
+    view = view_of(make_run(Told("demo", trials)))
+    told = [line.split()[2] for line in printed(view, whole=True).splitlines() if line.startswith("✗ case")]
+    assert [int(number) for number in told] == list(range(60))
+    assert printed(view, whole=True).count("why") == 300
+    assert printed(view).count("why") < 60
+
+
+def test_the_whole_tells_where_errors_were_raised() -> None:
+    view = SCENES["unmeasurable"]()
+    assert "    Traceback: …" in printed(view, whole=True).splitlines()
+    assert "    first in case 1:" in printed(view, whole=True).splitlines()
+    assert "Traceback" not in printed(view)
+
+
+def test_no_more_than_a_screen_of_failing_cases_is_shown_unasked() -> None:
+    misses = [Score(f"evaluator {at}", 0.1, metadata={"reason": "because of this and that " * 5}) for at in range(8)]
+    view = view_of(make_run(Told("demo", [Trial(f"h{at}", misses) for at in range(30)])))
+    lines = printed(view, 80).splitlines()
+    assert len(lines) < 90
+    assert any("evaluators more" in line for line in lines)
+    assert any(line.startswith("… 2") and "report.html" in line for line in lines)
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_briefly_only_what_failed_is_told(scene: str) -> None:
+    view = SCENES[scene]()
+    lines = printed_into(io.StringIO(), console.brief(view), 140).splitlines()
+    assert "scoregate: " in lines[-1]
+    assert "suite · evaluator" not in "".join(lines)
+    if view.conclusion == "passed":
+        assert len(lines) == 1 + len(view.warnings)
+    else:
+        assert len(lines) > 1
+
+
+def test_wide_characters_and_their_columns_fit_the_width() -> None:
+    trials = [
+        Trial(f"h{at}", [Score("日本語の評価器", 0.1, metadata={"理由": "回答が不完全" * 20})]) for at in range(3)
+    ]
+    for width in (40, 80, 120):
+        lines = printed(view_of(make_run(Told("日本語のスイート" * 4, trials, ()))), width).splitlines()
+        assert max(map(cell_len, lines)) <= width
+        assert [line for line in lines if line != line.rstrip()] == []
 
 
 def test_without_a_base_nothing_is_called_new() -> None:
@@ -82,12 +141,13 @@ def test_colours_are_only_for_terminals() -> None:
 def test_a_name_is_shown_as_it_is_so_that_it_can_be_searched_for() -> None:
     trial = Trial("h", [Score("e", 0.1)], name="tests/test_a.py::test_b[##[0]]")
     lines = printed(view_of(make_run(Told("pytest", [trial])))).splitlines()
-    assert "  tests/test_a.py::test_b[##[0]]  pytest" in lines
+    assert "✗ tests/test_a.py::test_b[##[0]]  pytest" in lines
 
 
+@pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("width", [30, 80, 150])
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> None:
+def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int, whole: bool) -> None:
     error = ErrorInfo(text, text, text, text)
     trials = [
         Trial(
@@ -100,7 +160,7 @@ def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int) -> Non
         Trial("h2", [Score("e", error=error)], name=text),
     ]
     view = view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text))
-    shown = printed_into(io.StringIO(), view, width, log=True)
+    shown = printed_into(io.StringIO(), console.render(view, whole=whole), width, log=True)
     assert "\x1b" not in shown
     assert "##[" not in shown
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())

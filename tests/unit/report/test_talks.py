@@ -54,7 +54,8 @@ def comment(report: ReportView) -> str:
 
 def printed(report: ReportView) -> str:
     written = io.StringIO()
-    Console(file=written, width=150).print(console.render(report))
+    for part in console.render(report):
+        Console(file=written, width=150).print(part)
     return written.getvalue()
 
 

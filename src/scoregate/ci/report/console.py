@@ -4,116 +4,108 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.case_views import FailingCase
-from scoregate.ci.report.console_tables import SHOWN, Rows, Suites
-from scoregate.ci.report.console_text import MARKS, mark, place, shown
+from scoregate.ci.report.console_cases import Failing, every
+from scoregate.ci.report.console_tables import Rows, Suites
+from scoregate.ci.report.console_text import MARKS, Trimmed, hung, mark, place, shown
 from scoregate.ci.report.harvest import ErrorView
-from scoregate.ci.report.talks import TalkView
 from scoregate.ci.report.view import ReportView
-from scoregate.core.rules import Finding
+from scoregate.core.rules import Conclusion, Finding
 
-_CASES, _ERRORS, _GATES = 10, 10, 20
+_TABLE, _ERRORS, _GATES = 12, 10, 20
+_ALL = 10_000
 _INDENT = (0, 0, 0, 4)
-_SAID = 200
 
 
-def render(view: ReportView) -> RenderableType:
-    """What `Console.print` shows of a verdict. Text from outside carries no markup."""
-    return Group(*_parts(view))
+def render(view: ReportView, *, whole: bool = False, see: str = "") -> Iterator[RenderableType]:
+    """What `Console.print` shows of a verdict, part by part. Text from outside carries no markup.
+
+    Args:
+        whole: everything that there is, else about a screen of it. see: where the rest is to be seen, `report.html`.
+    """
+    rest = f": see {see}" if see else ""
+    return map(Trimmed, _parts(view, rest, whole=whole))
 
 
-def _parts(view: ReportView) -> Iterator[RenderableType]:
+def brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
+    """Only what failed and the verdict; of a run that passed, its warnings and the verdict."""
+    rest = f": see {see}" if see else ""
+    passed = view.conclusion is Conclusion.PASSED
+    return map(Trimmed, (*(() if passed else _wrong(view, rest)), *_judged(view, rest, most=_GATES), _verdict(view)))
+
+
+def _parts(view: ReportView, rest: str, *, whole: bool) -> Iterator[RenderableType]:
+    most = _ALL if whole else _TABLE
     if view.rows:
-        yield Rows(view)
-        yield from (*_more(len(view.rows) - SHOWN, "evaluator"), Text())
+        yield Rows(view, most)
+        yield from (*_more(len(view.rows) - most, "evaluator", rest), Text())
     if view.suites:
-        yield Suites(view)
-        yield from (*_more(len(view.suites) - SHOWN, "suite"), Text())
-    if view.failing:
-        yield from (*_failing(view), Text())
-    if view.errors:
-        yield from (*_errors(view), *_more(len(view.errors) - _ERRORS, "kind of error"), Text())
+        yield Suites(view, most)
+        yield from (*_more(len(view.suites) - most, "suite", rest), Text())
+    yield from _wrong(view, rest, whole=whole)
     for notice in view.notices:
-        yield Text(f"note: {shown(notice)}", style="cyan")
-    for change in view.policy_changes[:_GATES]:
-        yield Text(f"note: the gates differ from the base's: {shown(change)}", style="yellow")
-    for finding in view.warnings[:_GATES]:
-        yield Text("warning: ", style="yellow").append_text(_gate(finding))
-    for finding in view.failed[:_GATES]:
-        yield _gate(finding)
-    yield from _more(len(view.failed) - _GATES, "gate")
+        yield hung(Text("note:", style="cyan"), Text(shown(notice), style="cyan"))
+    for change in view.policy_changes[: _ALL if whole else _GATES]:
+        yield hung(
+            Text("note:", style="yellow"), Text(f"the gates differ from the base's: {shown(change)}", style="yellow")
+        )
+    yield from _judged(view, rest, most=_ALL if whole else _GATES)
     yield _verdict(view)
 
 
-def _failing(view: ReportView) -> Iterator[RenderableType]:
-    kind = "newly failing case" if view.newly else "failing case"
-    listed = view.failing[:_CASES]
-    rest = f", the {len(listed)} worst" if len(listed) < view.failing_total else ""
-    yield Text(f"{numbers.count(view.failing_total, kind)}{rest}:", style="bold")
-    for case in listed:
-        yield from _case(case)
+def _wrong(view: ReportView, rest: str, *, whole: bool = False) -> Iterator[RenderableType]:
+    if view.failing:
+        yield from every(view) if whole else (Failing(view, rest),)
+        yield Text()
+    if view.errors:
+        shown_errors = view.errors if whole else view.errors[:_ERRORS]
+        for error in shown_errors:
+            yield from _error(error, whole=whole)
+        yield from (*_more(len(view.errors) - len(shown_errors), "error", rest), Text())
 
 
-def _case(case: FailingCase) -> Iterator[RenderableType]:
-    where = " · ".join(filter(None, (case.suite, case.place)))
-    yield Text(f"  {shown(case.name)}").append(f"  {shown(where)}", style="dim")
-    for miss in case.misses:
-        before = "" if miss.base is None else f"{numbers.short(miss.base)} → "
-        because = f": {shown(miss.why)}" if miss.why else ""
-        told = f"{shown(miss.evaluator)} {before}{miss.shown}, needs {miss.threshold}{because}"
-        yield Padding(Text(told), _INDENT, expand=False)
-    for line in _talk(case.talk) if case.talk else ():
-        yield Padding(Text(line, style="dim"), _INDENT, expand=False)
+def _judged(view: ReportView, rest: str, *, most: int) -> Iterator[RenderableType]:
+    for finding in view.warnings[:most]:
+        yield hung(Text("warning:", style="yellow").append(" ").append_text(mark(finding.conclusion)), _gate(finding))
+    for finding in view.failed[:most]:
+        yield hung(mark(finding.conclusion), _gate(finding))
+    yield from _more(len(view.failed) - most, "gate", rest)
 
 
-def _talk(talk: TalkView) -> Iterator[str]:
-    if talk.told:
-        yield f"{talk.told}:"
-    for line in talk.lines:
-        if line.base is not None and line.base != line.now:
-            yield f"  {line.turn} {line.who}, in the base: {shown(line.base, _SAID)}"
-        yield f"  {line.turn} {line.who}: {shown(line.now, _SAID)}"
-    yield f"{talk.course}; in the base {talk.base_course}" if talk.base_course else talk.course
-
-
-def _errors(view: ReportView) -> Iterator[RenderableType]:
-    for error in view.errors[:_ERRORS]:
-        yield _error(error)
-        if error.advice:
-            yield Padding(Text(shown(error.advice), style="dim"), _INDENT, expand=False)
-
-
-def _error(error: ErrorView) -> Text:
-    text = Text("! ", style="yellow")
+def _error(error: ErrorView, *, whole: bool) -> Iterator[RenderableType]:
     told = f"{place(error.where, error.evaluator)}: {shown(error.type)}: {shown(error.message)}"
-    text.append(told, style="default")
-    if error.trials > 1:
-        text.append(f" (in {numbers.count(error.trials, 'trial')})", style="default")
-    return text
+    trials = f" (in {numbers.count(error.trials, 'trial')})" if error.trials > 1 else ""
+    yield hung(Text("!", style="yellow"), Text(told + trials))
+    if error.advice:
+        yield Padding(Text(shown(error.advice), style="dim"), _INDENT, expand=False)
+    if whole and error.trace:
+        first = [f"first in {shown(error.case)}:"] if error.case else []
+        yield Padding(Text("\n".join([*first, error.trace]), style="dim"), _INDENT, expand=False)
 
 
 def _gate(finding: Finding) -> Text:
-    text = mark(finding.conclusion).append(f" {shown(finding.rule)}", style="bold default")
+    text = Text().append(shown(finding.rule), "bold")
     where = f" of {place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
-    text.append(f"{where}: {shown(finding.value)}, required: {shown(finding.limit)}", style="default")
+    text.append(f"{where}: {shown(finding.value)}, required: {shown(finding.limit)}")
     if finding.origin not in ("", "default", "always"):
-        text.append(f" (set in {shown(finding.origin)})", style="dim default")
+        text.append(f" (set in {shown(finding.origin)})", style="dim")
     return text
 
 
-def _more(hidden: int, noun: str) -> Iterator[Text]:
+def _more(hidden: int, noun: str, rest: str) -> Iterator[Text]:
     if hidden > 0:
-        yield Text(f"… {numbers.count(hidden, noun)} more", style="dim")
+        yield Text(f"… {numbers.count(hidden, f'more {noun}')}{rest}", style="dim")
 
 
-def _verdict(view: ReportView) -> Text:
+def _verdict(view: ReportView) -> Table:
     sign, style = MARKS[view.conclusion]
-    return Text(f"{sign} scoregate: {' · '.join([shown(view.heading), *_told(view)])}", style=style)
+    told = f"scoregate: {' · '.join([shown(view.heading), *_told(view)])}"
+    return hung(Text(sign, style=style), Text(told, style=style))
 
 
 def _told(view: ReportView) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -9,78 +10,111 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report.console_text import MARKS, mark, place, shown
+from scoregate.ci.report.console_text import MARKS, mark, place, shown, widest
 from scoregate.ci.report.numbers import NONE
 from scoregate.ci.report.row_views import RowView, State
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.view import ReportView
 
-SHOWN = 100
-_WIDE = 110
+_GAP = 2
+_MARK = 1 + _GAP
+_NAME, _WORDS, _ROOMY = 26, 24, 40
 _INDENT = (0, 0, 0, 4)
+_STATES = tuple(State)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One line for each of the first SHOWN evaluators, worst first; `~` stands for no more than noise."""
+    """One line for each of the first evaluators, worst first; `~` stands for no more than noise."""
 
     view: ReportView
+    most: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Lay it out for the width that there is."""
-        if options.max_width >= _WIDE:
-            yield _wide_rows(self.view)
-            return
-        for row in self.view.rows[:SHOWN]:
-            yield mark(row.state) + Text(f" {place(row.row.suite, row.row.evaluator)}", style="default")
+        """Lay it out for the width that there is: first it costs counts, then intervals, then the table."""
+        rows = self.view.rows[: self.most]
+        names = [place(row.row.suite, row.row.evaluator) for row in rows]
+        for columns, words in _columns(rows, self.view):
+            if _left(columns, options.max_width) - _MARK >= widest(names, _NAME) + words:
+                yield _table_of_rows(rows, names, columns, self.view)
+                return
+        for row, told in zip(rows, names, strict=True):
+            yield mark(row.state) + Text(f" {told}", style="default")
             yield Padding(_narrow(row, self.view), _INDENT, expand=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Suites:
-    """One line for each of the first SHOWN suites: how many cases pass, and what they took."""
+    """One line for each of the first suites, those that fail before the others: what passes, and what they took."""
 
     view: ReportView
+    most: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay it out for the width that there is."""
-        if options.max_width >= _WIDE:
-            yield _wide_suites(self.view)
+        suites = sorted(self.view.suites, key=lambda suite: _STATES.index(suite.state))[: self.most]
+        names, columns = [place(suite.label, None) for suite in suites], _spendings(suites)
+        if _left(columns, options.max_width) - _MARK >= widest(names, _NAME):
+            yield _table_of_suites(suites, names, columns)
             return
-        for suite in self.view.suites[:SHOWN]:
-            yield Text(place(suite.label, None))
-            yield Padding(Text(_spent(suite)), _INDENT, expand=False)
+        for at, (suite, told) in enumerate(zip(suites, names, strict=True)):
+            yield mark(suite.state) + Text(f" {told}", style="default")
+            parts = (f"{title} {cells[at].plain}" for title, cells in columns.items() if cells[at].plain != NONE)
+            yield Padding(Text("  ".join(parts)), _INDENT, expand=False)
 
 
-def _wide_rows(view: ReportView) -> Table:
+Columns = Mapping[str, Sequence[Text]]
+
+
+def _left(columns: Columns, width: int) -> int:
+    return width - sum(widest((title, *cells), width) + _GAP for title, cells in columns.items())
+
+
+def _columns(rows: Sequence[RowView], view: ReportView) -> Sequence[tuple[Columns, int]]:
+    """What stands between a name and the words about it, the richest first, and how much the words then need."""
+    now = [Text(row.mean) for row in rows]
+    if not view.base:
+        return [({"score": now}, _WORDS)]
+    base, counts = [Text(row.base) for row in rows], [Text(row.counts) for row in rows]
+    delta = {"base": base, "now": now, "delta": [Text(_delta(row)) for row in rows]}
+    short = {**delta, "delta": [Text(_delta(row, interval=False)) for row in rows]}
+    return [({**delta, "better / worse": counts}, _ROOMY), (delta, _ROOMY), (short, _WORDS)]
+
+
+def _table_of_rows(rows: Sequence[RowView], names: Sequence[str], columns: Columns, view: ReportView) -> Table:
     table = _table("", "suite · evaluator")
-    for title in ("base", "now", "delta", "better / worse") if view.base else ("score",):
+    for title in columns:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
-    for row in view.rows[:SHOWN]:
-        cells = (row.base, row.mean, _delta(row), row.counts) if view.base else (row.mean,)
-        words = _words(row, view)
-        table.add_row(mark(row.state), Text(place(row.row.suite, row.row.evaluator)), *map(Text, cells), words)
+    for at, (row, name) in enumerate(zip(rows, names, strict=True)):
+        table.add_row(mark(row.state), Text(name), *(cells[at] for cells in columns.values()), _words(row, view))
     return table
 
 
-def _wide_suites(view: ReportView) -> Table:
-    table = _table("suite")
-    for title in ("pass", "p50", "p95", "tokens", "cost"):
-        table.add_column(title, justify="right")
-    for suite in view.suites[:SHOWN]:
-        text = suite.spend_text
-        cells = {"latency": text.p50, "p95": text.p95, "tokens": text.tokens, "cost": text.cost}
-        spent = (Text(cell, style="bold" if what in suite.moved else "") for what, cell in cells.items())
-        table.add_row(Text(place(suite.label, None)), suite.passes, *spent)
+def _table_of_suites(suites: Sequence[SuiteView], names: Sequence[str], columns: Columns) -> Table:
+    table = _table("", "suite")
+    for title in columns:
+        table.add_column(title, justify="right", no_wrap=True)
+    for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
+        table.add_row(mark(suite.state), Text(name), *(cells[at] for cells in columns.values()))
     return table
 
 
 def _table(*titles: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
     for title in titles:
         table.add_column(title, overflow="fold")
     return table
+
+
+def _spendings(suites: Sequence[SuiteView]) -> Columns:
+    """What is known of any of them; bold where it differs from the base by more than noise."""
+    columns: dict[str, list[Text]] = {"pass": [Text(suite.passes) for suite in suites]}
+    for title, measure in (("p50", "latency"), ("p95", "p95"), ("tokens", "tokens"), ("cost", "cost")):
+        cells = [(getattr(suite.spend_text, title), measure in suite.moved) for suite in suites]
+        if any(cell != NONE for cell, _ in cells):
+            columns[title] = [Text(cell, style="bold" if moved else "") for cell, moved in cells]
+    return columns
 
 
 def _narrow(row: RowView, view: ReportView) -> Text:
@@ -90,18 +124,12 @@ def _narrow(row: RowView, view: ReportView) -> Text:
     return text.append_text(_words(row, view))
 
 
-def _spent(suite: SuiteView) -> str:
-    text = suite.spend_text
-    parts = {"pass": suite.passes, "p50": text.p50, "p95": text.p95, "tokens": text.tokens, "cost": text.cost}
-    return "  ".join(f"{what} {value}" for what, value in parts.items() if value != "–")
-
-
-def _delta(row: RowView) -> str:
+def _delta(row: RowView, *, interval: bool = True) -> str:
     if row.delta == NONE:
         return ""
     if not row.significant:
         return "~"
-    return f"{row.delta} [{row.low}, {row.high}]" if row.low else row.delta
+    return f"{row.delta} [{row.low}, {row.high}]" if row.low and interval else row.delta
 
 
 def _words(row: RowView, view: ReportView) -> Text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scoregate.ci.report.harvest import ErrorView
+from scoregate.ci.report.harvest import ErrorView, trace
 from scoregate.ci.report.text import one_line
 from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Run
@@ -24,4 +24,4 @@ def _of_run(run: Run) -> Iterator[ErrorView]:
 
 
 def _view(where: str, error: ErrorInfo) -> ErrorView:
-    return ErrorView(where, None, error.type, one_line(error.message, 200), error.advice, trials=0)
+    return ErrorView(where, None, error.type, one_line(error.message, 200), error.advice, trials=0, trace=trace(error))

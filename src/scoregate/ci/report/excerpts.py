@@ -61,9 +61,14 @@ def _inline(value: Any, limit: int) -> str:
 
 def why(evaluation: Evaluation, limit: int = 200) -> str:
     """The reasons on one line, without what is told elsewhere; empty where the evaluator gave none."""
+    return one_line("; ".join(why_lines(evaluation, limit)), limit)
+
+
+def why_lines(evaluation: Evaluation, limit: int) -> Iterator[str]:
+    """The same, each reason on a line of at most `limit` characters."""
     given = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
     apart = (*_APART, *_OF_SCALES) if given.keys() >= {"value", "scale"} else _APART
-    return one_line("; ".join(reasons(evaluation, limit, without=apart)), limit)
+    return reasons(evaluation, limit, without=apart)
 
 
 def shown_score(score: float, threshold: Threshold | None) -> str:

@@ -6,22 +6,25 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from scoregate.ci.report.excerpts import as_text, shown_score, why
+from scoregate.ci.report.excerpts import as_text, shown_score, why, why_lines
 from scoregate.ci.report.talks import Heard, heard
-from scoregate.ci.report.text import name, one_line
+from scoregate.ci.report.text import name, one_line, visible
 from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.parts import Origin
+from scoregate.core.parts import ErrorInfo, Origin
 
 Where: TypeAlias = tuple[int, CaseKey]
 _KINDS = 200
+_REASON = 2_000
+_TRACE = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
     """One evaluator whose threshold a case missed; `base` is its score in the base, None where unknown.
 
-    `shown` is the score in as many digits as it takes to see that it misses.
+    `shown` is the score in as many digits as it takes to see that it misses, `why` all reasons on a short line,
+    `reasons` each on a line of its own, as much of it as anybody reads.
     """
 
     evaluator: str
@@ -30,11 +33,15 @@ class Miss:
     shown: str
     threshold: str
     why: str
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorView:
-    """One error and how many trials met it, `case` being the first; without a case it concerns more than one."""
+    """One error and how many trials met it, `case` being the first; without a case it concerns more than one.
+
+    `trace` is the end of where it was raised, or else the whole message.
+    """
 
     where: str
     evaluator: str | None
@@ -43,6 +50,7 @@ class ErrorView:
     advice: str
     trials: int
     case: str | None = None
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,8 @@ def snapshot(case: CaseResult) -> Snapshot:
 
 def _miss(evaluator: str, found: Evaluation) -> Miss:
     shown = shown_score(found.score, found.threshold)
-    return Miss(evaluator, None, found.score, shown, str(found.threshold), why(found))
+    told = tuple(why_lines(found, _REASON))
+    return Miss(evaluator, None, found.score, shown, str(found.threshold), why(found), told)
 
 
 def _count_errors(crop: Harvest, case: CaseResult, label: str) -> None:
@@ -107,4 +116,10 @@ def _count_errors(crop: Harvest, case: CaseResult, label: str) -> None:
             advice=seen.advice if seen else error.error.advice,
             trials=seen.trials + 1 if seen else 1,
             case=seen.case if seen else name(case.name or case.hash),
+            trace=seen.trace if seen else trace(error.error),
         )
+
+
+def trace(error: ErrorInfo) -> str:
+    """The end of where an error was raised, as lines that are harmless to look at."""
+    return visible((error.traceback or error.message)[-_TRACE:]).strip()

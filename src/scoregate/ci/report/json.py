@@ -8,6 +8,7 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
+from scoregate.ci.report.harvest import ErrorView
 from scoregate.ci.report.row_views import RowView
 from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.view import ReportView, RunView
@@ -65,7 +66,7 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "newly_failing": _keys(view.newly_failing),
         "newly_passing": _keys(view.newly_passing),
         "gone": list(view.gone),
-        "errors": [asdict(error) for error in view.errors],
+        "errors": [_error(error) for error in view.errors],
         "notices": list(view.notices),
         "models": list(view.models),
         "history": [_past(one.past) for one in view.history],
@@ -81,6 +82,12 @@ def _suite(suite: SuiteView) -> dict[str, Any]:
     for shown in ("index", "state", "passes", "spend_text", "time_s", "moved"):
         del whole[shown]
     return whole | {"past": [None if took is None else took._asdict() for took in suite.past]}
+
+
+def _error(error: ErrorView) -> dict[str, Any]:
+    whole = asdict(error)
+    del whole["trace"]
+    return whole
 
 
 def _row(view: RowView) -> dict[str, Any]:

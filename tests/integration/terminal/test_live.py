@@ -1,0 +1,165 @@
+"""What a person sees while suites run, in windows of any size, and what they leave behind."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from rich.cells import cell_len
+from tests.integration.host.conftest import Project, suite
+from tests.integration.terminal.conftest import Open, Window
+
+# Waits at its last case until there is a file `go`.
+WAITING = """
+import pathlib, time
+def fn(case):
+    while case.input == 'good 2' and not pathlib.Path('go').exists():
+        time.sleep(0.02)
+    return case.input
+"""
+ONE_AT_A_TIME = "max_test_case_concurrency"
+HIDE, SHOW, ERASE, COLOUR = b"\x1b[?25l", b"\x1b[?25h", b"\x1b[2K", re.compile(rb"\x1b\[[0-9;]*3[0-9]m")
+
+
+def waiting(project: Project, name: str = "demo", *, file: str = "demo") -> None:
+    text = suite(WAITING, fn="fn", **{ONE_AT_A_TIME: "1"}).replace("id='demo'", f"id={name!r}")
+    project.write(f"evals/{file}.py", text)
+
+
+def go(project: Project) -> None:
+    project.write("go", "")
+
+
+def is_left_clean(window: Window) -> bool:
+    """Nothing of what moved is left, and the cursor is there."""
+    moved = [line for line in window.lines if re.match(r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", line) or "done" in line.split()]
+    return not moved and not window.screen.cursor.hidden and window.screen.cursor.x == 0
+
+
+@pytest.mark.parametrize("size", [(40, 10), (80, 24), (200, 50)])
+def test_a_window_of_any_size_shows_how_far_it_is_and_then_the_verdict(
+    project: Project, window: Open, size: tuple[int, int]
+) -> None:
+    waiting(project, "日本語の回答を評価するスイート🎉")
+    opened = window("run", size=size)
+    opened.wait_for(lambda: "2/3" in opened.text)
+    assert opened.screen.cursor.hidden
+    assert re.search(r"\d+ s · 2 of 3 cases", opened.text)
+    assert "日本語" in opened.text.replace(" ", "")
+    assert max(cell_len(line) for line in opened.lines) <= size[0]
+    go(project)
+    assert opened.finish() == 0
+    assert is_left_clean(opened)
+    assert "✓ scoregate: " in opened.text
+    assert "Look: scoregate view" in opened.text
+
+
+def test_time_goes_by_while_nothing_else_happens(project: Project, window: Open) -> None:
+    waiting(project)
+    opened = window("run")
+    opened.wait_for(lambda: "2/3" in opened.text)
+    before = opened.text
+    opened.wait_for(lambda: bool(re.search(r"[3-9] s · 2 of 3 cases", opened.text)))
+    assert opened.text != before
+    go(project)
+    assert opened.finish() == 0
+
+
+def test_more_suites_than_rows_are_counted(project: Project, window: Open) -> None:
+    for number in range(6):
+        waiting(project, f"suite {number}", file=f"s{number}")
+    opened = window("run", "--max-suites", "6", size=(80, 8))
+    opened.wait_for(lambda: "… and 2 more" in opened.text and "12 of 18 cases" in opened.text)
+    go(project)
+    assert opened.finish() == 0
+    assert is_left_clean(opened)
+
+
+def test_what_scripts_print_stands_above_the_table_whole(project: Project, window: Open) -> None:
+    noise = "for number in range(300):\n    print('line', number, '\\x1b[2J\\x1b[H', 'x' * 100)\n"
+    project.write("evals/noise.py", suite(noise + WAITING, fn="fn", **{ONE_AT_A_TIME: "1"}))
+    opened = window("run", size=(80, 24))
+    opened.wait_for(lambda: "2/3" in opened.text)
+    assert "line 299" in opened.text
+    assert opened.lines.index(next(line for line in opened.lines if "2/3" in line)) > opened.lines.index(
+        next(line for line in opened.lines if "line 299" in line)
+    )
+    assert all(b"line %d " % number in opened.raw for number in range(300))
+    go(project)
+    assert opened.finish() == 0
+    assert is_left_clean(opened)
+
+
+def test_a_window_that_is_resized_shows_the_table_once(project: Project, window: Open) -> None:
+    waiting(project)
+    opened = window("run", size=(120, 24))
+    opened.wait_for(lambda: "2/3" in opened.text)
+    assert "is-equals 1.000" in opened.text
+    for size in ((45, 24), (100, 8), (60, 30)):
+        opened.resize(*size)
+        opened.wait_for(lambda: "2/3" in opened.text and opened.text.count("2 of 3 cases") == 1)
+        assert [line.split()[1:2] for line in opened.lines].count(["done"]) == 1
+    go(project)
+    assert opened.finish() == 0
+    assert is_left_clean(opened)
+
+
+def test_interrupted_in_the_middle_it_tells_what_is_known_and_gives_the_cursor_back(
+    project: Project, window: Open
+) -> None:
+    waiting(project)
+    opened = window("run")
+    opened.wait_for(lambda: "2/3" in opened.text)
+    opened.press(b"\x03")
+    assert opened.finish() == 130
+    assert is_left_clean(opened)
+    assert opened.raw.count(HIDE) == opened.raw.count(SHOW)
+    assert "scoregate: " in opened.text
+
+
+def test_without_colours_it_still_moves(project: Project, window: Open) -> None:
+    waiting(project)
+    opened = window("run", NO_COLOR="1")
+    opened.wait_for(lambda: "2/3" in opened.text)
+    go(project)
+    assert opened.finish() == 0
+    assert not COLOUR.search(opened.raw)
+
+
+@pytest.mark.parametrize("said", [{"TERM": "dumb"}, {"CI": "true"}, {"GITHUB_ACTIONS": "true"}], ids=str)
+def test_where_nobody_watches_nothing_moves(project: Project, window: Open, said: dict[str, str]) -> None:
+    project.write("evals/demo.py", suite(bad=1))
+    opened = window("run", **said)
+    assert opened.finish() == 1
+    assert HIDE not in opened.raw
+    assert ERASE not in opened.raw
+    assert "demo: 4 cases, 3 passed, 1 failed" in opened.raw.decode()
+    assert "scoregate view" not in opened.raw.decode()
+
+
+def test_quietly_nothing_moves(project: Project, window: Open) -> None:
+    project.write("evals/demo.py", suite("print('hello')"))
+    opened = window("run", "-q")
+    assert opened.finish() == 0
+    assert HIDE not in opened.raw
+    assert [line for line in opened.lines if line] == [opened.lines[0]]
+
+
+def test_every_case_is_told_above_the_table(project: Project, window: Open) -> None:
+    waiting(project)
+    opened = window("run", "-v", size=(120, 40))
+    opened.wait_for(lambda: "2/3" in opened.text and "✓ demo · good 1  is-equals 1" in opened.text)
+    go(project)
+    assert opened.finish() == 0
+    assert b"good 2" in opened.raw
+
+
+def test_the_result_is_apart_from_what_a_person_sees(project: Project, window: Open) -> None:
+    """As in `scoregate run --json > result.json`, with the progress on the terminal."""
+    waiting(project)
+    shell = ("run", "--json", "--out", "reports")
+    opened = window(*shell, size=(80, 40))
+    opened.wait_for(lambda: "2/3" in opened.text)
+    go(project)
+    assert opened.finish() == 0
+    assert b'"schema_version": 1' in opened.raw

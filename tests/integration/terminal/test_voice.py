@@ -1,0 +1,131 @@
+"""--quiet, --verbose and --json: what each says, and where, of every command that has them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from tests.integration.host.conftest import Project, suite
+from tests.integration.terminal.conftest import apart
+
+NOISE = "print('noise of the script')\n"
+RAISES = "def fn(case):\n    if case.input == 'good 0':\n        raise RuntimeError('no answer')\n    return case.input"
+
+
+def out(ran: subprocess.CompletedProcess[bytes]) -> list[str]:
+    return ran.stdout.decode().splitlines()
+
+
+def test_a_green_run_is_quietly_one_line(project: Project) -> None:
+    project.write("evals/demo.py", suite(NOISE))
+    ran = apart(project, "run", "-q")
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    (line,) = out(ran)
+    assert line.startswith("✓ scoregate: ")
+
+
+def test_a_red_run_quietly_tells_what_failed_and_why(project: Project) -> None:
+    project.write("evals/demo.py", suite(NOISE + RAISES, fn="fn", bad=1))
+    ran = apart(project, "run", "--quiet", "--min-pass-rate", "1")
+    assert ran.returncode == 1
+    text = "\n".join(out(ran))
+    assert "noise" not in text
+    assert "▸" not in text
+    assert "✗ bad 0  demo" in out(ran)
+    assert "is-equals  0  needs ≥ 1  expected_output: something else; actual_output: bad 0" in text
+    assert "! demo: RuntimeError: no answer" in out(ran)
+    assert "✗ pass rate of demo" in text
+    assert out(ran)[-1].startswith("✗ scoregate: ")
+    assert "Reports" not in text
+
+
+def test_verbosely_everything_is_told(project: Project) -> None:
+    project.write("evals/demo.py", suite(RAISES, fn="fn", good=2, bad=12))
+    ran = apart(project, "run", "-v")
+    lines = out(ran)
+    assert any(line.startswith("found evals/demo.py:") and "in evals/" in line for line in lines)
+    assert any(line.startswith("Python: ") for line in lines)
+    assert any(line.startswith("no base: outside GitHub's jobs") for line in lines)
+    assert any(line.startswith("  ✗ demo · bad 11  is-equals 0 (needs ≥ 1)  ") for line in lines)
+    assert any(line.startswith("  ! demo · good 0  RuntimeError: no answer") for line in lines)
+    assert [f"✗ bad {number}  demo" in lines for number in range(12)] == [True] * 12
+    assert "    first in good 0:" in lines
+    assert any("raise RuntimeError('no answer')" in line for line in lines)
+
+
+def test_loud_and_quiet_at_once_is_wrong_usage(project: Project) -> None:
+    ran = apart(project, "run", "-q", "-v")
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"--quiet and --verbose contradict each other" in ran.stderr
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+@pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
+def test_the_result_is_all_of_standard_output(project: Project, bad: int, job: dict[str, str]) -> None:
+    project.write("evals/demo.py", suite(NOISE, bad=bad))
+    ran = apart(project, "run", "--json", **job)
+    assert ran.returncode == bad
+    assert ran.stdout == (project.root / "scoregate-out" / "result.json").read_bytes()
+    assert b"noise of the script" in ran.stderr
+    assert b"scoregate: " in ran.stderr.splitlines()[-2]
+
+
+def test_the_result_is_that_of_the_report(project: Project) -> None:
+    project.write("evals/demo.py", suite(bad=1))
+    ran = apart(project, "run", "--json", "--baseline", "none")
+    reported = apart(project, "report", "scoregate-out/run", "--format", "json")
+    ours, theirs = json.loads(ran.stdout), json.loads(reported.stdout)
+    told = {"base_note": "", "notices": []}  # says why there is no base, which differs
+    assert {**ours, **told} == {**theirs, **told}
+    assert apart(project, "report", "scoregate-out/run", "--json").stdout == reported.stdout
+
+
+def test_quietly_the_result_comes_without_a_word(project: Project) -> None:
+    project.write("evals/demo.py", suite(NOISE, bad=1))
+    ran = apart(project, "run", "--json", "-q")
+    assert (ran.returncode, ran.stderr) == (1, b"")
+    assert json.loads(ran.stdout)["exit_code"] == 1
+
+
+@pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
+def test_a_wrong_setting_is_told_on_standard_error(project: Project, job: dict[str, str]) -> None:
+    project.write("scoregate.toml", "min_pass_rate = 7\n")
+    ran = apart(project, "run", "--json", "-q", **job)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"min_pass_rate" in ran.stderr
+
+
+def test_a_command_of_any_language_has_them_too(project: Project) -> None:
+    project.write("demo.py", suite(NOISE))
+    ran = apart(project, "exec", "--json", "-q", "--", "python", "demo.py", "--json", "-v")
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert json.loads(ran.stdout)["totals"]["passed"] == 3
+    (line,) = out(apart(project, "exec", "-q", "--", "python", "demo.py"))
+    assert line.startswith("✓ scoregate: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("gate", "scoregate-out/run"),
+        ("compare", "scoregate-out/run", "--baseline", "scoregate-out/run"),
+        ("merge", "scoregate-out/run", "--out", "merged"),
+        ("report", "scoregate-out/run"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_finished_runs_are_told_as_loudly(project: Project, arguments: tuple[str, ...]) -> None:
+    project.write("evals/demo.py", suite(bad=1))
+    apart(project, "run", "-q")
+    plain, quiet, loud, result = (apart(project, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",)))
+    assert len({each.returncode for each in (plain, quiet, loud, result)}) == 1
+    assert "✗ bad 0" in quiet.stdout.decode()
+    assert len(quiet.stdout) < len(plain.stdout) <= len(loud.stdout)
+    assert json.loads(result.stdout)["totals"]["failed"] == 1
+    assert json.loads(apart(project, *arguments, "--json", "-q").stdout) is not None
+
+
+def test_a_report_has_one_format(project: Project) -> None:
+    ran = apart(project, "report", "scoregate-out/run", "--json", "--format", "html")
+    assert (ran.returncode, ran.stdout) == (2, b"")
