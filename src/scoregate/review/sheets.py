@@ -16,19 +16,19 @@ from scoregate.review.verdicts import Battles
 from scoregate.store import Store
 
 SEED = "elsewhere"
+Comment = Annotated[str, Field(max_length=10_000)]
 
 
 class _Sheet(BaseModel):
-    """One line: something to judge, and room for who judges it. `said` is empty, or null, where nobody has."""
+    """One line: something to judge, and, at its end, room for who judges it; `said` is empty, or null, before that."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    kind: str
     key: str
     suite: str = ""
     evaluator: str = ""
     case: str = ""
-    comment: str = Field(default="", max_length=10_000)
-    by: str = ""
 
 
 class BattleSheet(_Sheet):
@@ -40,6 +40,8 @@ class BattleSheet(_Sheet):
     left: str
     right: str
     said: str = Field(default="", pattern="^(left|right|tie|)$")
+    comment: Comment = ""
+    by: str = ""
 
 
 class ScoreSheet(_Sheet):
@@ -52,6 +54,8 @@ class ScoreSheet(_Sheet):
     inputs: tuple[EvaluationOverrideField, ...] = ()
     outputs: tuple[EvaluationOverrideField, ...] = ()
     said: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
+    comment: Comment = ""
+    by: str = ""
 
 
 SHEETS: TypeAdapter[BattleSheet | ScoreSheet] = TypeAdapter(
