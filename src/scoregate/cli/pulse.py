@@ -25,7 +25,7 @@ def pulse(standings: Standings, started: float, *, width: int, plain: bool = Fal
     now = monotonic()
     spinner = Spinner("line" if plain else "dots")
     frame = spinner.frames[int(1000 * now / spinner.interval) % len(spinner.frames)]
-    line = Text(frame, "cyan").append(f" {clock(now - started)}", "default")
+    line = Text().append(frame, "cyan").append(f" {clock(now - started)}", "default")
     for told, style in _parts(standings, now):
         if line.cell_len + 3 + len(told) > width - _EDGE:
             break

@@ -10,9 +10,10 @@ from rich.text import Text
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.parts import Ports
-from scoregate.ci.plan import Found
+from scoregate.ci.parts import BASE_FOLDER, Ports
+from scoregate.ci.plan import Found, Plan
 from scoregate.ci.report.text import one_line
+from scoregate.ci.settings import Settings
 from scoregate.cli.found_lines import left_lines, python_line, source_line
 from scoregate.cli.watching import Say
 
@@ -42,11 +43,17 @@ def telling(ports: Ports, say: Say) -> Ports:
         if what is not None:
             tell(f"{'no base' if what.run is None else 'base'}: {what.note or 'no reason is known'}")
 
+    async def rerun(plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline:
+        made = await ports.rerun(plan, settings, folder=folder)
+        base(made)
+        return made
+
     baselines = tuple(_told(source, base) for source in ports.reporting.baselines)
     return replace(
         ports,
         discover=_told(ports.discover, found),
         prepare=_told(ports.prepare, python),
+        rerun=rerun,
         reporting=replace(ports.reporting, baselines=baselines),
     )
 

@@ -13,6 +13,15 @@ NOISE = "print('noise of the script')\n"
 RAISES = "def fn(case):\n    if case.input == 'good 0':\n        raise RuntimeError('no answer')\n    return case.input"
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project with a run of one failing case."""
+    project = Project(tmp_path_factory.mktemp("finished"))
+    project.write("evals/demo.py", suite(bad=1))
+    assert apart(project, "run", "-q").returncode == 1
+    return project
+
+
 def out(ran: subprocess.CompletedProcess[bytes]) -> list[str]:
     return ran.stdout.decode().splitlines()
 
@@ -115,15 +124,19 @@ def test_a_command_of_any_language_has_them_too(project: Project) -> None:
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_finished_runs_are_told_as_loudly(project: Project, arguments: tuple[str, ...]) -> None:
-    project.write("evals/demo.py", suite(bad=1))
-    apart(project, "run", "-q")
-    plain, quiet, loud, result = (apart(project, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",)))
+def test_finished_runs_are_told_as_loudly(finished: Project, arguments: tuple[str, ...]) -> None:
+    plain, quiet, loud, result = (apart(finished, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",)))
     assert len({each.returncode for each in (plain, quiet, loud, result)}) == 1
     assert "✗ bad 0" in quiet.stdout.decode()
     assert len(quiet.stdout) < len(plain.stdout) <= len(loud.stdout)
     assert json.loads(result.stdout)["totals"]["failed"] == 1
-    assert json.loads(apart(project, *arguments, "--json", "-q").stdout) is not None
+
+
+def test_a_base_that_is_run_anew_is_told(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    project.commit()
+    lines = out(apart(project, "run", "-v", "--baseline", "rerun:HEAD"))
+    assert any(line.startswith("base: ") for line in lines)
 
 
 def test_a_report_has_one_format(project: Project) -> None:
