@@ -21,10 +21,13 @@ def case_name(case_hash: str, body: Any) -> str:
 
 
 def place(case_hash: str) -> Place:
-    """What sorts cases by their hashes as people count, `case 2` before `case 10`; digests have no order."""
-    if _DIGEST.fullmatch(case_hash):
-        return ()
-    return tuple(_number(part) if at % 2 else part for at, part in enumerate(_DIGITS.split(case_hash)))
+    """What sorts cases by their hashes as people count; digests have no order."""
+    return () if _DIGEST.fullmatch(case_hash) else natural(case_hash)
+
+
+def natural(text: str) -> Place:
+    """What sorts texts so that the numbers in them count, "case 2" before "case 10"; texts and numbers take turns."""
+    return tuple(_number(part) if at % 2 else part for at, part in enumerate(_DIGITS.split(text)))
 
 
 def _number(digits: str) -> tuple[int, str]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
+from scoregate.core.naming import natural
 from scoregate.core.record import Run
 from scoregate.review.battles import Battle, battles_of
 from scoregate.review.judged import Judged, judged_of
-from scoregate.review.order import natural
 
 T = TypeVar("T", Battle, Judged)
 
@@ -53,7 +53,7 @@ class Spool(Generic[T]):
     @cached_property
     def rows(self) -> Mapping[str, Row]:
         """All of them by key, in order."""
-        order = sorted(self._rows.values(), key=lambda row: (natural(row.suite), row.evaluator, natural(row.name)))
+        order = sorted(self._rows.values(), key=_place)
         return {row.key: row for row in order}
 
     @cached_property
@@ -110,3 +110,7 @@ def _battle_row(battle: Battle) -> Row:
 
 def _judged_row(judged: Judged) -> Row:
     return Row(judged.key, judged.suite, judged.evaluator, judged.name, judged.score, judged.battles)
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    return natural(row.suite), row.suite, row.evaluator, natural(row.name), row.name
