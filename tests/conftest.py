@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# Runners of tests name the width of their own terminal there, which what we start would take for theirs.
+os.environ.pop("COLUMNS", None)
 
 # Files whose tests take minutes: begun first, so that no worker is left alone with one at the end.
 LONG = ("e2e/", "test_readme.py", "integration/foreign/", "integration/ragas/")
