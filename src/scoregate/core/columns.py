@@ -13,6 +13,7 @@ from scoregate.core.evaluation import Usage
 MISSING = float("nan")
 # Of an evaluator; what more there are is counted as one.
 MOST_LABELS, LONGEST_LABEL, OTHERS = 50, 100, "…"
+_MOST_SILENT = 1_000
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 
@@ -22,7 +23,8 @@ class Columns:
 
     `labels` counts, by evaluator, what was said without a score. `answers` names, by evaluator and row, the stored
     answers that a score was made from, where all are known; `cached` rows were not run but read. `contested` counts
-    those of the `pending` evaluations for which people have two outputs to choose between.
+    those of the `pending` evaluations for which people have two outputs to choose between. `silent` counts, by
+    evaluator, the `unscored` trials: those in which it returned None.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -42,6 +44,7 @@ class Columns:
     answers: dict[str, dict[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
     unscored: int = 0
+    silent: dict[str, int] = field(default_factory=dict)
     pending: int = 0
     contested: int = 0
 
@@ -69,12 +72,18 @@ class Columns:
         if case.cluster is not None:
             self.clusters[row] = case.cluster
         self.unscored += len(case.unscored)
+        self._add_silent(case.unscored)
         self.pending += len(case.pending)
         self.contested += sum(name in case.contests for name in case.pending)
         if case.usage is not None and case.usage.cached:
             self.cached.add(row)
         self._add_usage(case)
         self._add_scores(row, case)
+
+    def _add_silent(self, evaluators: tuple[str, ...]) -> None:
+        for name in evaluators:
+            if name in self.silent or len(self.silent) < _MOST_SILENT:
+                self.silent[name] = self.silent.get(name, 0) + 1
 
     def _add_usage(self, case: CaseResult) -> None:
         usages = [case.usage, *[found.usage for found in case.evaluations.values()], *[e.usage for e in case.errors]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,9 @@ import pytest
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.baseline.file import describe, file_baseline
 from scoregate.ci.settings import Settings
-from scoregate.core.record import Run
+from scoregate.core.case import CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.record import Run, SuiteResult
 from scoregate.errors import RecordError
 
 pytestmark = pytest.mark.anyio
@@ -48,20 +52,53 @@ async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) ->
     assert (found.note, found.pool) == ("stored run", ())
 
 
-async def test_a_run_that_cannot_be_read_is_no_base_and_spoils_no_other(tmp_path: Path) -> None:
+async def test_a_run_that_cannot_be_read_is_refused_alone_and_spoils_no_other(tmp_path: Path) -> None:
     for name in "ab":
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(RUN)
     head = tmp_path / "bases" / "b" / "run" / "run.json"
     head.write_text(head.read_text().replace('"schema_version": 1', '"schema_version": 2'))
-    pooled = await file_baseline(tmp_path, Settings(baseline="bases"))
-    alone = await file_baseline(tmp_path, Settings(baseline="bases/b"))
-    assert pooled is not None
-    assert alone is not None
-    assert pooled.run is not None
-    assert (pooled.pool, alone.run) == ((), None)
-    for found in (pooled, alone):
-        assert "of schema 2; this scoregate reads up to 1: Update scoregate." in found.note
+    found = await file_baseline(tmp_path, Settings(baseline="bases"))
+    assert found is not None
+    assert found.run is not None
+    assert found.pool == ()
+    assert "of schema 2; this scoregate reads up to 1: Update scoregate." in found.note
+    with pytest.raises(RecordError, match=r"the base cannot be read: .*of schema 2"):
+        await file_baseline(tmp_path, Settings(baseline="bases/b"))
+
+
+def half(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "told"),
+    [
+        ("run.json", lambda file: file.write_text(""), "is damaged"),
+        ("run.json", lambda file: file.write_text('{"name": "demo"}'), "is damaged"),
+        ("run.json", half, "is damaged"),
+        ("cases.jsonl.gz", Path.unlink, "cannot be read"),
+        ("cases.jsonl.gz", lambda file: file.write_bytes(b""), "3 of 3 cases are missing"),
+        ("cases.jsonl.gz", lambda file: file.write_bytes(gzip.compress(b"")), "3 of 3 cases are missing"),
+        ("cases.jsonl.gz", lambda file: file.write_bytes(b"hello"), "cut off or damaged"),
+        ("cases.jsonl.gz", half, "cut off or damaged"),
+    ],
+)
+async def test_a_run_that_is_named_and_cannot_be_read_is_an_error(
+    tmp_path: Path, name: str, spoil: Callable[[Path], object], told: str
+) -> None:
+    columns = Columns()
+    with RunWriter(tmp_path / "base") as writer:
+        for case in (CaseResult(0, f"h{at}") for at in range(3)):
+            columns.add(case)
+            writer.add(case)
+        writer.finish(replace(RUN, suites=(SuiteResult("demo", "demo", complete=True, columns=columns),)))
+    found = await file_baseline(tmp_path, Settings(baseline="base"))
+    assert found is not None
+    assert found.run is not None
+    spoil(tmp_path / "base" / name)
+    with pytest.raises(RecordError, match=f"the base cannot be read: .*{name} .*{told}"):
+        await file_baseline(tmp_path, Settings(baseline="base"))
 
 
 async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
 from scoregate.core.compare import Comparison, compare
 from scoregate.core.criteria import Criteria
-from scoregate.core.events import ErrorInfo
+from scoregate.core.events import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import Verdict, judge
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.record import Run, Script
@@ -148,6 +148,27 @@ def test_a_suite_of_the_base_that_is_gone_cannot_be_measured() -> None:
     found = verdict(GOOD, base=base)
     assert found.exit_code == 3
     assert finding(found, "suites remain").value == "old is gone"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "evaluator", "conclusion"),
+    [
+        (scored(None, None), scored(1.0, None), info(), UNMEASURABLE),
+        (scored(None, ERROR), scored(1.0, 1.0), info(), UNMEASURABLE),
+        (scored(None, 1.0), scored(1.0, 1.0), info(), PASSED),
+        (scored(None, None), scored(None, None), info(), PASSED),
+        (scored(None, None), scored(1.0, 1.0), EvaluatorInfo("e", battles=True), PASSED),
+        ({"c0": {"e": None}, "c1": {"other": 1.0}}, scored(1.0, 1.0), info(), PASSED),
+    ],
+    ids=["all silent", "the rest errs", "some left", "never any", "battles", "some wait for people"],
+)
+def test_an_evaluator_that_lost_all_its_scores_cannot_be_measured(
+    new: dict[str, Any], old: dict[str, Any], evaluator: EvaluatorInfo, conclusion: Conclusion
+) -> None:
+    policy = Policy(Limits(max_error_rate=1.0))
+    found = verdict(Told(new, evaluators=[evaluator]), policy=policy, base=run_of(Told(old, evaluators=[evaluator])))
+    assert found.conclusion is conclusion
+    assert [one.rule for one in found.failed] == (["scores remain"] if conclusion is UNMEASURABLE else [])
 
 
 def test_a_suite_that_was_filtered_out_is_not_gone() -> None:

@@ -69,11 +69,12 @@ class _Reading:
                 raise ValueError("there are too many evaluators")
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path, *, strictly: bool = False) -> Run:
     """Read a run; its columns come into memory, its cases are read from disk when asked for.
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
+        strictly: cases that are cut off, damaged or all lost are an error and not only told.
 
     Raises:
         RecordError: there is no run, or one that cannot be read at all.
@@ -82,13 +83,17 @@ def read_run(path: Path) -> Run:
     head = read_head(folder / RUN_FILE)
     try:
         cases = CasesFile(folder / CASES_FILE)
+        reading = _read(cases, len(head.suites))
     except OSError as error:
         raise RecordError(
             f"{folder / CASES_FILE} cannot be read: {error.strerror}",
             advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
         ) from None
-    reading = _read(cases, len(head.suites))
-    extras = tuple(read_run(extra) for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
+    if strictly and (reading.cut or 0 < head.cases <= _lost(head, reading)):
+        told = "; ".join(_notices(head, reading))
+        raise RecordError(f"{folder / CASES_FILE} is damaged: {told}", advice="Make the run anew, or name another.")
+    found = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
+    extras = tuple(read_run(extra, strictly=strictly) for extra in found)
     return replace(with_cases(_run(head, reading), cases), extras=extras)
 
 

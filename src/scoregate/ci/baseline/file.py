@@ -21,7 +21,7 @@ async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
         root: what the path in the settings is relative to.
 
     Raises:
-        RecordError: there is no run at that path.
+        RecordError: there is no run at that path, or none that can be read.
     """
     if settings.baseline_kind is BaselineKind.NONE:
         return Baseline(None, "no base was asked for")
@@ -33,18 +33,19 @@ async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
 def baseline_at(path: Path) -> Baseline:
     """The run at a path, or, where several folders in it hold runs, those of the newest one's commit together.
 
-    What is there and cannot be read is no base, and the note says why.
+    Of several, one that cannot be read spoils no other; the note says why.
 
     Raises:
-        RecordError: there is no run.
+        RecordError: there is no run, or none that can be read: what somebody names is never passed over.
     """
-    unreadable = list[str]()
+    unreadable = list[RecordError]()
     found = sorted(_runs(path, unreadable), key=lambda run: run.finished, reverse=True)
     if not found:
-        return Baseline(None, "; ".join(unreadable))
+        raise RecordError(f"the base cannot be read: {unreadable[0].message}", advice=unreadable[0].advice)
     newest, *others = found
     pool = tuple(run for run in others if _is_twin(run, newest))
-    return Baseline(newest, ", ".join([describe(newest, len(pool) + 1), *unreadable]), pool)
+    told = (f"{error.message}: {error.advice}" for error in unreadable)
+    return Baseline(newest, ", ".join([describe(newest, len(pool) + 1), *told]), pool)
 
 
 def _is_twin(run: Run, newest: Run) -> bool:
@@ -52,14 +53,14 @@ def _is_twin(run: Run, newest: Run) -> bool:
     return run.commit is not None and run.commit == newest.commit and not run.dirty and not newest.dirty
 
 
-def _runs(path: Path, unreadable: list[str]) -> Iterator[Run]:
+def _runs(path: Path, unreadable: list[RecordError]) -> Iterator[Run]:
     """Every run; what is wrong with those that cannot be read is appended."""
     below = sorted(child for child in path.glob("*/") if _holds_run(child)) if not _holds_run(path) else []
     for folder in below or [run_folder(path)]:
         try:
-            yield read_run(folder)
+            yield read_run(folder, strictly=True)
         except RecordError as error:
-            unreadable.append(f"{error.message}: {error.advice}")
+            unreadable.append(error)
 
 
 def _holds_run(path: Path) -> bool:

@@ -131,6 +131,7 @@ SoftRule = Literal[
     "p95_latency",
     "p95_latency_ratio",
     "suites_remain",
+    "scores_remain",
     "limits_apply",
 ]
 

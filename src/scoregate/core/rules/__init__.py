@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun, JudgedSuite
-from scoregate.core.rules.of_base import comparable, critical_cases, drops, quantities, regressions
+from scoregate.core.rules.of_base import comparable, critical_cases, drops, quantities, regressions, scores_remain
 from scoregate.core.rules.of_run import (
     base_present,
     filters_match,
@@ -46,6 +46,7 @@ SUITE_RULES: tuple[Callable[[JudgedSuite], Iterator[Finding]], ...] = (
     drops,
     regressions,
     comparable,
+    scores_remain,
     quantities,
     critical_cases,
 )

@@ -83,6 +83,19 @@ def comparable(judged: JudgedSuite) -> Iterator[Finding]:
             yield Finding("comparable", Conclusion.FAILED, value, "the same evaluator", "", row.suite, row.evaluator)
 
 
+def scores_remain(judged: JudgedSuite) -> Iterator[Finding]:
+    """An evaluator that the base has scores of does not return None for every case: a `return` may be forgotten."""
+    suite, columns = judged.suite, judged.suite.columns
+    for row in judged.rows:
+        info, silent = suite.evaluators.get(row.evaluator), columns.silent.get(row.evaluator, 0)
+        lost = row.label is Label.UNMEASURABLE and row.mean is None and row.base is not None
+        if not lost or not silent or info is None or info.battles or not suite.complete:
+            continue
+        if silent + len(columns.erring()) >= len(columns):  # where people are asked for some, theirs is the word
+            told, limit = "no score, though the base has some", "a score of at least 1 case"
+            yield Finding("scores remain", Conclusion.UNMEASURABLE, told, limit, "always", row.suite, row.evaluator)
+
+
 def quantities(judged: JudgedSuite) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency stay within their multiples of the base's, a case."""
     old = _base_of(judged)
