@@ -53,6 +53,19 @@ def test_nothing_but_tables_is_wider_than_a_small_screen(report: Path, visit: Op
     assert dialog.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 0
 
 
+def test_a_phone_shows_change_verdict_and_what_gates_require(report: Path, visit: Opener) -> None:
+    page = visit(report, viewport={"width": 390, "height": 780})
+    worse = page.locator("table.forest tr.worse")
+    parts = [worse.locator(part) for part in (".change", ".change ~ .text", ".plot svg")]
+    gate = page.get_by_role("region", name="Gates that do not hold").locator("td[data-label=Required]")
+    gate = gate.filter(has_text="a drop of at most 0.050")
+    for part in (*parts, gate):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
+    expect(page.get_by_role("region", name="Table of evaluators").get_by_role("row", name="complete")).to_be_visible()
+
+
 def test_every_colour_has_a_sign_or_a_word_beside_it(report: Path, visit: Opener) -> None:
     page = visit(report)
     expect(page.locator("table.forest tr.worse")).to_contain_text("worse")

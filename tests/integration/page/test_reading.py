@@ -144,7 +144,8 @@ def test_the_keyboard_does_it_all(report: Path, visit: Opener) -> None:
     page.keyboard.press("/")
     page.keyboard.type("question")
     expect(page.locator(".controls output")).to_contain_text("40 of")
-    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.locator(".list tr.at a")).to_be_focused()
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("k")
@@ -159,6 +160,42 @@ def test_the_keyboard_does_it_all(report: Path, visit: Opener) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.locator(".list tr.at a")).to_be_focused()
+    expect(page.locator(".list tr.at a")).to_have_text("question 0")
+
+
+def test_a_fresh_page_steps_to_the_marked_case_and_enter_opens_it(report: Path, visit: Opener) -> None:
+    page = visit(report, viewport={"width": 1280, "height": 500})
+    expect(page.locator(".scroller")).not_to_be_in_viewport()
+    page.keyboard.press("j")
+    expect(page.locator(".list tr.at a")).to_have_text("question 0")
+    expect(page.locator(".list tr.at a")).to_be_focused()
+    expect(page.locator(".scroller")).to_be_in_viewport(ratio=0.99)
+    page.keyboard.press("j")
+    expect(page.locator(".list tr.at a")).to_have_text("question 4")
+    other = visit(report)
+    other.keyboard.press("Enter")
+    expect(other.get_by_role("dialog").locator("h2")).to_have_text("question 0")
+
+
+def test_a_search_comes_into_view_with_its_hits_and_escape_ends_it(report: Path, visit: Opener) -> None:
+    page = visit(report, viewport={"width": 1280, "height": 500})
+    page.keyboard.press("/")
+    page.keyboard.type("question 17")
+    expect(page.locator("input[name=q]")).to_be_in_viewport()
+    expect(page.locator(".list tbody th a")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(page.locator(".controls output")).to_have_text("48 cases")
+    expect(page.locator("input[name=q]")).to_have_value("")
+    assert "q=" not in page.url
+
+
+def test_a_list_of_nothing_says_so(report: Path, visit: Opener) -> None:
+    page = visit(report, "#suite=nowhere")
+    expect(page.locator(".list tbody")).to_have_text("No case matches.")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Clear").click()
     expect(page.locator(".list tr.at a")).to_have_text("question 0")
 
 

@@ -38,6 +38,26 @@ def test_two_runs_are_chosen_by_keyboard_and_the_address_carries_them(place: Pla
         expect(page.get_by_role("combobox", name="held against")).to_have_value("reported")
 
 
+def test_enter_and_escape_lead_from_a_list_back_to_the_report(place: Place, look: Looker) -> None:
+    for message in ("first", "second"):
+        place.run("-m", message)
+    with place.viewing() as address:
+        page = look(address)
+        expect(in_report(page, "html")).to_have_attribute("data-ready", "all")
+        runs = page.get_by_role("combobox", name="Run", exact=True)
+        newest = runs.input_value()
+        for keys in ("r", "ArrowDown", "Escape"):
+            page.keyboard.press(keys)
+        expect(runs).to_have_value(newest)
+        expect(page.locator("iframe")).to_be_focused()
+        for keys in ("r", "ArrowDown", "Enter"):
+            page.keyboard.press(keys)
+        expect(in_report(page, ".brand")).to_contain_text("first")
+        expect(in_report(page, "html")).to_have_attribute("data-ready", "all")
+        page.keyboard.press("j")
+        expect(in_report(page, ".list tr.at a")).to_be_focused()
+
+
 def test_an_opened_case_stays_open_in_another_run(place: Place, look: Looker) -> None:
     for message in ("first", "second"):
         place.run("-m", message)

@@ -17,6 +17,8 @@ from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.html import render
+from scoregate.ci.report.html.forest import forest
+from scoregate.ci.report.html.latency import spreads
 from scoregate.ci.report.html.packing import block
 from scoregate.ci.report.html.room import Room
 from scoregate.ci.report.html.spans import steps
@@ -24,7 +26,7 @@ from scoregate.ci.report.make_view import make_view
 from scoregate.ci.report.view import ReportView
 from scoregate.core.compare import compare
 from scoregate.core.confirmation import Confirmation
-from scoregate.core.evaluation import Assertion
+from scoregate.core.evaluation import Assertion, Threshold
 from scoregate.core.gate import judge
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.record import Run
@@ -187,6 +189,37 @@ def test_a_long_text_is_cut_at_half_of_what_is_left_and_says_so() -> None:
     assert room.text("y" * 9000) == ("y" * 2500, 9000)
     assert room.text("short") == "short"
     assert room.text({"a": [1, 2]}) == '{"a": [1, 2]}'
+
+
+def shaken(name: str, by: float) -> tuple[Told, Told]:
+    """A suite whose scores went up and down `by` so much, and its base."""
+    moves = [by if at % 2 else -by for at in range(40)]
+    now, before = (
+        [Trial(f"c{at}", [Score("e", 0.5 + on * move, None)]) for at, move in enumerate(moves)] for on in (1, 0)
+    )
+    return Told(name, now), Told(name, before)
+
+
+def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others() -> None:
+    def cuts(*sizes: float) -> list[int]:
+        suites = [shaken(f"s{at}", by) for at, by in enumerate(sizes)]
+        view = view_of(make_run(*(now for now, _ in suites)), make_base(*(before for _, before in suites)))
+        return sorted(len(line.cut) for line in forest(view.rows).lines)
+
+    assert cuts(0.05) == [0]
+    assert cuts(0.05, 0.1) == [0, 0]
+    assert cuts(0.02, 0.02, 0.4) == [0, 0, 2]
+
+
+def test_ticks_below_a_millisecond_have_names_of_their_own() -> None:
+    told = Told("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
+    (drawn,) = spreads(view_of(make_run(told)).sides)
+    assert [words for _, words in drawn.ticks] == ["0.1 ms", "1 ms"]
+
+
+def test_a_gate_tells_of_thousands_as_people_write_them() -> None:
+    told = Told("many", [Trial(f"c{at}", [Score("e", float(at > 0), Threshold(gte=1))]) for at in range(2000)])
+    assert "1,999 of 2,000 cases" in text_of(view_of(make_run(told), limits=Limits(min_pass_rate=1.0)))
 
 
 def test_limits_of_gates_are_drawn_where_they_lie() -> None:

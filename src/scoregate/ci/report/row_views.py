@@ -119,7 +119,7 @@ def _view(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> R
         delta=numbers.signed(row.delta) if measured and row.delta is not None else numbers.NONE,
         low=numbers.signed(row.low) if measured and row.low is not None else "",
         high=numbers.signed(row.high) if measured and row.high is not None else "",
-        counts=f"{row.better} / {row.worse}" if measured and row.n else numbers.NONE,
+        counts=f"{row.better:,} / {row.worse:,}" if measured and row.n else numbers.NONE,
         label=str(row.label),
         note=_note(row),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,

@@ -43,7 +43,7 @@ def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
     yield Finding(
         "error rate",
         Conclusion.UNMEASURABLE if rate > limit else Conclusion.PASSED,
-        f"{len(bad)} of {len(columns)} cases ({percent(rate)})",
+        f"{len(bad):,} of {len(columns):,} cases ({percent(rate)})",
         f"≤ {limit:.1%}",
         judged.limits.where("max_error_rate"),
         judged.suite.label,
@@ -61,7 +61,7 @@ def pass_rate(judged: JudgedSuite) -> Iterator[Finding]:
     yield Finding(
         "pass rate",
         Conclusion.FAILED if rate < limit else Conclusion.PASSED,
-        f"{passed} of {passed + failed} cases ({percent(rate)})",
+        f"{passed:,} of {passed + failed:,} cases ({percent(rate)})",
         f"≥ {limit:.1%}",
         judged.limits.where("min_pass_rate"),
         judged.suite.label,

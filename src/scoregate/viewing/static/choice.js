@@ -6,15 +6,34 @@ import { runName } from "./words.js";
 const form = document.getElementById("choice");
 const AS_REPORTED = "reported";
 const NOTHING = "nothing";
-const WAIT_MS = 250;
+const WAIT_MS = 400;
 let last = "";
 
-export function onChoice(act) {
+// Who walks through a list by the keyboard does not want to see every report on the way: a choice is made when the
+// keys rest, at once with enter, and not at all with escape; both lead back to the report.
+export function onChoice(act, leave) {
   let timer;
-  // Who walks through a list by the keyboard does not want to see every report on the way.
-  form.addEventListener("change", (event) => {
+  let choice = null;
+  const settle = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => act({ run: form.elements.run.value, against: event.target.name === "run" ? "" : form.elements.against.value }), WAIT_MS);
+    if (choice) act(choice);
+    choice = null;
+  };
+  const forget = () => {
+    clearTimeout(timer);
+    [choice, last] = [null, ""];
+  };
+  form.addEventListener("change", ({ target }) => {
+    clearTimeout(timer);
+    choice = { run: form.elements.run.value, against: target.name === "run" ? "" : form.elements.against.value };
+    timer = setTimeout(settle, WAIT_MS);
+  });
+  form.addEventListener("keydown", (event) => {
+    const end = { Enter: settle, Escape: forget }[event.key];
+    if (!end) return;
+    event.preventDefault();
+    end();
+    leave();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
 }

@@ -16,7 +16,7 @@ export function liveView(started) {
   let toldOf = "";
 
   function update(live) {
-    write(view.title, live.message || "A run without a message");
+    write(view.title, live.message || "A run is going on");
     write(view.stage, STAGES[live.stage] ?? "Running some cases again");
     write(view.done, progressName(live.whole));
     write(view.time, clock(Date.now() / 1000 - live.started));

@@ -119,6 +119,13 @@ function choose(choice) {
   look();
 }
 
+// From the lists back to what is read.
+function toReading() {
+  look();
+  if (report) report.frame.contentWindow.focus();
+  else work.focus();
+}
+
 // The newest, whatever it is, from now on.
 function follow() {
   [known, report, lost] = [state.runs[0]?.key, null, false];
@@ -148,7 +155,7 @@ async function again() {
 }
 
 forgetToken();
-onChoice(choose);
+onChoice(choose, toReading);
 addEventListener("keydown", onkey);
 addEventListener("popstate", () => state && look());
 await again();

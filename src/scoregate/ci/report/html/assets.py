@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 STATIC = Path(__file__).with_name("static")
-STYLES = ("base.css", "top.css", "plots.css", "history.css", "cases.css", "detail.css", "print.css")
+STYLES = ("base.css", "top.css", "plots.css", "history.css", "cases.css", "detail.css", "narrow.css", "print.css")
 SCRIPTS = (
     "elements.js",
     "numbers.js",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.html.scale import Scale, reach
@@ -12,6 +13,8 @@ from scoregate.core.rules import Conclusion, Finding
 
 WIDTH, HEIGHT = 260, 28
 _MARGIN = 12
+# An interval that reaches so many times as far as the median one is cut.
+_OUTLIER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,12 @@ def forest(rows: Sequence[RowView]) -> Forest:
 
 
 def _values(drawn: Sequence[RowView]) -> Iterator[float]:
-    """What has to be seen: changes and limits, and intervals as far as they do not dwarf these."""
+    """What has to be seen: changes, limits, and every interval that is not several times as far as is usual."""
     deltas = [view.row.delta or 0.0 for view in drawn]
     limits = [at for view in drawn for gate in view.gates if (at := _limit(gate, view)) is not None and abs(at) <= 1]
-    most = 2 * max(map(abs, [*deltas, *limits]), default=0.0)
-    ends = [abs(end) for view in drawn for end in (view.row.low, view.row.high) if end is not None]
-    yield from (*deltas, *limits, *(min(end, most) if most else end for end in ends))
+    ends = [max(abs(view.row.low or 0.0), abs(view.row.high or 0.0)) for view in drawn]
+    usual = median([end for end in ends if end] or [0.0])
+    yield from (*deltas, *limits, *(min(end, _OUTLIER * usual) for end in ends))
 
 
 def _line(view: RowView, scale: Scale) -> Line:

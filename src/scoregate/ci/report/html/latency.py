@@ -45,8 +45,12 @@ def _spread(suite: str, now: list[float], before: list[float]) -> Spread:
         low, high = low / 1.5, high * 1.5
     scale = Scale(log10(low), log10(high), 4, WIDTH - 4)
     ticks = decades(low, high) or (low * (high / low) ** 0.5,)
-    shown = tuple((scale(log10(at)), numbers.duration(at / 1000)) for at in ticks)
+    shown = tuple((scale(log10(at)), _words(at)) for at in ticks)
     return Spread(suite, _outline(now, scale), _outline(before, scale), shown)
+
+
+def _words(ms: float) -> str:
+    return f"{ms:.2g} ms" if ms < 1 else numbers.duration(ms / 1000)
 
 
 def _outline(times: list[float], scale: Scale) -> str:

@@ -1,12 +1,15 @@
 // The keyboard: j and k, enter, / and escape.
 
-function listen({ step, search, escape }) {
+function listen({ step, open, search, leave, enter }) {
+  const anywhere = { j: () => step(1), k: () => step(-1), "/": search };
   addEventListener("keydown", (event) => {
-    const typing = event.target.closest?.("input:not([type=checkbox]), select, textarea");
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape") { if (typing) typing.blur(); escape(event); return; }
-    if (typing) return;
-    const action = { j: () => step(1), k: () => step(-1), "/": search }[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const { target } = event;
+    const typing = target.closest?.("input:not([type=checkbox]), select, textarea");
+    const action = (target.type === "search" ? { Escape: leave, Enter: enter }
+      : typing ? { Escape: () => typing.blur() }
+      : target.closest?.("a, button, summary, label, dialog") ? anywhere
+      : { ...anywhere, Enter: open })[event.key];
     if (!action) return;
     event.preventDefault();
     action();

@@ -17,7 +17,7 @@ class App {
     host.append(this.form, this.table.element, this.detail.element);
     addEventListener("hashchange", () => this.apply());
     document.querySelectorAll("a[data-cases]").forEach((each) => each.addEventListener("click", () => document.getElementById("cases").scrollIntoView()));
-    listen({ step: (by) => this.#step(by), search: () => this.form.elements.q.focus(), escape: () => {} });
+    listen({ step: (by) => this.#step(by), open: () => this.#open(this.shown[this.table.at]), search: () => this.#search(), leave: () => this.#unsearch(), enter: () => this.table.select(this.table.at, true) });
     this.cases = await casesOf(0);
     host.hidden = false;
     document.getElementById("plain").hidden = true;
@@ -60,7 +60,7 @@ class App {
       return;
     }
     const at = this.shown.indexOf(found);
-    if (at >= 0 && at !== this.table.at) this.table.select(at, false);
+    if (at >= 0) this.table.select(at, false);
     await this.detail.show(found, state, { at, of: this.shown.length });
   }
 
@@ -71,8 +71,23 @@ class App {
     go(state, { replace: document.activeElement === this.form.elements.q });
   }
 
+  #search() {
+    if (this.detail.element.open) return;
+    this.form.elements.q.focus({ preventScroll: true });
+    this.form.scrollIntoView({ behavior: "instant" });
+  }
+
+  #unsearch() {
+    const box = this.form.elements.q;
+    if (box.value) {
+      box.value = "";
+      this.#changed();
+    }
+    box.blur();
+  }
+
   #open(found) {
-    go({ ...readAddress(), case: found.key, repeat: "" });
+    if (found) go({ ...readAddress(), case: found.key, repeat: "" });
   }
 
   #close() {
@@ -80,7 +95,7 @@ class App {
   }
 
   #step(by) {
-    this.table.select(this.table.at + by, !this.detail.element.open);
+    this.table.step(by, !this.detail.element.open);
     const found = this.shown[this.table.at];
     if (this.detail.element.open && found) go({ ...readAddress(), case: found.key, repeat: "" }, { replace: true });
   }

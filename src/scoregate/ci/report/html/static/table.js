@@ -8,6 +8,7 @@ class Table {
     this.open = open;
     this.cases = [];
     this.at = 0;
+    this.taken = false;
     this.state = STATE;
     this.height = 0;
     const heads = [["", "Change"], ["Case"], ["Evaluator"], [RUN.base ? "Base → PR" : "Score", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
@@ -21,29 +22,37 @@ class Table {
 
   // `grown`: the same list, longer; else another, which begins at its top, or at the case that was chosen.
   show(cases, state, { grown }) {
-    const kept = this.cases[this.at];
-    [this.cases, this.state] = [cases, state];
-    this.at = Math.max(0, cases.indexOf(kept));
+    const kept = this.taken ? cases.indexOf(this.cases[this.at]) : -1;
+    [this.cases, this.state, this.taken, this.at] = [cases, state, kept >= 0, Math.max(0, kept)];
     this.table.setAttribute("aria-rowcount", cases.length + 1);
     this.from = -1;
     if (!grown) this.element.scrollTop = 0;
     this.draw();
-    if (!grown) this.select(this.at, false);
+    if (!grown) this.#reveal();
   }
 
-  move(step) {
-    this.select(this.at + step, true);
+  // The first step takes the case that is marked already.
+  step(by, focus) {
+    this.select(this.taken ? this.at + by : this.at, focus);
   }
 
   select(at, focus) {
+    if (!this.cases.length) return;
     this.at = Math.min(Math.max(at, 0), this.cases.length - 1);
+    this.taken = true;
+    this.#reveal();
+    if (!focus) return;
+    this.body.querySelector("tr.at a").focus({ preventScroll: true });
+    this.element.scrollIntoView({ block: "nearest", behavior: "instant" });
+  }
+
+  #reveal() {
     const [top, height] = [this.at * this.height, this.height];
     const room = this.element.clientHeight - this.table.tHead.offsetHeight;
     if (top < this.element.scrollTop) this.element.scrollTop = top;
     if (top + height > this.element.scrollTop + room) this.element.scrollTop = top + height - room;
     this.from = -1;
     this.draw();
-    if (focus) this.body.querySelector("tr.at a")?.focus({ preventScroll: true });
   }
 
   #soon() {
@@ -59,7 +68,8 @@ class Table {
     const held = this.body.contains(document.activeElement);
     [this.from, this.to] = [first, last];
     const rows = this.cases.slice(first, last).map((found, offset) => this.#row(found, first + offset));
-    this.body.replaceChildren(this.#space(first), ...rows, this.#space(this.cases.length - last));
+    const none = this.cases.length ? "" : h("tr", { class: "none" }, h("td", { colspan: 8 }, "No case matches."));
+    this.body.replaceChildren(this.#space(first), ...rows, this.#space(this.cases.length - last), none);
     if (held) this.body.querySelector("tr.at a")?.focus({ preventScroll: true });
   }
 
