@@ -15,6 +15,7 @@ from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
 
 from scoregate.ci.settings.model import setting_names
+from scoregate.cli.init_command import STARTER
 from scoregate.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -233,7 +234,9 @@ def test_every_setting_and_command_is_named() -> None:
 
 def test_the_first_workflow_is_the_one_that_init_writes() -> None:
     written = (ROOT / "src/scoregate/cli/starter/workflow.yml.txt").read_text(encoding="utf-8")
-    assert BLOCKS[WORKFLOW][1].partition("\n")[2] == written
+    first, _, rest = BLOCKS[WORKFLOW][1].partition("\n")
+    assert rest == written
+    assert {f"# {name}": template for name, template in STARTER.items()}[first] == "workflow.yml.txt"
 
 
 @pytest.mark.parametrize("number", [WORKFLOW, MATRIX, SECOND_STAGE])

@@ -54,7 +54,7 @@ class Following:
 async def told_live(out: Path, message: str | None) -> AsyncIterator[Following]:
     """An observer of a run that is made in `out`; as long as the block lasts, a file there says how far it is.
 
-    Where the file cannot be written, nothing is told.
+    Where the file cannot be written, nothing is told. A folder that is made for the run is hidden from git.
     """
     folder = out / RUN_FOLDER
     following, first = Following(), _nothing_yet(message)
@@ -72,6 +72,13 @@ async def told_live(out: Path, message: str | None) -> AsyncIterator[Following]:
         for empty in made:
             with suppress(OSError):
                 empty.rmdir()
+        if out in made:
+            _hide(out)
+
+
+def _hide(out: Path) -> None:
+    with suppress(OSError):  # where nothing was made, there is no folder
+        (out / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 def _nothing_yet(message: str | None) -> Live:

@@ -1,4 +1,4 @@
-"""What a run is told of those before it: the line of its base or, where it has none, what its folder held."""
+"""What a run is told of those before it: the line of its base, what its folder held, or both."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from collections.abc import Callable
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.parts import Ports
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.confluence import merged
 from scoregate.core.history import History
 from scoregate.core.lineage import following, line_of
 from scoregate.core.record import Run
 
 
 async def recall(baseline: Baseline, settings: Settings, ports: Ports) -> History:
-    """What is known before the run's folder is given the run. A base that is made now remembers nothing itself."""
-    if baseline.run is not None and settings.baseline_kind is not BaselineKind.RERUN:
-        return line_of(baseline.run)
+    """What is known before the run's folder is given the run. A base that is made now remembers nothing itself.
+
+    Where one works against a folder, the runs since it went to that of the run: both lines are known.
+    """
+    kind = settings.baseline_kind
+    line = line_of(baseline.run) if baseline.run is not None and kind is not BaselineKind.RERUN else None
+    if line is not None and kind is not BaselineKind.FILE:
+        return line
     earlier = await ports.earlier()
-    return History() if earlier is None else line_of(earlier)
+    if earlier is None:
+        return line or History()
+    return line_of(earlier) if line is None else merged(line, line_of(earlier))
 
 
 def remember(run: Run, history: History, amend: Callable[[Run], None]) -> Run:

@@ -106,7 +106,7 @@ def context_of(scene: Scene) -> Context:
     show = scene.settings.show_outputs is ShowOutputs.FULL
     context = Context(generated_at=time.time(), folder=scene.folder, show_outputs=show, redact=scene.redact.text)
     if scene.connection is None or scene.subject is None:
-        return context
+        return replace(context, named=_named(scene))
     return replace(
         context,
         key=scene.connection.key,
@@ -116,6 +116,14 @@ def context_of(scene: Scene) -> Context:
         run_url=scene.subject.run_url,
         base_branch=scene.base.branch if scene.base else None,
     )
+
+
+def _named(scene: Scene) -> str:
+    """The folder as somebody here would name it, where commands would not find it by themselves."""
+    if scene.settings.origin("out") != "--out":
+        return ""
+    way = os.path.relpath(scene.out)
+    return str(scene.out.resolve()) if way.startswith(os.pardir) else way
 
 
 def outlet_of(scene: Scene, files: Mapping[str, Render]) -> Outlet:

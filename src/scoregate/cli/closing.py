@@ -22,9 +22,15 @@ from scoregate.cli.terminal import is_watched
 from scoregate.cli.voice import Stage, emit
 
 
-def close(outcome: Outcome, out: Path | None, stage: Stage) -> None:
-    """Print it. `out` is the folder that the reports were written to, if any were."""
-    view = outcome.view or make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time()))
+def close(outcome: Outcome, out: Path | None, stage: Stage, *, named: str = "") -> None:
+    """Print it.
+
+    Args:
+        out: the folder that the reports were written to, if any were. named: where the run is that the command was
+            given, if it was.
+    """
+    context = Context(generated_at=time.time(), named=named)
+    view = outcome.view or make_view(outcome.comparison, outcome.verdict, context)
     _tell(view, outcome, out, stage)
     if stage.document is not None:
         emit(map(view.context.redact, json.render(view)), stage.document)
@@ -38,16 +44,16 @@ def _tell(view: ReportView, outcome: Outcome, out: Path | None, stage: Stage) ->
     if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
         console.print(Text("\n".join(outcome.warnings), style="yellow"))
     if out is not None and not voice.quiet:
-        _tell_of_reports(out, outcome.comment, console)
+        _tell_of_reports(out, outcome.comment, console, look=view.context.shows_with("view"))
 
 
-def _tell_of_reports(out: Path, comment: str, console: Console) -> None:
+def _tell_of_reports(out: Path, comment: str, console: Console, *, look: str) -> None:
     """Where they are: the folder, what shows them here, and in a job the pages that do."""
     folder = Text(f"{_shown(out)}/", style=Style(link=out.as_uri()))
     files = Text.assemble(folder, " (report.html, comment.md, junit.xml, result.json, run/)")
     console.print(Trimmed(hung(Text("Reports:"), files)))
     if is_watched(console):
-        console.print(Text("Look: scoregate view"))
+        console.print(Text(f"Look: {look}"))
     github = read_context(os.environ)
     for name, url in (("Run", github.run_url if github else ""), ("Comment", comment)):
         if url:

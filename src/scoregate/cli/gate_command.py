@@ -22,5 +22,5 @@ def command(run: Path, baseline: Path | None, voice: Voice, **flags: Any) -> int
     """Judge RUN under the present settings. Nothing is run."""
     with stage(voice) as ours:
         outcome = rejudged(run, baseline, gated_settings(project_root(), flags))
-        close(outcome, None, ours)
+        close(outcome, None, ours, named=str(run))
     return outcome.verdict.exit_code

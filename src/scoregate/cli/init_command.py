@@ -10,7 +10,7 @@ import click
 STARTER = {
     "evals/eval_greeting.py": "eval_greeting.py.txt",
     "scoregate.toml": "scoregate.toml.txt",
-    ".github/workflows/scoregate.yml": "workflow.yml.txt",
+    ".github/workflows/evals.yml": "workflow.yml.txt",
 }
 
 

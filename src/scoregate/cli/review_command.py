@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from scoregate.ci.archive import read_run
 from scoregate.cli.listing import say
 from scoregate.cli.options import project_root, settings_of
+from scoregate.cli.pages import page_options, show_page
 from scoregate.cli.people import speaker
 from scoregate.errors import UsageError
 from scoregate.store import open_store
@@ -26,7 +28,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--by", metavar="NAME", envvar="SCOREGATE_REVIEWER", help="Who judges; default: git's user.name.")
 @click.option("--export", "to", type=_FILE, metavar="FILE", help="Write what waits for people elsewhere, and end.")
 @click.option("--import", "back", type=_FILE, metavar="FILE", help="Take back a file that they have filled in.")
-def command(run: Path | None, by: str | None, to: Path | None, back: Path | None) -> None:
+@page_options
+def command(run: Path | None, by: str | None, to: Path | None, back: Path | None, **page: Any) -> None:
     """Judge what waits for people in RUN (default: the newest), and correct its judges.
 
     A page on this machine alone shows the battles, blind, and what judges said. Your words go to .scoregate/, and
@@ -44,7 +47,7 @@ def command(run: Path | None, by: str | None, to: Path | None, back: Path | None
     elif back is not None:
         _take_in(queue, back, by or "")
     else:
-        _serve(queue, _reviewer(by), title=found.message or "", folder=folder)
+        _serve(queue, _reviewer(by), title=found.message or "", folder=folder, page=page)
 
 
 def _newest(root: Path) -> Path:
@@ -54,15 +57,13 @@ def _newest(root: Path) -> Path:
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
-def _serve(queue: Queue, reviewer: str, *, title: str, folder: Path) -> None:
-    from scoregate.loopback.serving import serve
+def _serve(queue: Queue, reviewer: str, *, title: str, folder: Path, page: Mapping[str, Any]) -> None:
     from scoregate.review.app import app_of
     from scoregate.review.desk import Desk
 
     desk = Desk(queue, open_store(), reviewer, title=title, folder=str(folder))
     say(f"{reviewer}: {len(queue.battles)} battles to judge, {len(queue.judged)} scores of judges to look at")
-    say("Judge at this address; Ctrl-C ends it:")
-    serve(partial(app_of, desk), "review", lambda keys: say(keys.address))
+    show_page(partial(app_of, desk), "review", invitation="Judge at this address; Ctrl-C ends it:", **page)
 
 
 def _give_out(queue: Queue, file: Path, reader: str) -> None:

@@ -41,7 +41,7 @@ def telling(ports: Ports, say: Say) -> Ports:
 
     def base(what: Baseline | None) -> None:
         if what is not None:
-            tell(f"{'no base' if what.run is None else 'base'}: {what.note or 'no reason is known'}")
+            tell(f"{'no base' if what.run is None else 'base'}: {what.note or 'none was asked for'}")
 
     async def rerun(plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline:
         made = await ports.rerun(plan, settings, folder=folder)

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING
 
 import click
 
-from scoregate.ci.archive import run_folder
-from scoregate.ci.scene import in_ci
+from scoregate.ci.archive import RUN_FILE, read_head, run_folder
 from scoregate.cli.listing import say
 from scoregate.cli.options import project_root, settings_of
+from scoregate.cli.pages import page_options, show_page
 from scoregate.errors import UsageError
-
-if TYPE_CHECKING:
-    from scoregate.loopback.guard import Keys
 
 _PATH = click.Path(path_type=Path)
 
@@ -29,26 +22,24 @@ _PATH = click.Path(path_type=Path)
 @click.command("view")
 @click.argument("runs", nargs=-1, type=_PATH, metavar="[RUN]...")
 @click.option("--baseline", type=_PATH, metavar="RUN", help="What runs are held against; default: as they were.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Default: one that is free.")
-@click.option("--open/--no-open", "opens", default=None, help="Open it in a browser; default: at a terminal.")
+@page_options
 def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: bool | None) -> None:
     """Show RUNs, or folders that hold some (default: the newest and those kept before it), and follow one live.
 
     A page on this machine alone: choose any two to hold against each other. While `scoregate run` is at work, it
     shows how far it is.
     """
-    from scoregate.loopback.serving import serve
     from scoregate.viewing.app import app_of
     from scoregate.viewing.made import Press
     from scoregate.viewing.shelf import Shelf
 
     root = project_root()
     places = _there(runs) or [root / settings_of(root, {}).out]
-    base = None if baseline is None else run_folder(baseline).resolve()
-    wanted = _is_wanted(os.environ) if opens is None else opens
+    base = None if baseline is None else _readable(baseline)
+    _tell_of_damage(places, named=bool(runs))
     with closing(Press(partial(_render, root), partial(_state, root))) as press:
         page = partial(app_of, Shelf(places, press, base))
-        serve(page, "view", partial(_tell, opens=wanted), port=port)
+        show_page(page, "view", invitation="Look at this address; Ctrl-C ends it:", port=port, opens=opens)
 
 
 def _there(runs: Sequence[Path]) -> list[Path]:
@@ -58,25 +49,21 @@ def _there(runs: Sequence[Path]) -> list[Path]:
     return [path.resolve() if path.is_dir() else path.resolve().parent for path in runs]
 
 
-def _tell(keys: Keys, *, opens: bool) -> None:
-    say("Look at this address; Ctrl-C ends it:")
-    say(keys.address)
-    if opens:
-        # Some browsers end only when they are closed.
-        Thread(target=_show, args=(keys.ticket(),), daemon=True).start()
+def _readable(run: Path) -> Path:
+    folder = run_folder(run).resolve()
+    read_head(folder / RUN_FILE)
+    return folder
 
 
-def _show(address: str) -> None:
-    import webbrowser
+def _tell_of_damage(places: Sequence[Path], *, named: bool) -> None:
+    """What is there and cannot be read is an error where it was named and there is nothing else to see."""
+    from scoregate.viewing.found import find_damaged, find_runs
 
-    webbrowser.open(address)
-
-
-def _is_wanted(environ: Mapping[str, str]) -> bool:
-    """Whether somebody sits there to whom a browser can be shown."""
-    far = in_ci(environ) or any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
-    screen = sys.platform == "darwin" or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-    return sys.stdout.isatty() and screen and not far
+    damaged = find_damaged(places)
+    if damaged and named and not find_runs(places):
+        raise damaged[0]
+    for error in damaged:
+        say(f"left out: {error}")
 
 
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:

@@ -25,6 +25,7 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.core.naming import in_order
 from scoregate.core.record import SuiteResult
 
 _OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
@@ -83,7 +84,7 @@ class SuiteFold:
         declared = self.started.evaluators if self.started else ()
         known = {info.id: info for info in declared}
         heard = (*self.columns.scores, *self.columns.labels)
-        return known | {name: EvaluatorInfo(name) for name in heard if name not in known}
+        return in_order(known | {name: EvaluatorInfo(name) for name in heard if name not in known})
 
     def _case(self, event: _OfCase) -> CaseResult:
         assert event.case is not None
@@ -137,7 +138,7 @@ class SuiteFold:
 
     def _case_finished(self, event: CaseFinished) -> CaseResult:
         case = self._case(event)
-        case.unscored = event.unscored
+        case.unscored, case.evaluations = event.unscored, in_order(case.evaluations)
         del self.open[case.key]
         self.columns.add(case)
         return case

@@ -39,7 +39,7 @@ def line_of(run: Run) -> History:
     kept = [at for at, past in enumerate(old.runs) if not _gives_way(past, run)][1 - MOST_RUNS :]
     now = {suite.label: suite for suite in run.suites if len(suite.columns)}
     suites = {label: _suite(old.of(label), now.get(label), kept) for label in dict.fromkeys((*now, *old.suites))}
-    return _bounded(History((*(old.runs[at] for at in kept), _past(run)), suites))
+    return bounded(History((*(old.runs[at] for at in kept), _past(run)), suites))
 
 
 def following(run: Run, history: History) -> Run:
@@ -140,7 +140,7 @@ class _Room:
         return True
 
 
-def _bounded(history: History) -> History:
+def bounded(history: History) -> History:
     """As many columns as there is room for: those of the newest run's suites come first."""
     room = _Room(MOST_SERIES, MOST_BYTES - len(dump(history.runs)))
     kept = {

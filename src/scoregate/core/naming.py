@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 LONGEST_NAME = 80
 _DIGEST = re.compile(r"[0-9a-f-]{16,}", re.IGNORECASE)
 _DIGITS = re.compile("([0-9]+)")
+_T = TypeVar("_T")
 Place: TypeAlias = tuple[str | tuple[int, str], ...]
 
 
@@ -28,6 +29,11 @@ def place(case_hash: str) -> Place:
 def natural(text: str) -> Place:
     """What sorts texts so that the numbers in them count, "case 2" before "case 10"; texts and numbers take turns."""
     return tuple(_number(part) if at % 2 else part for at, part in enumerate(_DIGITS.split(text)))
+
+
+def in_order(named: Mapping[str, _T]) -> dict[str, _T]:
+    """The same by name, whoever spoke first."""
+    return {name: named[name] for name in sorted(named, key=lambda name: (natural(name), name))}
 
 
 def _number(digits: str) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from statistics import fmean, variance
 
 from scoregate.core.columns import Columns
 from scoregate.core.compare import Comparison
+from scoregate.core.criteria import Criteria
 from scoregate.core.distributions import normal_quantile, t_quantile
 from scoregate.core.pairs import pair_scores, trials
 from scoregate.core.record import SuiteResult
@@ -69,9 +70,9 @@ def _need(suite: SuiteResult, old: SuiteResult | None, name: str, *, drop: float
         n,
         repeats,
         detectable=_reach(n) * sqrt(found.at(repeats) / n),
-        cases=_cases(found.at(repeats), drop),
+        cases=max(Criteria().few, _cases(found.at(repeats), drop)),
         more_repeats=_repeats(found, n, drop),
-        source=found.source,
+        source=found.source if found.at(repeats) else "every score alike: tells nothing",
     )
 
 

@@ -47,6 +47,12 @@ def find_runs(places: Iterable[Path]) -> list[Found]:
     return runs[:_MOST_RUNS]
 
 
+def find_damaged(places: Iterable[Path]) -> list[RecordError]:
+    """What is wrong with those that cannot be read, in the folders that `find_runs` looks into."""
+    folders = [folder for folder in islice(_folders(places), _MOST_FOLDERS) if stamp_of(folder / RUN_FILE) is not None]
+    return [error for folder in folders if (error := _damage(folder / RUN_FILE)) is not None]
+
+
 def find_live(places: Iterable[Path]) -> Live | None:
     """The run that is being made in one of the places; of several, the one that began last."""
     found = (read_live(folder) for place in places for folder in (place, place / RUN_FOLDER))
@@ -91,4 +97,12 @@ def _run_in(folder: Path) -> Found | None:
 def _head(path: Path, stamp: Stamp) -> RunHead | None:  # noqa: ARG001
     with suppress(RecordError):
         return read_head(path)
+    return None
+
+
+def _damage(path: Path) -> RecordError | None:
+    try:
+        read_head(path)
+    except RecordError as error:
+        return error
     return None

@@ -37,8 +37,24 @@ def test_a_base_brings_its_own_past(project: Project) -> None:
     run_with(project, good=1, bad=1)
     base = run_with(project, good=4)
     shutil.move(base.out, project.root / "base")
-    run_with(project, good=1, bad=3)
     assert means(run_with(project, "--baseline", "base", good=4)) == [0.5, 1.0]
+
+
+def test_against_a_base_in_a_folder_the_runs_since_it_are_not_forgotten(project: Project) -> None:
+    first = run_with(project, "--baseline", "none", good=1, bad=1)
+    shutil.copytree(first.out, project.root / "base0")
+    for bad in (3, 1):
+        run_with(project, "--baseline", "base0", good=1, bad=bad)
+    assert means(run_with(project, "--baseline", "base0", good=1)) == [0.5, 0.25, 0.5]
+    assert means(run_with(project, good=1)) == [0.5, 0.25, 0.5, 1.0]
+
+
+def test_what_another_project_left_in_the_folder_does_not_join_the_past_of_a_base(project: Project) -> None:
+    base = run_with(project, good=1, bad=1)
+    shutil.move(base.out, project.root / "base")
+    project.write("evals/demo.py", OTHER)
+    project.scoregate("run")
+    assert means(run_with(project, "--baseline", "base", good=1)) == [0.5]
 
 
 def test_a_base_that_is_run_again_has_none_so_that_the_folder_is_asked(project: Project) -> None:

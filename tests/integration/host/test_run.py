@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
+import pytest
 from junitparser import JUnitXml
 from tests.integration.host.conftest import Project, suite
 
@@ -128,4 +129,36 @@ def test_what_init_writes_runs_green(project: Project) -> None:
     assert project.scoregate("init").exit_code == 0
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output
-    assert (project.root / ".github" / "workflows" / "scoregate.yml").is_file()
+    assert (project.root / ".github" / "workflows" / "evals.yml").is_file()
+
+
+@pytest.mark.parametrize("out", [".", "..", "/"])
+def test_reports_do_not_go_over_the_project(project: Project, out: str) -> None:
+    project.write("evals/demo.py", suite(good=1))
+    page = project.write("report.html", "mine")
+    ran = project.scoregate("run", "--out", out)
+    assert ran.exit_code == 2, ran.output
+    assert "--out" in ran.output
+    assert page.read_text(encoding="utf-8") == "mine"
+    assert not (project.root / "run").exists()
+
+
+def test_a_folder_that_a_run_makes_is_hidden_from_git_and_one_that_was_there_is_not(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=1))
+    project.write("theirs/notes.md", "mine")
+    project.commit()
+    project.scoregate("run", CI="", GITHUB_ACTIONS="")
+    assert project.git("status", "--porcelain") == ""
+    project.scoregate("run", "--out", "theirs", CI="", GITHUB_ACTIONS="")
+    assert not (project.root / "theirs" / ".gitignore").exists()
+    job = project.scoregate("run", "--out", "job", CI="true")
+    assert job.exit_code == 0, job.output
+    assert not (project.root / "job" / ".gitignore").exists()
+
+
+def test_where_there_is_nothing_to_run_it_says_how_to_begin(project: Project) -> None:
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert "`scoregate init`" in ran.output
+    assert "Compared with nothing: name a base" in ran.output
+    assert "ompared with" not in project.scoregate("run", "--baseline", "none").output

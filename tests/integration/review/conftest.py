@@ -79,9 +79,9 @@ class Reviewed:
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
     @contextmanager
-    def reviewing(self, *arguments: str) -> Iterator[str]:
+    def reviewing(self, *arguments: str, **environment: str) -> Iterator[str]:
         """The address of a page, as long as it is served."""
-        process = self.project.start("review", str(self.run), *arguments, PYTHONUNBUFFERED="1")
+        process = self.project.start("review", str(self.run), *arguments, PYTHONUNBUFFERED="1", **environment)
         try:
             yield _address(process)
         finally:

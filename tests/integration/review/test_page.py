@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.integration.page.test_access import needs_axe, violations
@@ -174,3 +176,20 @@ def test_axe_finds_nothing_beside_judges(reviewed: Maker, browser: Browser, them
         expect(page.locator("tbody tr")).to_have_count(1)
         assert violations(page) == []
         shot(page, f"agreement-{theme}-{width}")
+
+
+def test_a_browser_is_opened_where_asked_at_the_port_that_was_named(reviewed: Maker) -> None:
+    place = reviewed("one")
+    shown = place.project.root / "shown"
+    opener = place.project.write("opener", f'#!/bin/sh\necho "$1" > {shown}.partial && mv {shown}.partial {shown}\n')
+    opener.chmod(0o755)
+    with place.reviewing("--open", BROWSER=str(opener)) as address:
+        for _ in range(400):
+            if shown.exists():
+                break
+            time.sleep(0.05)
+        assert httpx.get(shown.read_text(encoding="utf-8").strip()).status_code == 200
+        port = address.split(":")[2].partition("/")[0]
+        taken = place.project.scoregate("review", str(place.run), "--port", port)
+    assert taken.exit_code == 2
+    assert f"port {port} of this machine cannot be had" in taken.output

@@ -79,20 +79,19 @@ class Place:
             process.communicate(timeout=60)
 
     @contextmanager
-    def viewing(self, *arguments: str, **environment: str) -> Iterator[str]:
-        """The address of the page, as long as it is served."""
+    def viewing(self, *arguments: str, told: list[str] | None = None, **environment: str) -> Iterator[str]:
+        """The address of the page, as long as it is served; `told` gets what was printed before it."""
         process = self.project.start("view", *arguments, **{"CI": "", "PYTHONUNBUFFERED": "1", **environment})
         try:
-            yield _address(process)
+            yield _address(process, [] if told is None else told)
         finally:
             process.send_signal(signal.SIGINT)
             rest, _ = process.communicate(timeout=20)
         assert process.returncode == 0, rest
 
 
-def _address(process: subprocess.Popen[str]) -> str:
+def _address(process: subprocess.Popen[str], seen: list[str]) -> str:
     assert process.stdout is not None
-    seen = []
     for line in process.stdout:
         seen.append(line)
         if line.startswith("http://127.0.0.1:"):

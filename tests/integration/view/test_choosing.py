@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.integration.view.conftest import Looker, Place
@@ -102,6 +104,31 @@ def test_what_is_not_there_is_told(place: Place, words: tuple[str, ...]) -> None
     ran = place.project.scoregate("view", *words)
     assert ran.exit_code != 0
     assert "nowhere" in ran.output
+
+
+def damaged(place: Place, name: str) -> None:
+    """A run of this name that cannot be read."""
+    shutil.copytree(place.out, place.root / name)
+    (place.root / name / "run" / "run.json").write_text("{", encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [("dam/a",), ("dam",), ("--baseline", "dam/a")])
+def test_a_named_run_that_cannot_be_read_is_an_error(place: Place, words: tuple[str, ...]) -> None:
+    place.run()
+    damaged(place, "dam/a")
+    ran = place.project.scoregate("view", *words)
+    assert ran.exit_code == 2, ran.output
+    assert "run.json is damaged" in ran.output
+
+
+def test_beside_others_a_run_that_cannot_be_read_is_told(place: Place, look: Looker) -> None:
+    place.run("-m", "whole")
+    damaged(place, "dam/a")
+    told: list[str] = []
+    with place.viewing("dam/a", "scoregate-out", told=told) as address:
+        expect(in_report(look(address), ".brand")).to_contain_text("whole")
+    assert "left out: " in "".join(told)
+    assert "run.json is damaged" in "".join(told)
 
 
 def test_a_port_that_is_taken_is_told(place: Place) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
+from scoregate.core.confluence import merged
 from scoregate.core.history import LONGEST, MOST_BYTES, MOST_RUNS, MOST_SERIES, History, Score
 from scoregate.core.lineage import following, line_of
 from scoregate.core.record import Run
@@ -114,3 +115,21 @@ def test_names_without_end_leave_room_for_the_others() -> None:
     assert means(history, evaluator="short") == [0.5] * MOST_RUNS
     assert history.runs[0].message == "é" * LONGEST
     assert history.runs[0].branch == "b" * LONGEST
+
+
+def test_two_lines_that_meet_are_one_in_the_order_of_time_without_repeats() -> None:
+    start, told = run(1, Told(scored(1.0)), commit="a"), Told(scored(0.0))
+    ours = chain(start, run(2, told, commit="b"), run(4, told))
+    theirs = chain(start, run(3, told, commit="c"), run(5, told, commit="b"))
+    history = merged(line_of(ours), line_of(theirs))
+    assert [past.id for past in history.runs] == ["run-1", "run-3", "run-4", "run-5"]
+    assert means(history) == [1.0, 0.0, 0.0, 0.0]
+    assert merged(line_of(theirs), line_of(ours)) == history
+
+
+def test_lines_that_meet_stay_bounded_and_strangers_stay_apart() -> None:
+    told = Told(scored(1.0))
+    ours, theirs = (chain(*(run(at, told) for at in range(start, start + 40, 2))) for start in (1, 2))
+    assert [past.id for past in merged(line_of(ours), line_of(theirs)).runs] == [f"run-{at}" for at in range(21, 41)]
+    stranger = line_of(run(9, Told(scored(1.0), id="other", script="evals/other.py")))
+    assert merged(line_of(ours), stranger) == line_of(ours)

@@ -9,6 +9,7 @@ import pytest
 from scoregate.core.case import CaseResult
 from scoregate.core.columns import Columns
 from scoregate.core.compare import compare
+from scoregate.core.criteria import Criteria
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import EvaluatorInfo
 from scoregate.core.power import Need, needs
@@ -76,3 +77,10 @@ def test_without_base_or_repeats_it_says_the_most_that_it_could_take() -> None:
 
 def test_one_case_says_nothing() -> None:
     assert list(needs(compare(run_of([[1.0]]), None), 0.05)) == []
+
+
+@pytest.mark.parametrize("cases", [3, 40])
+def test_scores_that_are_all_alike_tell_nothing_and_no_few_cases_are_enough(cases: int) -> None:
+    need = need_of(run_of([[1.0]] * cases), None, 0.05)
+    assert need.cases == Criteria().few
+    assert need.source.endswith("tells nothing")

@@ -10,13 +10,14 @@ from scoregate.core.record import Run
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a run is held against. `note` says in words what it is, or why there is none.
+    """What a run is held against. `note` says in words what it is, or why there is none; empty where
+    none was asked for.
 
     `pool` holds more runs of the same commit, whose scores count as repeats.
     """
 
     run: Run | None
-    note: str
+    note: str = ""
     pool: tuple[Run, ...] = ()
 
     def with_runs(self, change: Callable[[Run], Run]) -> Baseline:

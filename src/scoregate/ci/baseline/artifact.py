@@ -36,7 +36,7 @@ async def artifact_baseline(settings: Settings, connection: Connection | None, b
     if settings.baseline_kind not in _KINDS:
         return None
     if connection is None or base is None:
-        return Baseline(None, "outside GitHub's jobs a base must be named: --baseline RUN or rerun")
+        return Baseline(None, "name a base with --baseline RUN or rerun")
     if connection.api is None:
         return Baseline(None, "without a token no artifact can be looked up: give github-token")
     try:

@@ -24,7 +24,7 @@ async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
         RecordError: there is no run at that path, or none that can be read.
     """
     if settings.baseline_kind is BaselineKind.NONE:
-        return Baseline(None, "no base was asked for")
+        return Baseline(None)
     if settings.baseline_kind is not BaselineKind.FILE:
         return None
     return await anyio.to_thread.run_sync(baseline_at, root / settings.baseline)

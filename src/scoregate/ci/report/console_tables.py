@@ -20,7 +20,6 @@ _GAP = 2
 _MARK = 1 + _GAP
 _NAME, _WORDS, _ROOMY = 26, 24, 40
 _INDENT = (0, 0, 0, 4)
-_STATES = tuple(State)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Suites:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay it out for the width that there is."""
-        suites = sorted(self.view.suites, key=lambda suite: _STATES.index(suite.state))[: self.most]
+        suites = self.view.ordered_suites[: self.most]
         names, columns = [place(suite.label, None) for suite in suites], _spendings(suites)
         if _left(columns, options.max_width) - _MARK >= widest(names, _NAME):
             yield _table_of_suites(suites, names, columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ class Context:
         run_url: where the full report and the log are.
         base_branch: the branch whose next run can serve as a base.
         generated_at: seconds since the epoch.
+        named: the folder of the run and its reports as commands take it, where they have to be told; else empty.
         show_outputs: whether what the code under test returned may be shown.
         redact: takes known secrets out of text; reports that pack what they say call it before.
     """
@@ -31,5 +33,10 @@ class Context:
     run_url: str | None = None
     base_branch: str | None = None
     generated_at: float = 0.0
+    named: str = ""
     show_outputs: bool = True
     redact: Callable[[str], str] = str
+
+    def shows_with(self, command: str) -> str:
+        """How a command such as `review` is given this run: `scoregate review other/folder`."""
+        return " ".join(("scoregate", command, *([shlex.quote(self.named)] if self.named else [])))

@@ -59,7 +59,7 @@ def _of_suite(
 
 def _fragments(view: ReportView, cases: Iterable[CaseResult]) -> Iterator[tuple[int, int, str]]:
     """Chunks of cases as XML, each of one suite: the suite's index, how many they are, the text."""
-    desks = [Desk(suite, view.context.show_outputs) for suite in view.suites]
+    desks = [Desk(suite, view.context) for suite in view.suites]
     stream = iter(cases)
     while chunk := list(islice(stream, _CHUNK)):
         for index in dict.fromkeys(case.suite for case in chunk):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, count
 
 from scoregate.ci.report import numbers
+from scoregate.ci.report.context import Context
 from scoregate.ci.report.excerpts import as_text, reasons, shown_score, why
 from scoregate.ci.report.junit_elements import Built, Form, Place, TestCase
 from scoregate.ci.report.suite_views import SuiteView
@@ -41,9 +42,9 @@ class Names:
 class Desk:
     """Writes the cases of one suite: keeps what they share, and which of their names are taken."""
 
-    def __init__(self, suite: SuiteView, show_outputs: bool) -> None:
+    def __init__(self, suite: SuiteView, context: Context) -> None:
         self._names = Names()
-        self._show_outputs = show_outputs
+        self._context = context
         self._classname = name(suite.label, 300)
         self._place = _place(None if suite.file is None else Origin(suite.file, suite.line or 1))
         self._keys = {evaluator: _key(evaluator) for evaluator in suite.evaluators}
@@ -68,9 +69,9 @@ class Desk:
             first = case.errors[0]
             test.add_error_info(_error_message(first), _tracebacks(case), name(first.error.type))
         elif case.pending and status is not Status.PASSED:
-            how = "; judge with: scoregate review" if case.contests else ""
+            how = f"; judge with: {self._context.shows_with('review')}" if case.contests else ""
             test.add_skipped_info(one_line(f"waits for people: {', '.join(case.pending)}", _MESSAGE) + how)
-        if self._show_outputs and status in (Status.FAILED, Status.ERRORED):
+        if self._context.show_outputs and status in (Status.FAILED, Status.ERRORED):
             test.stdout = as_text(case.output, FIELD)
         return Built(test, _seconds(case), self._properties(case))
 

@@ -23,8 +23,9 @@ from scoregate.core.case import CaseKey
 from scoregate.core.compare import Comparison
 from scoregate.core.flips import Flip
 from scoregate.core.gate import Verdict
+from scoregate.core.naming import Place, natural
 from scoregate.core.record import Run
-from scoregate.core.rules import Conclusion
+from scoregate.core.rules import Conclusion, Finding
 
 _LONGEST_TITLE = 120
 _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
@@ -50,7 +51,7 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         suites=suite_views(comparison, verdict),
         rows=row_views(comparison, verdict),
         quantities=comparison.quantities,
-        findings=tuple(sorted(verdict.findings, key=lambda finding: _ORDER.index(finding.conclusion))),
+        findings=tuple(sorted(verdict.findings, key=_place)),
         warnings=verdict.warnings,
         policy_changes=verdict.policy_changes,
         confirmations=run.confirmations,
@@ -69,6 +70,11 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         sides=tuple(sides(comparison, context)),
         history=tuple(past_views(run.history, context)),
     )
+
+
+def _place(finding: Finding) -> tuple[int, Place]:
+    """The worst first, then those of the run, then by suite."""
+    return _ORDER.index(finding.conclusion), natural(finding.suite) if finding.suite is not None else ()
 
 
 def title(verdict: Verdict) -> str:

@@ -65,7 +65,7 @@ def _render(view: ReportView, detail: Detail) -> str:
         rows=rows,
         totals=view.totals,
         intervals=any(row.low for row in rows),
-        moved=any(suite.moved for suite in view.suites[: detail.suites]),
+        moved=any(suite.moved for suite in view.ordered_suites[: detail.suites]),
         marker=Markup(marker(view.context)),
         base_age=numbers.age(age) if 0 < age < view.context.generated_at else "",
     )

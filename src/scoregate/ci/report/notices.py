@@ -8,6 +8,7 @@ from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.report import numbers
 from scoregate.ci.report.context import Context
 from scoregate.core.compare import Comparison
+from scoregate.core.naming import natural
 from scoregate.core.record import Run, SuiteResult
 from scoregate.core.rows import Row
 
@@ -16,8 +17,10 @@ _SHOWN = 5
 
 def notices(comparison: Comparison, context: Context) -> Iterator[str]:
     """Sentences, the most important first. They hold untrusted names."""
+    if _is_empty(comparison.run):
+        yield "No suites were found. `scoregate init` writes a first one."
     if comparison.base is None:
-        yield _no_base(comparison.base_note, context)
+        yield from _no_base(comparison.base_note, context)
     else:
         yield from _of_base(comparison.base)
     if comparison.run.dirty:
@@ -25,17 +28,25 @@ def notices(comparison: Comparison, context: Context) -> Iterator[str]:
     if (left_out := len(comparison.gone) - len(comparison.missed)) and comparison.run.filters:
         yield f"{numbers.count(left_out, 'suite')} of the base left out by a filter."
     changes = _changes(comparison.rows)
-    for suite in comparison.run.suites:
-        yield from _of_suite(suite, changes.get(suite.label, ""))
+    for suite in sorted(comparison.run.suites, key=lambda suite: (natural(suite.label), suite.label)):
+        yield from _of_suite(suite, changes.get(suite.label, ""), context)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Whether these evaluators themselves changed could not be checked: {_listed(unchecked)}."
     yield from comparison.run.notices
 
 
-def _no_base(note: str, context: Context) -> str:
-    why = f" ({note})" if note else ""
-    told = f"There is nothing to compare with yet{why}: only limits that need no base were applied."
-    return f"{told} The next run on {context.base_branch} makes one." if context.base_branch else told
+def _is_empty(run: Run) -> bool:
+    """Whether there was nothing to run, rather than something that was left out or came to nothing."""
+    return not (run.suites or run.scripts or run.filters or run.skipped or run.left_out)
+
+
+def _no_base(note: str, context: Context) -> Iterator[str]:
+    """Nothing where nobody wanted one."""
+    if note and not (context.run or context.base_branch):
+        yield f"Compared with nothing: {note}."
+    elif note:
+        told = f"There is nothing to compare with yet ({note}): only limits that need no base were applied."
+        yield f"{told} The next run on {context.base_branch} makes one." if context.base_branch else told
 
 
 def _of_base(base: Run) -> Iterator[str]:
@@ -50,9 +61,9 @@ def _listed(names: list[str]) -> str:
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
-def _of_suite(suite: SuiteResult, changes: str) -> Iterator[str]:
+def _of_suite(suite: SuiteResult, changes: str, context: Context) -> Iterator[str]:
     if waiting := suite.columns.pending + len(suite.reviews):
-        how = "; judge with: scoregate review" if suite.columns.contested else ""
+        how = f"; judge with: {context.shows_with('review')}" if suite.columns.contested else ""
         yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waiting for a person{how}."
     if changes:
         yield f"{suite.label}: {changes} since the base; only cases of both runs are compared."

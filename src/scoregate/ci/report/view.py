@@ -15,8 +15,11 @@ from scoregate.ci.report.suite_views import SuiteView
 from scoregate.ci.report.totals import Totals
 from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.confirmation import Confirmation
+from scoregate.core.naming import natural
 from scoregate.core.rows import Row
 from scoregate.core.rules import Conclusion, Finding
+
+_STATES = tuple(State)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,11 @@ class ReportView:
     def heading(self) -> str:
         """The title, after the message that the run was started with."""
         return " · ".join(filter(None, (self.run.message, self.title)))
+
+    @property
+    def ordered_suites(self) -> tuple[SuiteView, ...]:
+        """The suites, the worst first, then by name: no order tells which of them was faster."""
+        return tuple(sorted(self.suites, key=lambda suite: (_STATES.index(suite.state), natural(suite.label))))
 
     @property
     def failed(self) -> tuple[Finding, ...]:

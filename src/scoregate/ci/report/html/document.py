@@ -46,7 +46,7 @@ def _top(view: ReportView, found: Sequence[Entry]) -> dict[str, Any]:
         "style": assets.style(),
         "policy": assets.policy(),
         "forest": forest(rows),
-        "trails": trails(view, rows, view.suites[:ROWS]),
+        "trails": trails(view, rows, view.ordered_suites[:ROWS]),
         "more_rows": len(view.rows) - len(rows),
         "scatters": scatters(rows, found, view.sides),
         "spreads": spreads(view.sides),
