@@ -43,7 +43,7 @@ def test_nothing_to_install_starts_at_once(action: Action, project: Project) -> 
         assert result.exit_code == 0, result.log
         began = next(line for line in result.log.splitlines() if "| began" in line)
         waits.append(float(began.split()[-1]) - started)
-    assert min(waits) <= 1.5
+    assert min(waits) <= 8, "0.5 s on a machine at rest; an installation would take longer than this anywhere"
     assert "| /opt/scoregate" in result.log
     assert ran(project).statuses == {"passed": 3}
     assert result.unexpected_inputs == result.undeclared_outputs == []
