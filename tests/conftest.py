@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("scoregate", deadline=None)
+settings.load_profile("scoregate")
 
 # Runners of tests name the width of their own terminal there, which what we start would take for theirs.
 os.environ.pop("COLUMNS", None)

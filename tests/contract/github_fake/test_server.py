@@ -41,7 +41,7 @@ def test_it_starts_and_stops_at_once() -> None:
     started = time.perf_counter()
     for _ in range(10):
         GitHub.start().close()
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 10
 
 
 def test_it_does_not_wait_for_what_is_slow() -> None:
@@ -51,4 +51,4 @@ def test_it_does_not_wait_for_what_is_slow() -> None:
             httpx.get(f"{server.url}/user", timeout=0.1)
         except httpx.ReadTimeout:
             started = time.perf_counter()
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 10

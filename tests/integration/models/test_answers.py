@@ -180,10 +180,10 @@ def test_what_passes_is_asked_again(server: OpenAIServer, ask: Ask) -> None:
 
 
 def test_a_time_out_is_asked_again(server: OpenAIServer) -> None:
-    server.slow("POST", CHAT, 5)
+    server.slow("POST", CHAT, 60)
     started = time.monotonic()
     assert get_model("gpt-4o", timeout_s=0.3).generate("hello").text
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 30
 
 
 def test_what_does_not_pass_ends(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ async def waiting(test_case: Case) -> str:
 def test_the_rest_goes_on(fn: Callable[[Any], Any], concurrency: int) -> None:
     started = time.perf_counter()
     result = run(fn, [Judge(passing)], HALTING, max_test_case_concurrency=concurrency, timeout=LIMIT)
-    assert time.perf_counter() - started < 1.5
+    assert time.perf_counter() - started < 4.5
     assert outcomes(result) == {"a": "passed", "slow": "errored", "c": "passed"}
     (error,) = by_hash(result)["slow"].errors
     assert (error.error.type, error.error.message) == ("TimeoutError", "took longer than the timeout of 0.05 s")
