@@ -16,7 +16,8 @@ def test_a_green_run_leaves_every_report_and_exits_0(project: Project) -> None:
     assert ran.exit_code == 0, ran.output
     assert ran.result["conclusion"] == "passed"
     assert ran.statuses == {"passed": 3}
-    assert {path.name for path in ran.out.iterdir()} == {"run", "comment.md", "junit.xml", "report.html", "result.json"}
+    reports = {"comment.md", "junit.xml", "report.html", "result.json"}
+    assert {path.name for path in ran.out.iterdir()} == {"run", ".gitignore", *reports}
     assert "demo" in ran.output
     junit = JUnitXml.fromfile(str(ran.out / "junit.xml"))
     assert junit.failures == junit.errors == 0
