@@ -24,7 +24,7 @@ run_test_suite("demo", cases(2), lambda case: case["n"], [Good(), Bad()], test_c
 def test_alone_a_suite_that_fails_prints_so_and_exits_0(home: Home) -> None:
     found = home.run(FAILING % "", host=False)
     assert (found.code, found.err) == (0, "")
-    assert found.out.startswith("✗ demo: 2 cases · 2 failed · good 1.000 · bad 0.000\n")
+    assert found.out.startswith("✗ demo: 2 cases · 2 failed · bad 0.000 · good 1.000\n")
     assert "bad 0, not ≥ 1 (why: grün)" in found.out
 
 

@@ -104,7 +104,7 @@ async def test_a_run_that_is_named_and_cannot_be_read_is_an_error(
 async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:
     found = await file_baseline(tmp_path, Settings(baseline="none"))
     assert found is not None
-    assert (found.run, found.note) == (None, "no base was asked for")
+    assert (found.run, found.note) == (None, "")
     assert await file_baseline(tmp_path, Settings(baseline="rerun:main")) is None
 
 

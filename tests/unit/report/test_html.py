@@ -96,7 +96,7 @@ def test_the_worst_change_comes_first_and_every_trial_is_found_by_its_place() ->
     found, listed = blocks(page), index(page)
     assert [row[KIND] for row in listed[:6]] == [0, 0, 0, 0, 0, 3]
     assert [row[GAIN] for row in listed[:6]] == [-1.0, -1.0, -1.0, -0.5, -0.5, 1.0]
-    assert found["head-0"]["suites"][0]["evaluators"] == ["has-all-substrings", "accuracy"]
+    assert found["head-0"]["suites"][0]["evaluators"] == ["accuracy", "has-all-substrings"]
     assert listed[0][NOW], listed[0][BEFORE] == ([0, 1], [1, 1])
     for row in listed:
         ((page_now, at_now), (page_old, at_old)) = row[PLACES], row[OLD_PLACES]
