@@ -11,8 +11,9 @@ from hypothesis import settings
 settings.register_profile("scoregate", deadline=None)
 settings.load_profile("scoregate")
 
-# Runners of tests name the width of their own terminal there, which what we start would take for theirs.
-os.environ.pop("COLUMNS", None)
+# What runs the tests names its own terminal's width and that it is CI; what they start would take both for its own.
+for name in ("COLUMNS", "CI", "GITHUB_ACTIONS"):
+    os.environ.pop(name, None)
 
 # Files whose tests take minutes: begun first, so that no worker is left alone with one at the end.
 LONG = ("e2e/", "test_readme.py", "integration/foreign/", "integration/ragas/")

@@ -1,4 +1,4 @@
-"""Who the user's code runs as in our container: somebody who can read neither our environment nor Docker's socket."""
+"""Who runs us, and as whom users' code runs in our container: where our environment and Docker are out of its reach."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ class Rights(TypedDict, total=False):
 def in_container(environ: Mapping[str, str]) -> bool:
     """Whether we are the host process of our own image, with its right to become somebody else."""
     return environ.get(MARK) == "1" and os.geteuid() == 0
+
+
+def in_ci(environ: Mapping[str, str]) -> bool:
+    """Whether a job runs us and not a person; all systems that run jobs say so."""
+    return environ.get("CI", "").lower() not in ("", "0", "false") or environ.get("GITHUB_ACTIONS") == "true"
 
 
 def workspace(environ: Mapping[str, str]) -> Path:

@@ -21,7 +21,7 @@ from scoregate.ci.recording import Recording
 from scoregate.ci.report.excerpts import shown_score, why
 from scoregate.ci.report.text import name, one_line
 from scoregate.core.case import CaseResult, Status
-from scoregate.core.fold import SuiteFold, label_of
+from scoregate.core.fold import SuiteFold
 from scoregate.core.tally import Tally
 
 _EVERY_S = 1.0
@@ -139,8 +139,9 @@ def _whole(tallies: Sequence[Tally]) -> LiveCount:
 def _case(suite: SuiteFold, case: CaseResult) -> LiveCase:
     told: Iterable[str] = (one_line(reason, _REASON) for reason in _reasons(case))
     failed = case.status is Status.FAILED
-    label = label_of(suite.id, suite.started.params if suite.started else None)
-    return LiveCase(name(label, _NAME), name(case.name or case.hash, _NAME), failed, tuple(islice(told, _REASONS)))
+    return LiveCase(
+        name(suite.label, _NAME), name(case.name or case.hash, _NAME), failed, tuple(islice(told, _REASONS))
+    )
 
 
 def _reasons(case: CaseResult) -> Iterator[str]:

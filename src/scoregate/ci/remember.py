@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.parts import Ports
+from scoregate.ci.parts import Amend, Ports
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.confluence import merged
 from scoregate.core.history import History
@@ -28,7 +26,7 @@ async def recall(baseline: Baseline, settings: Settings, ports: Ports) -> Histor
     return line_of(earlier) if line is None else merged(line, line_of(earlier))
 
 
-def remember(run: Run, history: History, amend: Callable[[Run], None]) -> Run:
+def remember(run: Run, history: History, amend: Amend) -> Run:
     """The run with its history, on disk too."""
     remembering = following(run, history)
     if remembering.history != run.history:

@@ -52,11 +52,6 @@ class Scene:
         return self.root / self.settings.out
 
 
-def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether a job runs us and not a person; all systems that run jobs say so."""
-    return environ.get("CI", "").lower() not in ("", "0", "false") or environ.get("GITHUB_ACTIONS") == "true"
-
-
 @asynccontextmanager
 async def open_scene(
     root: Path, environ: Mapping[str, str], settings: Settings, *, stop: anyio.Event | None = None

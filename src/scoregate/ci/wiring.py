@@ -24,7 +24,7 @@ from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.discover.selected import selected
 from scoregate.ci.discover.test_sets import find_test_sets, found_again
 from scoregate.ci.github.base import Base
-from scoregate.ci.identity import Identity, at_home, find_identity, in_container
+from scoregate.ci.identity import Identity, at_home, find_identity, in_ci, in_container
 from scoregate.ci.install import Site, prepare
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
@@ -35,7 +35,7 @@ from scoregate.ci.policies import policy_at, with_gates
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
-from scoregate.ci.scene import Scene, in_ci, open_scene
+from scoregate.ci.scene import Scene, open_scene
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.core.record import Run

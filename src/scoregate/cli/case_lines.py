@@ -11,7 +11,6 @@ from scoregate.ci.report import numbers
 from scoregate.ci.report.excerpts import shown_score
 from scoregate.ci.report.text import name, one_line
 from scoregate.core.case import CaseResult, Status
-from scoregate.core.fold import label_of
 
 _SUITE, _CASE, _EVALUATOR, _ERROR = 60, 120, 40, 160
 _MOST_PARTS = 12
@@ -20,10 +19,7 @@ _MARKS = {Status.PASSED: ("✓", "green"), Status.FAILED: ("✗", "red"), Status
 
 def case_lines(recording: Recording) -> Text:
     """`✓ demo · greeting  is-polite 1, is-brief 0.5  1.2 s`, for each that the last happening finished."""
-    return Text("\n").join(
-        _line(label_of(suite.id, suite.started.params if suite.started else None), case)
-        for suite, case in recording.finished
-    )
+    return Text("\n").join(_line(suite.label, case) for suite, case in recording.finished)
 
 
 def _line(suite: str, case: CaseResult) -> Text:

@@ -29,11 +29,15 @@ def close(outcome: Outcome, out: Path | None, stage: Stage, *, named: str = "") 
         out: the folder that the reports were written to, if any were. named: where the run is that the command was
             given, if it was.
     """
-    context = Context(generated_at=time.time(), named=named)
-    view = outcome.view or make_view(outcome.comparison, outcome.verdict, context)
+    view = outcome.view or view_of(outcome, named=named)
     _tell(view, outcome, out, stage)
     if stage.document is not None:
         emit(map(view.context.redact, json.render(view)), stage.document)
+
+
+def view_of(outcome: Outcome, *, named: str = "") -> ReportView:
+    """What reports print of a run that was judged where none was made; `named` is where the run is, if it was named."""
+    return make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time(), named=named))
 
 
 def _tell(view: ReportView, outcome: Outcome, out: Path | None, stage: Stage) -> None:

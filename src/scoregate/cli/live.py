@@ -27,7 +27,6 @@ class Board:
     cases: bool
     _standings: Standings
     _pace: Pace = field(default_factory=lambda: Pace(_LOOK_S))
-
     _unseen: Recording | None = None
 
     def __call__(self, happening: Happening, recording: Recording) -> None:

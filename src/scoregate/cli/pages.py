@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scoregate.ci.scene import in_ci
+from scoregate.ci.identity import in_ci
 from scoregate.cli.listing import say
 from scoregate.cli.options import options
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import click
 
-from scoregate.ci.report.context import Context
-from scoregate.ci.report.make_view import make_view
 from scoregate.ci.reporting import REPORTS
-from scoregate.cli.closing import close
+from scoregate.cli.closing import close, view_of
 from scoregate.cli.options import project_root, voice_options
 from scoregate.cli.stored import gated_settings, rejudged
 from scoregate.cli.voice import Voice, emit, stage
@@ -35,7 +32,7 @@ def command(run: Path, baseline: Path | None, form: str | None, voice: Voice) ->
             close(outcome, None, ours)
         return 0
     _, render = REPORTS[form]
-    emit(render(make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time()))), sys.stdout)
+    emit(render(view_of(outcome)), sys.stdout)
     return 0
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 
 from scoregate.ci.flow import Outcome, gate
+from scoregate.ci.identity import in_ci
 from scoregate.ci.live import told_live
 from scoregate.ci.recording import Observer
-from scoregate.ci.scene import in_ci
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import Find, find_all, open_ports
 from scoregate.cli.closing import close

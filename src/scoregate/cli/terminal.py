@@ -10,6 +10,7 @@ from typing import TextIO
 from rich.console import Console
 
 from scoregate.ci.github.commands import harmless
+from scoregate.ci.identity import in_ci
 
 _LOG_WIDTH = 120
 _NARROWEST = 20
@@ -53,12 +54,7 @@ def terminal(*, stderr: bool = False) -> Terminal:
 
 def is_watched(console: Console) -> bool:
     """Whether somebody looks at a screen, on which something can move; colours may be forced into any log."""
-    return console.file.isatty() and not console.is_dumb_terminal and not in_ci()
-
-
-def in_ci() -> bool:
-    """Whether a job of some CI runs us, whose log is read later, even where it is made of a terminal."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false") or os.environ.get("GITHUB_ACTIONS") == "true"
+    return console.file.isatty() and not console.is_dumb_terminal and not in_ci(os.environ)
 
 
 def hush(stream: TextIO | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -69,12 +68,11 @@ def _tell_of_damage(places: Sequence[Path], *, named: bool) -> None:
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     """The report of a run under the present settings, with what people have said of it since."""
     from scoregate.ci.report import html
-    from scoregate.ci.report.context import Context
-    from scoregate.ci.report.make_view import make_view
+    from scoregate.cli.closing import view_of
     from scoregate.cli.stored import gated_settings, rejudged
 
     outcome = rejudged(run, base, gated_settings(root, {}))
-    return html.render(make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time())))
+    return html.render(view_of(outcome))
 
 
 def _state(root: Path) -> object:

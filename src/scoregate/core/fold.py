@@ -46,6 +46,11 @@ class SuiteFold:
     reviews: list[str] = field(default_factory=list)
     open: dict[CaseKey, CaseResult] = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """Its id, with its parameters once they are known."""
+        return label_of(self.id, self.started.params if self.started else None)
+
     def apply(self, event: Event) -> CaseResult | None:
         """Take in one event. A trial is returned once, when its last event has come."""
         return _APPLY[type(event)](self, event)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import fsum, isnan
 
 from scoregate.core.case import Status
-from scoregate.core.fold import SuiteFold, label_of
+from scoregate.core.fold import SuiteFold
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def tally_of(fold: SuiteFold, log: str) -> Tally:
     scores = {name: [score for score in column if not isnan(score)] for name, column in columns.scores.items()}
     return Tally(
         log,
-        label_of(fold.id, started.params if started else None),
+        fold.label,
         planned=started.cases if started else None,
         done=len(columns),
         states={status: count for status in Status if (count := columns.count(status))},

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from functools import lru_cache
 from html import unescape
 from pathlib import Path
 from typing import IO
 
 from scoregate.ci.archive import REPORT_FILE
+from scoregate.ci.archive.opening import plainly
 from scoregate.ci.report.html import assets
 from scoregate.ci.report.text import excerpt
 from scoregate.viewing.found import Found, Stamp, stamp_of
@@ -30,7 +29,7 @@ def open_written(run: Found) -> IO[bytes] | None:
     if place is None:
         return None
     try:
-        file = open(place, "rb", opener=_plainly)  # noqa: SIM115 (whoever sends it closes it)
+        file = open(place, "rb", opener=plainly)  # noqa: SIM115 (whoever sends it closes it)
     except OSError:
         return None
     if _is_of(file.read(_HEAD_BYTES), run.head.id):
@@ -51,7 +50,7 @@ def _place(run: Found) -> Path | None:
 @lru_cache(maxsize=1_000)
 def _tells_of(path: Path, stamp: Stamp, run_id: str) -> bool:  # noqa: ARG001
     try:
-        with open(path, "rb", opener=_plainly) as file:
+        with open(path, "rb", opener=plainly) as file:
             return _is_of(file.read(_HEAD_BYTES), run_id)
     except OSError:
         return False
@@ -61,11 +60,3 @@ def _is_of(head: bytes, run_id: str) -> bool:
     told = {name: unescape(content) for name, content in _META.findall(head.decode("utf-8", "replace"))}
     about = told.get("scoregate-run"), told.get("Content-Security-Policy")
     return about == (excerpt(run_id, _HEAD_BYTES), assets.policy())
-
-
-def _plainly(path: str, flags: int) -> int:
-    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError("not a regular file")
-    return handle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,6 +10,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
+
+from scoregate.ci.archive.opening import plainly
 
 LIVE_FILE = ".live.json"
 _MOST_BYTES = 1 << 20
@@ -86,7 +87,7 @@ def write_live(folder: Path, live: Live) -> None:
 def read_live(folder: Path) -> Live | None:
     """How far a run is that is being made there; None where none is, or its process has died."""
     try:
-        with open(folder / LIVE_FILE, "rb", opener=_plainly) as file:
+        with open(folder / LIVE_FILE, "rb", opener=plainly) as file:
             text = file.read(_MOST_BYTES + 1)
         live = TypeAdapter(Live).validate_json(text)
     except (OSError, ValidationError):
@@ -116,7 +117,3 @@ def born(pid: int) -> float | None:
 def _is_alive(live: Live) -> bool:
     started = born(live.pid)
     return started is not None and abs(started - live.born) < _SAME_S
-
-
-def _plainly(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

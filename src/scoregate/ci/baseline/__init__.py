@@ -10,8 +10,7 @@ from scoregate.core.record import Run
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a run is held against. `note` says in words what it is, or why there is none; empty where
-    none was asked for.
+    """What a run is held against. `note` says in words what it is, or why there is none; empty where none was wanted.
 
     `pool` holds more runs of the same commit, whose scores count as repeats.
     """

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scoregate.ci.archive.opening import plainly
 from scoregate.ci.launch.happenings import Noticed, Said
 from scoregate.core.events import Event
 from scoregate.core.wire import MAX_EVENT_BYTES, parse_event
@@ -26,19 +25,6 @@ class _Log:
     rest: bytes = b""
     skipping: bool = False
     refused: bool = False
-
-
-def _plainly(path: str, flags: int) -> int:
-    """Open a regular file only: a link would have us read, as who we are, what the suite may not; a pipe would block.
-
-    Raises:
-        OSError: it is something else, or gone.
-    """
-    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(errno.EINVAL, "not a regular file")
-    return handle
 
 
 @dataclass(slots=True)
@@ -77,7 +63,7 @@ class Follower:
 
     def _next_lines(self, log: _Log, end: int) -> list[bytes]:
         while True:
-            with open(log.path, "rb", opener=_plainly) as file:
+            with open(log.path, "rb", opener=plainly) as file:
                 log.size = os.fstat(file.fileno()).st_size
                 file.seek(log.offset)
                 chunk = file.read(max(0, min(_CHUNK, end - log.offset)))
