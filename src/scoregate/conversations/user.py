@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,9 @@ from scoregate.conversations.plan import Bounds, Plan
 from scoregate.core.conversation import Conversation, Turn
 from scoregate.judging import fenced
 from scoregate.judging.fence import printable
-from scoregate.judging.templates import digest, environment
+from scoregate.judging.templates import digest, worded
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from scoregate.models import Model
 
 _PROMPTS = Path(__file__).parent / "prompts"
@@ -59,7 +56,7 @@ def prompt(plan: Plan, turns: Sequence[Turn], bounds: Bounds) -> list[dict[str, 
     so_far = fenced(Conversation(tuple(turns)).text(), "conversation") if turns else None
     words = {"plan": plan, "bounds": bounds, "number": len(turns) + 1, "conversation": so_far}
     return [
-        {"role": role, "content": printable(_templates().get_template(f"{name}.j2").render(words).strip())}
+        {"role": role, "content": printable(worded(_PROMPTS, name, words))}
         for role, name in (("system", "system"), ("user", "turn"))
     ]
 
@@ -68,8 +65,3 @@ def prompt_version() -> str:
     """A digest of all that the user is told and asked besides plans and turns."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(_PROMPTS.glob("*.j2")))
     return digest(*texts, json.dumps(Move.model_json_schema(), sort_keys=True))
-
-
-@cache
-def _templates() -> Environment:
-    return environment(_PROMPTS)

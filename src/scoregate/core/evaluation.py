@@ -8,6 +8,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+_PLAIN = (float, int)  # which by far most numbers are; to ask an abstract class takes much longer
 _SIGNS = {"lt": "<", "lte": "≤", "gt": ">", "gte": "≥"}
 
 
@@ -18,10 +19,10 @@ def checked_number(value: object, what: str) -> float:
         TypeError: it is no real number (a bool and a numeric string are none).
         ValueError: it is NaN, infinite, or too large for a float.
     """
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if type(value) not in _PLAIN and (isinstance(value, bool) or not isinstance(value, Real)):
         raise TypeError(f"{what} must be a number, not {value!r:.100} ({type(value).__name__})")
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]
     except OverflowError:
         raise ValueError(f"{what} is too large for a float") from None
     if not isfinite(number):
@@ -112,8 +113,9 @@ class Usage:
 
     def __post_init__(self) -> None:
         for name in ("input_tokens", "output_tokens", "cached_tokens"):
-            _require(getattr(self, name), Integral, f"Usage.{name}")
-            object.__setattr__(self, name, int(getattr(self, name)))
+            if type(count := getattr(self, name)) is not int:
+                _require(count, Integral, f"Usage.{name}")
+                object.__setattr__(self, name, int(count))
         _require(self.model, (str, type(None)), "Usage.model")
         _require(self.answer, (str, type(None)), "Usage.answer")
         _require(self.cached, bool, "Usage.cached")

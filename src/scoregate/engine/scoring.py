@@ -22,10 +22,14 @@ from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.trial import Trial, enter, tell_stop
 
 # A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
-# one trip at a time is cheapest; the next worker waits for it this long before it sets out too. What a trip brings back
+# one trip at a time is cheapest; the next worker waits for it a little before it sets out too. What a trip brings back
 # may be awaitable, as a judge's question is: then it is awaited in the loop, and the trip holds a place for each.
 _SLICE_S = 0.001
 _QUICK_S = 0.0003
+_SOON_S = 0.002
+# How quick it is nobody knows before the first trip is back, which may take longer than those to come: what the scorer
+# needs is imported then, and threads that were started meanwhile would only wait for that too.
+_FIRST_S = 0.05
 _PARTS = ("threshold", "metadata", "assertions", "usage")
 # What is done is told after this long, however long the scorer takes for the last trial of the trip.
 _LATE_S = 0.1
@@ -51,7 +55,7 @@ class Pool:
         self._turn = anyio.Lock()
         self._places = anyio.Semaphore(scorer.max_concurrency)
         self._trip: anyio.Event | None = None
-        self._quick = False
+        self._patience_s = _FIRST_S
         self.work = self._work_in_loop if is_async(scorer.score) else self._work_in_threads
 
     async def _work_in_loop(self) -> None:
@@ -85,7 +89,7 @@ class Pool:
     def _room(self) -> int:
         """Take more places where trips are quick: how many calls of this trip may have to be awaited."""
         room = 1
-        while self._quick and room < self.channel.waiting:
+        while self._is_quick and room < self.channel.waiting:
             try:
                 self._places.acquire_nowait()
             except anyio.WouldBlock:
@@ -123,10 +127,16 @@ class Pool:
         self._tell(trial, await _awaited(awaitable, trial, meter), meter)
         self._places.release()
 
+    @property
+    def _is_quick(self) -> bool:
+        return self._patience_s == _SOON_S
+
     async def _set_out(self) -> anyio.Event:
-        if self._quick and self._trip is not None and not self._trip.is_set():
-            with anyio.move_on_after(2 * _SLICE_S):
+        if self._patience_s and self._trip is not None and not self._trip.is_set():
+            with anyio.move_on_after(self._patience_s):
                 await self._trip.wait()
+            if not self._trip.is_set() and not self._is_quick:
+                self._patience_s = 0.0
         self._trip = anyio.Event()
         return self._trip
 
@@ -145,7 +155,7 @@ class Pool:
             calls += 1
             now = perf_counter()
             room -= inspect.isawaitable(result)
-        self._quick = now - started < _QUICK_S * calls
+        self._patience_s = _SOON_S if now - started < _QUICK_S * calls else 0.0
 
     def _tell_known(self, done: _Done) -> None:
         while done and not inspect.isawaitable(done[0][1]):

@@ -23,7 +23,8 @@ def fence_of(texts: Iterable[str]) -> str:
     for text in texts:
         data = text.encode()
         digest.update(b"%d:%b" % (len(data), data))
-        longest = max(longest, max(map(len, _RUNS.findall(text)), default=0))
+        if _BAR in text:
+            longest = max(longest, *map(len, _RUNS.findall(text)))
     return f"{_BAR * max(_SHORTEST, longest + 1)} {digest.hexdigest()}"
 
 

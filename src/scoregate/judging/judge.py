@@ -46,7 +46,7 @@ async def judge(model: Model, prompt: str, choices: Sequence[str], *, turns: int
         ModelError: there is no answer, or it is none of the choices. MissingExtra: a package is not installed.
     """
     answer = await asked(model, prompt, _schema(tuple(choices), turns))
-    return Judgement(answer.answer, answer.reason, prompt, _named(answer))
+    return Judgement(answer.answer, answer.reason, prompt, _named(answer) if turns else ())
 
 
 async def rate(model: Model, prompt: str, *, low: float, high: float, turns: int = 0) -> Rating:
@@ -60,7 +60,7 @@ async def rate(model: Model, prompt: str, *, low: float, high: float, turns: int
         ModelError: there is no answer, or it is no such number. MissingExtra: a package is not installed.
     """
     answer = await asked(model, prompt, _scale(low, high, turns))
-    return Rating(answer.answer, answer.reason, prompt, _named(answer))
+    return Rating(answer.answer, answer.reason, prompt, _named(answer) if turns else ())
 
 
 async def asked(model: Model, prompt: str, schema: type[BaseModel]) -> Any:
@@ -107,4 +107,4 @@ def turn_numbers(turns: int) -> Any:
 
 
 def _named(answer: Any) -> tuple[int, ...]:
-    return tuple(sorted({*getattr(answer, "relevant_turns", ())}))
+    return tuple(sorted({*answer.relevant_turns}))

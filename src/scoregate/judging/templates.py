@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from scoregate.errors import MissingExtra
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "prompts"
 _SHARED = ("system", "blocks")
+_making = Lock()
 
 
 class Template(StrEnum):
@@ -67,14 +69,13 @@ def rendered(
     shown = dict(_checked(blocks))
     cases = [dict(_checked(example)) for example in examples]
     fence = fence_of([*shown.values(), *(text for case in cases for text in case.values())])
-    asked = environment(FOLDER).get_template(f"{template}.j2")
-    return asked.render(blocks=shown, examples=cases, fence=fence, **(words or {})).strip()
+    return worded(FOLDER, template, {"blocks": shown, "examples": cases, "fence": fence, **(words or {})})
 
 
 @cache
 def system() -> str:
     """What every judge is told before its question."""
-    return environment(FOLDER).get_template("system.j2").render().strip()
+    return worded(FOLDER, "system", {})
 
 
 def _checked(blocks: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
@@ -90,13 +91,19 @@ def _path(name: str) -> Path:
     return FOLDER / f"{name}.j2"
 
 
-@cache
-def environment(folder: Path) -> Environment:
-    """What makes prompts of the templates in a folder.
+def worded(folder: Path, name: str, words: Mapping[str, object]) -> str:
+    """What the template `name` of a folder makes of these words.
 
     Raises:
         MissingExtra: jinja2 is not installed.
     """
+    with _making:  # of many threads, one makes it
+        template = _environment(folder).get_template(f"{name}.j2")
+    return template.render(words).strip()
+
+
+@cache
+def _environment(folder: Path) -> Environment:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
@@ -110,4 +117,5 @@ def environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
+        auto_reload=False,
     )

@@ -84,10 +84,11 @@ class Cache:
             self._connection, self._tried = None, False
 
     def _opened(self, *, to_write: bool) -> sqlite3.Connection | None:
-        path = self._folder / FILE
-        if self._connection is None and (to_write or (not self._tried and path.exists())):
-            self._tried = True
-            self._connection = self._open_to_write(path) if self._writes else _open_to_read(path)
+        if self._connection is None:
+            path = self._folder / FILE
+            if to_write or (not self._tried and path.exists()):
+                self._tried = True
+                self._connection = self._open_to_write(path) if self._writes else _open_to_read(path)
         return self._connection
 
     def _open_to_write(self, path: Path) -> sqlite3.Connection:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scoregate.enums import TestType
 from scoregate.judging.fence import fence_of, printable
-from scoregate.judging.templates import environment
+from scoregate.judging.templates import worded
 from scoregate.synthesizers.batches import Batch
 from scoregate.synthesizers.brief import Brief
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
+_PROMPTS = Path(__file__).parent / "prompts"
 
 
 def question(brief: Brief, batch: Batch) -> list[dict[str, Any]]:
@@ -31,7 +29,7 @@ def question(brief: Brief, batch: Batch) -> list[dict[str, Any]]:
         "fence": fence_of(blocks.values()),
     }
     return [
-        {"role": role, "content": printable(_templates().get_template(f"{name}.j2").render(words).strip())}
+        {"role": role, "content": printable(worded(_PROMPTS, name, words))}
         for role, name in (("system", "system"), ("user", "batch"))
     ]
 
@@ -43,8 +41,3 @@ def _blocks(brief: Brief, batch: Batch) -> dict[str, str]:
         "source": "" if batch.chunk is None else batch.chunk.text,
         "tests that there are": "\n".join(f"- {text}" for text in batch.known),
     }
-
-
-@cache
-def _templates() -> Environment:
-    return environment(Path(__file__).parent / "prompts")
