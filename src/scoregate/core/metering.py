@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -38,13 +37,13 @@ class Meter:
 
     def asked(self, question: str) -> int:
         """How often this question was asked here before: 0, 1, 2 …"""
-        return 0 if self._counts is None else self._counts.asked[question]
+        return 0 if self._counts is None else self._counts.asked.get(question, 0)
 
     def ask(self, question: str) -> None:
         """Say that it is asked."""
         counts = self._counted()
         with counts.lock:
-            counts.asked[question] += 1
+            counts.asked[question] = counts.asked.get(question, 0) + 1
 
     @contextmanager
     def calling(self) -> Iterator[None]:
@@ -107,7 +106,7 @@ class _Counts:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.usages: list[Usage] = []
-        self.asked: Counter[str] = Counter()
+        self.asked: dict[str, int] = {}
         self.waited_s = 0.0
         self.stopped = False
         self._running = self._waiting = 0

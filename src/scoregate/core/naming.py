@@ -33,6 +33,8 @@ def natural(text: str) -> Place:
 
 def in_order(named: Mapping[str, _T]) -> dict[str, _T]:
     """The same by name, whoever spoke first."""
+    if len(named) < 2:
+        return dict(named)
     return {name: named[name] for name in sorted(named, key=lambda name: (natural(name), name))}
 
 

@@ -17,8 +17,9 @@ from scoregate.core.suite import Suite
 from scoregate.core.wire import ordered, plain
 from scoregate.engine.log import EventLog
 from scoregate.engine.patience import Patience
-from scoregate.engine.scoring import Pool, spent
+from scoregate.engine.scoring import Pool
 from scoregate.engine.tasks import TaskStage
+from scoregate.engine.telling import spent
 from scoregate.engine.trial import Trial, tell_stop, trials
 from scoregate.version import __version__
 

@@ -6,31 +6,32 @@ import asyncio
 import functools
 import inspect
 from collections import deque
+from functools import cached_property
 from time import perf_counter
 from typing import Any, TypeAlias
 
 import anyio
 from anyio import CapacityLimiter, to_thread
+from anyio.abc import TaskGroup
 
-from scoregate.core.evaluation import Evaluation, Naming, Usage
-from scoregate.core.metering import Meter, charged
-from scoregate.core.pending import Pending
+from scoregate.core.metering import Meter
 from scoregate.core.suite import Scorer
 from scoregate.engine.call import is_async, settled
 from scoregate.engine.channel import Channel
-from scoregate.engine.errors import ENDINGS, error_info
+from scoregate.engine.errors import ENDINGS
+from scoregate.engine.noticing import noticed
+from scoregate.engine.telling import tell
 from scoregate.engine.trial import Trial, enter, tell_stop
 
 # A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
 # one trip at a time is cheapest; the next worker waits for it a little before it sets out too. What a trip brings back
 # may be awaitable, as a judge's question is: then it is awaited in the loop, and the trip holds a place for each.
-_SLICE_S = 0.001
+_SLICE_S = 0.002
 _QUICK_S = 0.0003
-_SOON_S = 0.002
-# How quick it is nobody knows before the first trip is back, which may take longer than those to come: what the scorer
-# needs is imported then, and threads that were started meanwhile would only wait for that too.
+_SOON_S = 0.004
+# So long at the beginning one trip waits for the other in any case: what a quick scorer needs is imported then, and
+# threads that were started meanwhile would only wait for that too.
 _FIRST_S = 0.05
-_PARTS = ("threshold", "metadata", "assertions", "usage")
 # What is done is told after this long, however long the scorer takes for the last trial of the trip.
 _LATE_S = 0.1
 _Done: TypeAlias = deque[tuple[Trial, Any, Meter]]
@@ -55,7 +56,7 @@ class Pool:
         self._turn = anyio.Lock()
         self._places = anyio.Semaphore(scorer.max_concurrency)
         self._trip: anyio.Event | None = None
-        self._patience_s = _FIRST_S
+        self._quick = False
         self.work = self._work_in_loop if is_async(scorer.score) else self._work_in_threads
 
     async def _work_in_loop(self) -> None:
@@ -89,7 +90,7 @@ class Pool:
     def _room(self) -> int:
         """Take more places where trips are quick: how many calls of this trip may have to be awaited."""
         room = 1
-        while self._is_quick and room < self.channel.waiting:
+        while self._quick and room < self.channel.waiting:
             try:
                 self._places.acquire_nowait()
             except anyio.WouldBlock:
@@ -106,16 +107,13 @@ class Pool:
         begun = self._told(done)
         for _ in range(room - len(begun)):
             self._places.release()
-        if len(begun) == 1:
-            await self._finish(*begun[0])
-        elif begun:
-            async with anyio.create_task_group() as all_of_them:
-                for each in begun:
-                    all_of_them.start_soon(self._finish, *each)
+        if begun:
+            async with anyio.create_task_group() as beside:
+                await self._finish(begun, beside)
 
-    def _told(self, done: _Done) -> list[tuple[Trial, Any, Meter]]:
+    def _told(self, done: _Done) -> _Done:
         """Tell what is known, and return what has to be awaited."""
-        begun = []
+        begun: _Done = deque()
         for each in done:
             if inspect.isawaitable(each[1]):
                 begun.append(each)
@@ -123,22 +121,33 @@ class Pool:
                 self._tell(*each)
         return begun
 
-    async def _finish(self, trial: Trial, awaitable: Any, meter: Meter) -> None:
-        self._tell(trial, await _awaited(awaitable, trial, meter), meter)
-        self._places.release()
+    async def _finish(self, begun: _Done, beside: TaskGroup) -> None:
+        """Await one after the other: what is in the cache is there at once. While one waits, others go on beside it."""
 
-    @property
-    def _is_quick(self) -> bool:
-        return self._patience_s == _SOON_S
+        def go_on() -> None:
+            if begun:
+                beside.start_soon(self._finish, begun, beside)
+
+        while begun:
+            trial, awaitable, meter = begun.popleft()
+            self._tell(trial, await noticed(_awaited(awaitable, trial, meter), go_on), meter)
+            self._places.release()
 
     async def _set_out(self) -> anyio.Event:
-        if self._patience_s and self._trip is not None and not self._trip.is_set():
-            with anyio.move_on_after(self._patience_s):
+        if self._trip is not None and not self._trip.is_set() and (patience_s := self._patience_s) > 0:
+            with anyio.move_on_after(patience_s):
                 await self._trip.wait()
-            if not self._trip.is_set() and not self._is_quick:
-                self._patience_s = 0.0
         self._trip = anyio.Event()
         return self._trip
+
+    @property
+    def _patience_s(self) -> float:
+        return _SOON_S if self._quick else self._beginning - perf_counter()
+
+    @cached_property
+    def _beginning(self) -> float:
+        """Until when it is the beginning."""
+        return perf_counter() + _FIRST_S
 
     def _slice(self, done: _Done, room: int) -> None:
         calls = 0
@@ -155,7 +164,7 @@ class Pool:
             calls += 1
             now = perf_counter()
             room -= inspect.isawaitable(result)
-        self._patience_s = _SOON_S if now - started < _QUICK_S * calls else 0.0
+        self._quick = now - started < _QUICK_S * calls
 
     def _tell_known(self, done: _Done) -> None:
         while done and not inspect.isawaitable(done[0][1]):
@@ -169,9 +178,9 @@ class Pool:
     def _tell(self, trial: Trial, result: Any, meter: Meter) -> None:
         name = self.scorer.info.id
         try:
-            _emit(trial, name, result, meter)
+            tell(trial, name, result, meter)
         except Exception as error:
-            _emit(trial, name, error, meter)
+            tell(trial, name, error, meter)
         if meter.used:
             tell_stop(trial.log, meter)
         trial.waiting -= 1
@@ -184,41 +193,11 @@ class Pool:
             self._then.channel.add(trial)
 
 
-def _emit(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
-    if result is None:
-        trial.unscored = (*trial.unscored, evaluator)
-    elif isinstance(result, Pending):
-        said = {"name": evaluator, "evaluator": evaluator, **result._asdict()}
-        trial.log.emit("review_requested", **said, **trial.key)
-    elif isinstance(result, BaseException):
-        said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
-        trial.log.emit("errored", **said, **spent(meter.usage), **trial.key)
-    elif isinstance(result, Evaluation):
-        parts = {name: part for name in _PARTS if (part := getattr(result, name)) is not None}
-        if result.usage is not None and not meter.used:
-            trial.log.strays.give_up(result.usage)
-        if meter.used:
-            parts |= spent(charged(result.usage, meter))
-        trial.log.emit("scored", evaluator=evaluator, score=result.score, **parts, **trial.key)
-    elif isinstance(result, Naming):
-        said = {"label": result.label, "metadata": result.metadata, **spent(charged(result.usage, meter))}
-        trial.log.emit("labelled", evaluator=evaluator, **said, **trial.key)
-    else:
-        raise TypeError(
-            f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
-        )
-
-
 def _close(done: _Done) -> None:
     """Coroutines that the end of the run leaves unawaited would be warned of."""
     for _, result, _ in list(done):
         if inspect.iscoroutine(result):
             result.close()
-
-
-def spent(usage: Usage | None) -> dict[str, Any]:
-    """What an event says of usage: nothing where there is none."""
-    return {} if usage is None else {"usage": usage}
 
 
 async def _awaited(awaitable: Any, trial: Trial, meter: Meter) -> Any:

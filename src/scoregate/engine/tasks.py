@@ -15,7 +15,8 @@ from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.patience import Patience
 from scoregate.engine.retry import is_transient, wait_s
-from scoregate.engine.scoring import Pool, spent
+from scoregate.engine.scoring import Pool
+from scoregate.engine.telling import spent
 from scoregate.engine.trial import Trial, enter, tell_stop
 from scoregate.errors import NotRecordable, ScoregateError
 
