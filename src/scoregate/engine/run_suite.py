@@ -89,7 +89,7 @@ async def _working(pools: Sequence[Pool], total: int) -> AsyncIterator[None]:
     async with anyio.create_task_group() as scoring:
         for pool in pools:
             for _ in range(min(pool.scorer.max_concurrency, total)):
-                scoring.start_soon(pool.work)
+                scoring.start_soon(pool.work, scoring)
         yield
         for pool in pools:
             pool.channel.close()

@@ -57,7 +57,13 @@ class Pool:
         self._places = anyio.Semaphore(scorer.max_concurrency)
         self._trip: anyio.Event | None = None
         self._quick = False
-        self.work = self._work_in_loop if is_async(scorer.score) else self._work_in_threads
+
+    async def work(self, beside: TaskGroup) -> None:
+        """Score trials until the channel is closed; `beside` runs what goes on while others wait."""
+        if is_async(self.scorer.score):
+            await self._work_in_loop()
+        else:
+            await self._work_in_threads(beside)
 
     async def _work_in_loop(self) -> None:
         while await self.channel.ready():
@@ -73,7 +79,7 @@ class Pool:
                 result = error
             self._tell(trial, result, meter)
 
-    async def _work_in_threads(self) -> None:
+    async def _work_in_threads(self, beside: TaskGroup) -> None:
         while True:
             async with self._turn:
                 await self._places.acquire()
@@ -81,11 +87,7 @@ class Pool:
                     self._places.release()
                     return
                 trip = await self._set_out()
-            done: _Done = deque()
-            try:
-                await self._travel(done, trip, self._room())
-            finally:
-                _close(done)
+            await self._finish(await self._travel(trip, self._room()), beside)
 
     def _room(self) -> int:
         """Take more places where trips are quick: how many calls of this trip may have to be awaited."""
@@ -98,27 +100,26 @@ class Pool:
             room += 1
         return room
 
-    async def _travel(self, done: _Done, trip: anyio.Event, room: int) -> None:
+    async def _travel(self, trip: anyio.Event, room: int) -> _Done:
+        """Tell what is known at the end of a trip, and return what has to be awaited."""
+        done: _Done = deque()
         late = asyncio.get_running_loop().call_later(_LATE_S, self._tell_known, done)
-        await to_thread.run_sync(self._slice, done, room, limiter=self._limiter, abandon_on_cancel=self._abandon)
+        try:
+            await to_thread.run_sync(self._slice, done, room, limiter=self._limiter, abandon_on_cancel=self._abandon)
+        except BaseException:
+            _close(done)
+            raise
         late.cancel()
         trip.set()
         self.channel.taken()
-        begun = self._told(done)
-        for _ in range(room - len(begun)):
-            self._places.release()
-        if begun:
-            async with anyio.create_task_group() as beside:
-                await self._finish(begun, beside)
-
-    def _told(self, done: _Done) -> _Done:
-        """Tell what is known, and return what has to be awaited."""
         begun: _Done = deque()
         for each in done:
             if inspect.isawaitable(each[1]):
                 begun.append(each)
             else:
                 self._tell(*each)
+        for _ in range(room - len(begun)):
+            self._places.release()
         return begun
 
     async def _finish(self, begun: _Done, beside: TaskGroup) -> None:
@@ -128,10 +129,14 @@ class Pool:
             if begun:
                 beside.start_soon(self._finish, begun, beside)
 
-        while begun:
-            trial, awaitable, meter = begun.popleft()
-            self._tell(trial, await noticed(_awaited(awaitable, trial, meter), go_on), meter)
-            self._places.release()
+        try:
+            while begun:
+                trial, awaitable, meter = begun.popleft()
+                self._tell(trial, await noticed(_awaited(awaitable, trial, meter), go_on), meter)
+                self._places.release()
+        except BaseException:
+            _close(begun)
+            raise
 
     async def _set_out(self) -> anyio.Event:
         if self._trip is not None and not self._trip.is_set() and (patience_s := self._patience_s) > 0:
