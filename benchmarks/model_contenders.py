@@ -25,6 +25,8 @@ ANSWERS = {
     r"an integer between 0 and 10": {"reason": "It is so.", "score": 10},
     r"<Rubric>": {"reason": "It is so.", "pass": True, "score": 1.0},
 }
+# Its log files too: they are at times closed before they are written, and it crashes once it is done.
+_PROMPTFOO_OFF = ("TELEMETRY", "UPDATE", "REMOTE_GENERATION", "DEBUG_LOG", "ERROR_LOG")
 
 
 @contextmanager
@@ -71,11 +73,11 @@ def suite(peer: str, name: str, address: str, *, cases: int, cache: str = "off")
 
 
 def promptfoo(address: str, *, cases: int) -> Sample:
-    """Run it on promptfoo, with its llm-rubric; cache, table and telemetry off, results written to a file."""
+    """Run it on promptfoo, with its llm-rubric; cache, table, logs and telemetry off, results written to a file."""
     with TemporaryDirectory() as folder:
         home = Path(folder)
         (home / "config.json").write_text(json.dumps(_promptfoo_config(cases)))
-        switches = {f"PROMPTFOO_DISABLE_{name}": "1" for name in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")}
+        switches = {f"PROMPTFOO_DISABLE_{name}": "1" for name in _PROMPTFOO_OFF}
         command = [node_tool("promptfoo"), "eval", "-c", "config.json", "-o", "out.json", "-j", str(CONCURRENCY)]
         flags = ["--no-cache", "--no-table", "--no-progress-bar", "--no-write"]
         env = {**_environment(address), **switches, "PROMPTFOO_CONFIG_DIR": folder}
