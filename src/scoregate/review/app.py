@@ -10,20 +10,18 @@ from typing import Any
 
 from anyio import to_thread
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from scoregate.errors import ScoregateError
 from scoregate.loopback.guard import Guard, Keys
+from scoregate.loopback.pages import page_routes, troubles
 from scoregate.review.bodies import Correction, Judgement, read
 from scoregate.review.desk import Desk
 from scoregate.review.verdicts import Battles
 
 _STATIC = Path(__file__).with_name("static")
-_FILES = {path.name: path for path in sorted(_STATIC.iterdir()) if path.suffix in (".css", ".js")}
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -31,9 +29,7 @@ def app_of(desk: Desk, keys: Keys) -> Starlette:
     """The whole of it."""
     return Starlette(
         routes=[
-            Route("/", _page),
-            Route("/favicon.ico", _nothing),
-            Route("/static/{name}", _file),
+            *page_routes(_STATIC),
             Route("/state", _looking(desk)),
             Route("/battles/{key}", _asked(desk.battles.shown)),
             Route("/battles/{key}", _judging(desk.battles), methods=["POST"]),
@@ -43,7 +39,7 @@ def app_of(desk: Desk, keys: Keys) -> Starlette:
             Route("/judges/{key}", _asked(desk.uncorrect), methods=["DELETE"]),
         ],
         middleware=[Middleware(Guard, keys=keys)],
-        exception_handlers={HTTPException: _refused, ScoregateError: _failed, KeyError: _unknown},
+        exception_handlers={**troubles(_error), KeyError: _unknown},
     )
 
 
@@ -86,28 +82,9 @@ def _correcting(desk: Desk) -> Answer:
     return answer
 
 
-async def _page(request: Request) -> Response:  # noqa: ARG001
-    return FileResponse(_STATIC / "page.html")
-
-
-async def _file(request: Request) -> Response:
-    if (path := _FILES.get(request.path_params["name"])) is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND)
-    return FileResponse(path)
-
-
-async def _nothing(request: Request) -> Response:  # noqa: ARG001
-    return Response(status_code=HTTPStatus.NO_CONTENT)
-
-
-async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code)
-
-
-async def _failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return JSONResponse({"error": str(error)}, HTTPStatus.CONFLICT)
+def _error(why: str, status: int) -> Response:
+    return JSONResponse({"error": why}, status)
 
 
 async def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return JSONResponse({"error": "There is nothing of this key in the run."}, HTTPStatus.NOT_FOUND)
+    return _error("There is nothing of this key in the run.", HTTPStatus.NOT_FOUND)

@@ -12,19 +12,17 @@ from typing import IO
 
 from anyio import Lock, to_thread
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from scoregate.ci.report.html import assets
-from scoregate.errors import ScoregateError
 from scoregate.loopback.guard import POLICY, Guard, Keys
+from scoregate.loopback.pages import page_routes, troubles
 from scoregate.viewing.shelf import Shelf
 
 _STATIC = Path(__file__).with_name("static")
-_FILES = {path.name: path for path in sorted(_STATIC.iterdir()) if path.suffix in (".css", ".js")}
 _CHUNK = 1 << 18
 _OF_PAGE = {"Content-Security-Policy": "; ".join((*POLICY, "frame-src 'self'"))}
 _FRAMED = "; ".join(each for each in POLICY if not each.startswith("frame-ancestors")) + "; frame-ancestors 'self'"
@@ -34,6 +32,7 @@ _ERROR = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Not shown · scoregate</title>
+<link rel="stylesheet" href="/static/base.css">
 <link rel="stylesheet" href="/static/page.css">
 </head>
 <body><main><h1>This cannot be shown</h1><pre>{}</pre></main></body>
@@ -59,14 +58,12 @@ def app_of(shelf: Shelf, keys: Keys) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/", _page),
-            Route("/favicon.ico", _nothing),
-            Route("/static/{name}", _file),
+            *page_routes(_STATIC, _OF_PAGE),
             Route("/state", state),
             Route("/report/{key}/{against}", report),
         ],
         middleware=[Middleware(Guard, keys=keys)],
-        exception_handlers={HTTPException: _refused, ScoregateError: _failed},
+        exception_handlers=troubles(_unshown),
     )
 
 
@@ -83,29 +80,6 @@ async def _chunks(file: IO[bytes], size: int) -> AsyncIterator[bytes]:
         while chunk := await to_thread.run_sync(os.pread, file.fileno(), min(_CHUNK, size - at), at):
             yield chunk
             at += len(chunk)
-
-
-async def _page(request: Request) -> Response:  # noqa: ARG001
-    return FileResponse(_STATIC / "page.html", headers=_OF_PAGE)
-
-
-async def _file(request: Request) -> Response:
-    if (path := _FILES.get(request.path_params["name"])) is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND)
-    return FileResponse(path)
-
-
-async def _nothing(request: Request) -> Response:  # noqa: ARG001
-    return Response(status_code=HTTPStatus.NO_CONTENT)
-
-
-async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    assert isinstance(error, HTTPException)
-    return _unshown(error.detail, error.status_code)
-
-
-async def _failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return _unshown(str(error), HTTPStatus.CONFLICT)
 
 
 def _unshown(why: str, status: int) -> Response:

@@ -1,6 +1,7 @@
 // How well judges agree with people, and people with each other.
 
-import { h, visible } from "./elements.js";
+import { h } from "./elements.js";
+import { visible } from "./texts.js";
 
 const rate = (value) => value.toFixed(3);
 const range = (value, low, high) => [rate(value), " ", h("span", { class: "quiet" }, `[${rate(low)}, ${rate(high)}]`)];

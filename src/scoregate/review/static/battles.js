@@ -1,7 +1,8 @@
 // Battles: two outputs, nobody says which is the new one.
 
-import { h, prose, visible } from "./elements.js";
+import { h } from "./elements.js";
 import { others, progress, steps, table } from "./parts.js";
+import { prose, visible } from "./texts.js";
 
 const word = (said) => said;
 

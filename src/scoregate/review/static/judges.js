@@ -1,7 +1,8 @@
 // What judges said: beside input and output, with the score that a person would give.
 
-import { h, prose, show, tell, visible } from "./elements.js";
+import { h, show } from "./elements.js";
 import { others, progress, steps, table } from "./parts.js";
+import { prose, tell, visible } from "./texts.js";
 
 export const number = (score) => String(Math.round(score * 1e6) / 1e6);
 

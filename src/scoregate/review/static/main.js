@@ -2,10 +2,11 @@
 
 import { agreementView } from "./agreement.js";
 import { battleList, battleView } from "./battles.js";
-import { h, show, tell, visible } from "./elements.js";
+import { h, show } from "./elements.js";
 import { judgeList, judgeView, number } from "./judges.js";
 import { differs, others, steps } from "./parts.js";
 import * as server from "./server.js";
+import { tell, visible } from "./texts.js";
 
 const ROOMS = {
   battles: { title: "Battles", view: battleView, list: battleList, word: (said) => said },

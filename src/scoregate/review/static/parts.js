@@ -1,6 +1,7 @@
 // What the views share: how far one is, steps, tables.
 
-import { h, show, visible } from "./elements.js";
+import { h, show } from "./elements.js";
+import { visible } from "./texts.js";
 
 const AT_ONCE = 200;
 

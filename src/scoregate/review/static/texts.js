@@ -1,19 +1,10 @@
-// Elements are made here and nowhere else: whatever is data becomes a text node, never markup.
+// Texts of models and people, as they can be looked at; and a word to the reader.
+
+import { h } from "./elements.js";
 
 // Controls, and what turns the text around it or cannot be seen: shown as escapes.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 const LONGEST = 200000;
-
-export function h(tag, given, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(given ?? {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
-  }
-  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
-  return element;
-}
 
 export function visible(text) {
   return text.replace(UNSEEN, (found) => (found === "\r" ? "" : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`));
@@ -25,10 +16,6 @@ export function prose(text, given) {
     h("pre", { class: "text", ...given }, visible(shown)),
     shown !== text && h("p", { class: "quiet" }, `… shortened: the first ${LONGEST.toLocaleString("en")} of ${text.length.toLocaleString("en")} characters`),
   ];
-}
-
-export function show(place, ...children) {
-  place.replaceChildren(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
 }
 
 export function tell(text) {

@@ -1,5 +1,9 @@
 // Elements are made here and nowhere else: whatever is data becomes a text node, never markup.
 
+function nodes(children) {
+  return children.flat(9).filter((child) => child !== null && child !== undefined && child !== false);
+}
+
 export function h(tag, given, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(given ?? {})) {
@@ -7,12 +11,12 @@ export function h(tag, given, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...nodes(children));
   return element;
 }
 
 export function show(place, ...children) {
-  place.replaceChildren(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
+  place.replaceChildren(...nodes(children));
 }
 
 // Only what is another text is written: nothing is announced twice, and nothing flickers.
