@@ -10,10 +10,10 @@ from typing import Any
 from jinja2 import StrictUndefined, Undefined, pass_context
 from jinja2.runtime import Context as JinjaContext
 
-from scoregate.endpoints.names import CONVERSATION, Context
-from scoregate.endpoints.request_fillers import Filler, check_names
-from scoregate.endpoints.request_templates import Unnamed
-from scoregate.endpoints.sandbox import names_in, parsed, printer, sandbox
+from scoregate.endpoints.names import Context
+from scoregate.endpoints.request_fillers import Filler
+from scoregate.endpoints.request_templates import read
+from scoregate.endpoints.sandbox import printer, sandbox
 from scoregate.endpoints.surroundings import Surroundings
 
 _SLOTS = "_slots"
@@ -86,15 +86,11 @@ def json_filler(text: str, surroundings: Surroundings) -> Filler:
     Raises:
         EndpointError: as of `request_texts.text_filler`.
     """
-    tree = parsed(text, BODIES, surroundings)
-    used = names_in(tree)
-    check_names(used, surroundings)
-    ids = used & set(CONVERSATION)
+    tree, named = read(text, BODIES, surroundings)
     render = printer(tree, BODIES)
 
     def filled(context: Context) -> Any:
         slots = Slots()
-        unnamed = {name: Unnamed(name=name) for name in ids if context[name] is None}
-        return json.loads(slots.as_json(render({**context, **unnamed, _SLOTS: slots})))
+        return json.loads(slots.as_json(render({**named(context), _SLOTS: slots})))
 
     return filled

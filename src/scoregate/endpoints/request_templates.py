@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from jinja2 import StrictUndefined, Undefined
+from jinja2 import StrictUndefined, Undefined, nodes
 
 from scoregate.endpoints.names import CONVERSATION, Context
 from scoregate.endpoints.request_fillers import OMITTED, Filler, check_names
-from scoregate.endpoints.sandbox import evaluator, names_in, parsed, sandbox
+from scoregate.endpoints.sandbox import Sandbox, evaluator, names_in, parsed, sandbox
 from scoregate.endpoints.surroundings import Surroundings
 
 _REQUESTS = sandbox(StrictUndefined)
+Naming: TypeAlias = Callable[[Context], Context]
 
 
 class Omission(Exception):
@@ -26,21 +28,34 @@ class Unnamed(Undefined):
         raise Omission(f"there is no {name} before the first reply; write {{% if {name} %}} around what needs it")
 
 
-def template_filler(text: str, surroundings: Surroundings) -> Filler:
-    """As `request_texts.text_filler`, of a text with Jinja in it."""
-    tree = parsed(text, _REQUESTS, surroundings)
+def read(text: str, environment: Sandbox, surroundings: Surroundings) -> tuple[nodes.Template, Naming]:
+    """The tree of a template, and what makes the names it is given ready: ids that are not there yet are `Unnamed`.
+
+    Raises:
+        EndpointError: as of `request_texts.text_filler`.
+    """
+    tree = parsed(text, environment, surroundings)
     used = names_in(tree)
     check_names(used, surroundings)
     ids = used & set(CONVERSATION)
+
+    def named(context: Context) -> Context:
+        unnamed = {name: Unnamed(name=name) for name in ids if context[name] is None}
+        return {**context, **unnamed} if unnamed else context
+
+    return tree, named
+
+
+def template_filler(text: str, surroundings: Surroundings) -> Filler:
+    """As `request_texts.text_filler`, of a text with Jinja in it."""
+    tree, named = read(text, _REQUESTS, surroundings)
     evaluate = evaluator(tree, _REQUESTS)
 
     def filled(context: Context) -> Any:
-        unnamed = {name: Unnamed(name=name) for name in ids if context[name] is None}
         try:
-            value = evaluate({**context, **unnamed} if unnamed else context)
+            return _defined(evaluate(named(context)))
         except Omission:
             return OMITTED
-        return _defined(value)
 
     return filled
 
