@@ -13,7 +13,7 @@ from scoregate.core.agreement import Agreement, agreement
 from scoregate.core.override import EvaluationOverrideComment
 from scoregate.review.heard import Heard
 from scoregate.review.judged import Judged, choices_of, judged_key
-from scoregate.review.overriding import keep_overrides, override_of
+from scoregate.review.keeping import keep_words
 from scoregate.review.queue import Row, Spool
 from scoregate.store import OVERRIDES, Override, Store
 from scoregate.store.words import remove
@@ -73,8 +73,8 @@ class Corrections:
             KeyError: there is none of this key. UsageError: the judge has choices, and this is none of them.
         """
         judged = self.queue[key]
-        said = override_of(judged, score, self.reviewer, comments=comments)
-        keep_overrides(self._store, judged.evaluator, [said])
+        said = judged.override(score, self.reviewer, comments=comments)
+        keep_words(self._store, OVERRIDES, judged.evaluator, said=[said], key=judged_key)
         return self.shown(key)
 
     def uncorrect(self, key: str) -> dict[str, Any]:

@@ -10,13 +10,12 @@ from pydantic import ValidationError
 
 from scoregate.core.override import EvaluationOverrideComment
 from scoregate.errors import UsageError
-from scoregate.review.battles import Battle, Side
-from scoregate.review.judged import Judged
-from scoregate.review.overriding import keep_overrides, override_of
+from scoregate.review.battles import Battle, Side, battle_key
+from scoregate.review.judged import Judged, judged_key
+from scoregate.review.keeping import keep_words
 from scoregate.review.queue import Queue
 from scoregate.review.sheets import SEED, SHEETS, BattleSheet, ScoreSheet
-from scoregate.review.verdicts import keep_verdicts
-from scoregate.store import Override, Store, Verdict
+from scoregate.store import OVERRIDES, VERDICTS, Override, Store, Verdict
 
 _MOST_TOLD = 20
 
@@ -69,8 +68,8 @@ def take_in(store: Store, said: Said) -> Taken:
     Raises:
         StoreError: they could not be written.
     """
-    kept = [keep_verdicts(store, name, words) for name, words in said.verdicts.items()]
-    kept += [keep_overrides(store, name, words) for name, words in said.overrides.items()]
+    kept = [keep_words(store, VERDICTS, who, said=words, key=battle_key) for who, words in said.verdicts.items()]
+    kept += [keep_words(store, OVERRIDES, who, said=words, key=judged_key) for who, words in said.overrides.items()]
     added, changed, known = (sum(column) for column in zip(*map(astuple, kept), strict=True)) if kept else (0, 0, 0)
     return Taken(added, changed, known, len(said.empty))
 
@@ -100,7 +99,7 @@ def _hear(said: Said, number: int, sheet: BattleSheet | ScoreSheet, *, queue: Qu
         judged = _judged(sheet, queue)
         if (name := _speaker(sheet, by, said=sheet.said is not None)) and sheet.said is not None:
             comments = [EvaluationOverrideComment("", "", sheet.comment)] if sheet.comment else []
-            said.overrides[judged.evaluator].append(override_of(judged, sheet.said, name, comments=comments))
+            said.overrides[judged.evaluator].append(judged.override(sheet.said, name, comments=comments))
             return
     said.empty.append(number)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.override import EvaluationOverrideField
+from scoregate.core.override import EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.core.parts import Choice
 from scoregate.core.record import SuiteResult
 from scoregate.errors import UsageError
@@ -43,12 +43,23 @@ class Judged:
         """Tells it apart."""
         return _key(self.evaluator, self.score, self.inputs, outputs=self.outputs)
 
-    def checked(self, score: float) -> float:
-        """A person's score: one of the judge's choices, where these are known, or its own.
+    def override(self, score: float, by: str, *, comments: Iterable[EvaluationOverrideComment] = ()) -> Override:
+        """A person's correction, as the store keeps it; the same score says that the judge was right.
 
         Raises:
-            UsageError: it is none of them.
+            UsageError: the judge has choices, and this is none of them.
         """
+        return Override(
+            original_score=self.score,
+            override_score=self._checked(score),
+            input_fields=self.inputs,
+            output_fields=self.outputs,
+            comments=tuple(comments),
+            by=by,
+        )
+
+    def _checked(self, score: float) -> float:
+        """The score as the judge itself would give it."""
         known = [*self.choices, Choice(self.score)] if self.choices else [Choice(score)]
         if found := [each.value for each in known if abs(each.value - score) <= _NEAR]:
             return found[0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from scoregate.review.battles import Battle, Side, battle_key, side_of, turned
 from scoregate.review.heard import Heard
+from scoregate.review.keeping import keep_words
 from scoregate.review.queue import Row, Spool
 from scoregate.store import VERDICTS, Store, Verdict
-from scoregate.store.words import Kept, keep, remove
+from scoregate.store.words import remove
 
 
 class Vote(NamedTuple):
@@ -66,7 +66,7 @@ class Battles:
         """
         battle = self.queue[key]
         said = battle.verdict(side, self.reviewer, seed=self.reviewer, comment=comment)
-        keep_verdicts(self._store, battle.evaluator, [said])
+        keep_words(self._store, VERDICTS, battle.evaluator, said=[said], key=battle_key)
         return self.shown(key)
 
     def unjudge(self, key: str) -> dict[str, Any]:
@@ -89,17 +89,6 @@ class Battles:
         others = [{"by": by, "said": side(votes)} for by, votes in sorted(said.items()) if by != self.reviewer]
         about = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name, "said": mine}
         return {**about, "others": others if mine else []}
-
-
-def keep_verdicts(store: Store, evaluator: str, said: Iterable[Verdict]) -> Kept:
-    """Keep verdicts of now; of what one person says of a pair, in either order and by whatever id, the last stays."""
-    now = datetime.now(UTC)
-    timed = [each.model_copy(update={"created_at": now}) for each in said]
-    return keep(store, VERDICTS, (evaluator,), timed, thing=_thing)
-
-
-def _thing(said: Verdict) -> Hashable:
-    return battle_key("", said), said.by
 
 
 def _vote(said: Verdict) -> Vote:
