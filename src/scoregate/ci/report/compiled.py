@@ -11,6 +11,8 @@ from pathlib import Path
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 
+from scoregate.ci.report import numbers
+
 
 class Compiled(BytecodeCache):
     """What Jinja made of templates, in a folder's `__pycache__`; where that cannot be, it is made again each time."""
@@ -39,8 +41,11 @@ class Compiled(BytecodeCache):
 
 
 def environment(templates: Path, finalize: Callable[[object], object]) -> Environment:
-    """Where the templates of a folder are read and compiled; `finalize` makes what they print fit to be printed."""
-    return Environment(
+    """Where the templates of a folder are read and compiled; `finalize` makes what they print fit to be printed.
+
+    There are no filters but ours: `safe`, `join` or `replace` would each be a way around `finalize`.
+    """
+    made = Environment(
         loader=FileSystemLoader(templates),
         bytecode_cache=Compiled(templates.parent),
         autoescape=True,
@@ -49,3 +54,6 @@ def environment(templates: Path, finalize: Callable[[object], object]) -> Enviro
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters = {"count": numbers.count, "short": numbers.short, "commas": "{:,}".format, "length": len}
+    made.globals = {"number": numbers}
+    return made

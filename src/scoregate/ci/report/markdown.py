@@ -74,14 +74,9 @@ def _render(view: ReportView, detail: Detail) -> str:
 
 @cache
 def _template() -> Template:
-    """The template, in an environment where a plain string cannot reach the page unescaped.
-
-    There are no filters but ours: `safe`, `join` or `replace` would each be a way around `finalize`.
-    """
+    """The template, in an environment where a plain string cannot reach the page unescaped."""
     made = environment(_TEMPLATES, _finalize)
-    made.filters = {"code": code, "fence": fence, "link": link, "icon": _icon, "short": numbers.short}
-    made.filters |= {"count": numbers.count, "commas": "{:,}".format, "length": len}
-    made.globals = {"number": numbers}
+    made.filters |= {"code": code, "fence": fence, "link": link, "icon": _icon}
     return made.get_template("comment.md.j2")
 
 

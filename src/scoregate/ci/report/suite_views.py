@@ -51,11 +51,7 @@ class SuiteView:
     past: tuple[Took | None, ...] = ()
 
 
-_STATES = {
-    Conclusion.FAILED: State.FAILED,
-    Conclusion.UNMEASURABLE: State.UNMEASURABLE,
-    Conclusion.PASSED: State.HELD,
-}
+_STATES = {Conclusion.FAILED: State.FAILED, Conclusion.UNMEASURABLE: State.UNMEASURABLE}  # the worse first
 
 
 def suite_views(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ...]:
@@ -119,7 +115,4 @@ def _passes(suite: SuiteResult) -> str:
 
 def _state(findings: Iterable[Finding]) -> State:
     found = {finding.conclusion for finding in findings}
-    for conclusion in (Conclusion.FAILED, Conclusion.UNMEASURABLE):
-        if conclusion in found:
-            return _STATES[conclusion]
-    return State.HELD
+    return next((state for conclusion, state in _STATES.items() if conclusion in found), State.HELD)

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from jinja2 import Environment, Template
 from markupsafe import Markup
 
-from scoregate.ci.report import numbers
 from scoregate.ci.report.compiled import environment
 from scoregate.ci.report.html import forest, latency, scatter, sparkline
 from scoregate.ci.report.html.entries import Kind
@@ -52,17 +51,9 @@ def template(name: str) -> Template:
 @cache
 def _environment() -> Environment:
     made = environment(_TEMPLATES, _finalize)
-    made.filters = {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
-    made.filters |= {
-        "address": urlencode,
-        "count": numbers.count,
-        "commas": "{:,}".format,
-        "length": len,
-        "short": numbers.short,
-    }
-    made.filters |= {"shown": _shown, "listed": ", ".join, "max": max}
-    made.globals = {"number": numbers, "forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency}
-    made.globals |= {"spark_plot": sparkline}
+    made.filters |= {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
+    made.filters |= {"address": urlencode, "shown": _shown, "listed": ", ".join, "max": max}
+    made.globals |= {"forest_plot": forest, "scatter_plot": scatter, "latency_plot": latency, "spark_plot": sparkline}
     return made
 
 
