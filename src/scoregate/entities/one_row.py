@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from scoregate.entities.text_files import opened
 from scoregate.errors import EntityError
+from scoregate.store.columns import cell_of
 from scoregate.store.separators import guarded, rows_of, unguarded
 
 
@@ -25,7 +26,7 @@ def write_row(fields: Mapping[str, Any], path: Path) -> None:
         OSError: it cannot be written.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([list(fields), [guarded(_cell(value)) for value in fields.values()]])
+        csv.writer(file).writerows([list(fields), [guarded(cell_of(value)) for value in fields.values()]])
 
 
 def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
@@ -44,12 +45,6 @@ def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
     return {
         name: _meant(unguarded(cell), model.model_fields.get(name)) for name, cell in zip(*rows, strict=True) if cell
     }
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _meant(cell: str, field: FieldInfo | None) -> object:

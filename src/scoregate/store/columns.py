@@ -30,7 +30,7 @@ def to_rows(items: Sequence[BaseModel], kind: Kind[T]) -> list[dict[str, str]]:
             for row, text in zip(rows, texts, strict=True):
                 row[plain] = text
                 del row[field]
-    return [{column: _cell(value) for column, value in row.items()} for row in rows]
+    return [{column: cell_of(value) for column, value in row.items()} for row in rows]
 
 
 def to_fields(row: Mapping[str, str], kind: Kind[T]) -> dict[str, Any]:
@@ -70,7 +70,8 @@ def _field(column: str, text: str) -> dict[str, str]:
     return dict(vars(part))
 
 
-def _cell(value: object) -> str:
+def cell_of(value: object) -> str:
+    """Text as it is, nothing for None, anything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

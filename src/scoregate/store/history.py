@@ -11,11 +11,10 @@ from functools import partial
 from io import SEEK_END
 from typing import BinaryIO
 
-from pydantic import ValidationError
-
 from scoregate.store.datasets import Head
 from scoregate.store.deltas import Positions, applied
-from scoregate.store.problems import marker, said, sound
+from scoregate.store.lines import item_on
+from scoregate.store.problems import sound
 
 _ROW = re.compile(rb'\{"in": ([0-9]{1,18}), "row": ')
 _TAIL = 4096
@@ -44,10 +43,6 @@ class History:
         while line[-1].parent is not None:
             line.append(self.heads[line[-1].parent])
         return line[::-1]
-
-    def next_row(self, head: Head | None) -> int:
-        """The id of the next row that is added after a version; the first row of a dataset is 1."""
-        return 1 + sum(each.added for each in self.line(head)) if head else 1
 
     def layout(self, head: Head) -> tuple[Positions, Positions]:
         """Of each row of a version: its id, and its position in the file; -1 where it is not there yet."""
@@ -93,7 +88,7 @@ def newest(file: BinaryIO) -> Head | None:
         if tail and len(line) == len(text.rstrip(b"\n")):
             back *= 8
             continue
-        head = _head(line) if text.endswith(b"\n") else None
+        head = item_on(line, Head) if text.endswith(b"\n") else None
         return head if isinstance(head, Head) and head.start == size - len(line) - 1 else None
     return None
 
@@ -116,7 +111,7 @@ class _Scan:
         if row := _ROW.match(line):
             self._open[int(row[1])].append(at)
             return None
-        head = _head(line)
+        head = item_on(line, Head)
         if head is None or isinstance(head, str):
             return head
         self.end = self._at
@@ -132,17 +127,6 @@ class _Scan:
         self.rows[head.id] = found[len(found) - head.added :]
         self.heads[head.id] = (head, self._number)
         return None
-
-
-def _head(line: bytes) -> Head | str | None:
-    if not (line := line.strip()):
-        return None
-    if told := marker(line):
-        return told
-    try:
-        return Head.model_validate_json(line, strict=True)
-    except ValidationError as error:
-        return said(error)
 
 
 def _grown(found: Mapping[int, tuple[Head, int]]) -> dict[int, Head]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,6 +16,7 @@ from scoregate.store.problems import checked, marker, said
 UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 _BOM = b"\xef\xbb\xbf"
+M = TypeVar("M", bound=BaseModel)
 
 
 class JsonLines:
@@ -31,7 +32,7 @@ class JsonLines:
             StoreError: all that is wrong with the file, each with its line, once the good items have been given.
         """
         lines = enumerate(file, 1)
-        found = ((n, _item(line.removeprefix(_BOM) if n == 1 else line, kind)) for n, line in lines)
+        found = ((n, item_on(line.removeprefix(_BOM) if n == 1 else line, kind.model)) for n, line in lines)
         yield from checked(found, kind, place=f"{origin}:{{}}".format)
 
     def write(self, items: Iterable[BaseModel]) -> Iterator[bytes]:
@@ -54,13 +55,13 @@ def whole(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _item(line: bytes, kind: Kind[T]) -> T | str | None:
+def item_on(line: bytes, model: type[M]) -> M | str | None:
     """What stands on a line: an item, nothing, or what is wrong with it."""
     if not (line := line.strip()):
         return None
     if told := marker(line):
         return told
     try:
-        return kind.model.model_validate_json(line, strict=True)
+        return model.model_validate_json(line, strict=True)
     except ValidationError as error:
         return said(error)
