@@ -37,7 +37,7 @@ class Function:
     """
 
     def __init__(self, definition: StoredEndpoint, place: Surroundings) -> None:
-        self._definition, self.place = definition, place
+        self.place = place
         self._function = found(definition.function, place)
         self._out = outgoing_of(definition, place)
         self.system_prompt = self._out.system_prompt

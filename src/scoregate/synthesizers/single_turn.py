@@ -67,7 +67,7 @@ class ConfigSynthesizer(BaseSynthesizer):
     """
 
 
-class ContextSynthesizer(BaseSynthesizer):
+class ContextSynthesizer(PromptSynthesizer):
     """Tests by a description, within a context that each generation is given.
 
     Args:
@@ -76,9 +76,6 @@ class ContextSynthesizer(BaseSynthesizer):
     Raises:
         ValueError: the prompt is empty, or an option is out of range.
     """
-
-    def __init__(self, prompt: str, **options: Unpack[Given]) -> None:
-        super().__init__(GenerationConfig(generation_prompt=prompt), **options)
 
     def generate(
         self,
