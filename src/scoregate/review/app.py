@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
+from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -19,7 +20,6 @@ from scoregate.loopback.guard import Guard, Keys
 from scoregate.loopback.pages import page_routes, troubles
 from scoregate.review.bodies import Correction, Judgement, read
 from scoregate.review.desk import Desk
-from scoregate.review.verdicts import Battles
 
 _STATIC = Path(__file__).with_name("static")
 Answer = Callable[[Request], Awaitable[Response]]
@@ -32,10 +32,10 @@ def app_of(desk: Desk, keys: Keys) -> Starlette:
             *page_routes(_STATIC),
             Route("/state", _looking(desk)),
             Route("/battles/{key}", _asked(desk.battles.shown)),
-            Route("/battles/{key}", _judging(desk.battles), methods=["POST"]),
+            Route("/battles/{key}", _told(desk.battles.judge, Judgement), methods=["POST"]),
             Route("/battles/{key}", _asked(desk.battles.unjudge), methods=["DELETE"]),
             Route("/judges/{key}", _asked(desk.judged)),
-            Route("/judges/{key}", _correcting(desk), methods=["POST"]),
+            Route("/judges/{key}", _told(desk.correct, Correction), methods=["POST"]),
             Route("/judges/{key}", _asked(desk.uncorrect), methods=["DELETE"]),
         ],
         middleware=[Middleware(Guard, keys=keys)],
@@ -64,20 +64,12 @@ def _looking(desk: Desk) -> Answer:
     return answer
 
 
-def _judging(battles: Battles) -> Answer:
+def _told(keep: Callable[..., Any], body: type[BaseModel]) -> Answer:
+    """Has the desk keep what a request says of the key in its address."""
+
     async def answer(request: Request) -> Response:
-        given = await read(request, Judgement)
-        said = partial(battles.judge, request.path_params["key"], given.said, given.comment)
-        return JSONResponse(await to_thread.run_sync(said))
-
-    return answer
-
-
-def _correcting(desk: Desk) -> Answer:
-    async def answer(request: Request) -> Response:
-        given = await read(request, Correction)
-        said = partial(desk.correct, request.path_params["key"], given.score, given.comments)
-        return JSONResponse(await to_thread.run_sync(said))
+        said = dict(await read(request, body))
+        return JSONResponse(await to_thread.run_sync(partial(keep, **request.path_params, **said)))
 
     return answer
 

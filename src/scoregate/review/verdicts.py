@@ -58,15 +58,15 @@ class Battles:
         mine = said.get(self.reviewer)
         return {**self._row(row, said), **shown, "comment": mine[-1].comment if mine else ""}
 
-    def judge(self, key: str, side: Side, comment: str) -> dict[str, Any]:
+    def judge(self, key: str, said: Side, comment: str) -> dict[str, Any]:
         """Keep what the reviewer says of a battle, in the place of what they said before.
 
         Raises:
             KeyError: there is none of this key.
         """
         battle = self.queue[key]
-        said = battle.verdict(side, self.reviewer, seed=self.reviewer, comment=comment)
-        keep_words(self._store, VERDICTS, battle.evaluator, said=[said], key=battle_key)
+        verdict = battle.verdict(said, self.reviewer, seed=self.reviewer, comment=comment)
+        keep_words(self._store, VERDICTS, battle.evaluator, said=[verdict], key=battle_key)
         return self.shown(key)
 
     def unjudge(self, key: str) -> dict[str, Any]:
