@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from scoregate.cli.listing import say
-from scoregate.cli.people import chosen, give_out, show, speaker, take_in, take_out
+from scoregate.cli.people import chosen, show, speaker
+from scoregate.cli.people_commands import export_command, import_command, remove_command
 from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store import OVERRIDES, add_override, open_store
 
@@ -17,6 +18,10 @@ _COLUMNS = {
     "output": lambda item: _texts(item.output_fields),
     "comments": lambda item: " · ".join(comment.comment_text for comment in item.comments),
 }
+_KEYS = (
+    "original_score, override_score, input, output, comment, by, created_at, id; in JSON lines, and "
+    "where there are several, input_fields, output_fields and comments"
+)
 
 
 @click.group("overrides")
@@ -55,32 +60,9 @@ def add(evaluator: str, original: float, score: float, given: str, output: str, 
     say(f"written to {store.where(OVERRIDES, (evaluator,))}")
 
 
-@command.command("remove")
-@click.argument("evaluator")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-def remove(evaluator: str, ids: tuple[str, ...]) -> None:
-    """Take away those of EVALUATOR with these IDs, all or none. `list` shows ids; their unique beginnings will do."""
-    take_out(OVERRIDES, evaluator, ids)
-
-
-@command.command("import")
-@click.argument("evaluator")
-@click.argument("file")
-def import_(evaluator: str, file: str) -> None:
-    """Add those of FILE, .jsonl or .csv (- for JSON lines on standard input); all, or none if one is wrong.
-
-    Columns or keys: original_score, override_score, input, output, comment, by, created_at, id; in JSON lines, and
-    where there are several, input_fields, output_fields and comments.
-    """
-    take_in(OVERRIDES, evaluator, file)
-
-
-@command.command("export")
-@click.argument("evaluator")
-@click.argument("file", default="-")
-def export(evaluator: str, file: str) -> None:
-    """Write them to FILE, .jsonl or .csv; JSON lines to standard output if none is named."""
-    give_out(OVERRIDES, evaluator, file)
+command.add_command(remove_command(OVERRIDES))
+command.add_command(import_command(OVERRIDES, _KEYS))
+command.add_command(export_command(OVERRIDES))
 
 
 def _texts(fields: tuple[EvaluationOverrideField, ...]) -> str:

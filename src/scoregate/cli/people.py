@@ -1,23 +1,20 @@
-"""What the commands that hold people's words share: who speaks, files in and out, lists."""
+"""What the commands that hold people's words share: who speaks, which words, and how they are listed."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
 
 import anyio
-import click
 
 from scoregate.ci import git
-from scoregate.cli.listing import day, say, show_json, show_table
+from scoregate.cli.listing import day, show_json, show_table
 from scoregate.errors import UsageError
-from scoregate.store import Store, open_store
-from scoregate.store.exchange import exported, imported, is_table
+from scoregate.store import Store
 from scoregate.store.kinds import Kind
-from scoregate.store.words import Said, age, keep, remove
+from scoregate.store.words import Said, age
 
 S = TypeVar("S", bound=Said)
 
@@ -61,54 +58,3 @@ def show(
     )
     places = [place for place, heading in enumerate(headings) if heading in numbers]
     show_table(headings, rows, numbers=places, nothing=f"There are no {what}.")
-
-
-def take_in(kind: Kind[S], evaluator: str, file: str) -> None:
-    """Import a file, `-` for JSON lines on standard input, and tell how much was new.
-
-    Raises:
-        StoreError: something in it is wrong; nothing was imported.
-        UsageError: it cannot be read.
-    """
-    table = file != "-" and is_table(file)
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    items = imported(data, kind, origin="standard input" if file == "-" else file, table=table)
-    store = open_store()
-    kept = keep(store, kind, (evaluator,), items)
-    say(f"{kept.added} added, {kept.changed} changed, {kept.known} known before, in {store.where(kind, (evaluator,))}")
-
-
-def take_out(kind: Kind[S], evaluator: str, ids: Sequence[str]) -> None:
-    """Remove those of these ids, and tell.
-
-    Raises:
-        StoreError: an id is that of none or of several, and nothing was removed; or it cannot be written.
-    """
-    store = open_store()
-    removed = remove(store, kind, (evaluator,), ids)
-    say(f"{len(removed)} removed from {store.where(kind, (evaluator,))}")
-
-
-def give_out(kind: Kind[S], evaluator: str, file: str) -> None:
-    """Export to a file, `-` for JSON lines on standard output.
-
-    Raises:
-        StoreError: they cannot be read. UsageError: there are none, or the file cannot be written.
-    """
-    table = file != "-" and is_table(file)
-    store = open_store()
-    items = sorted(store.read(kind, (evaluator,)), key=age)
-    if not items:
-        raise UsageError(f"there are no {kind.name} of {evaluator!r} in {store.where(kind, (evaluator,))}")
-    data = exported(items, kind, table=table)
-    if file == "-":
-        click.echo(data, nl=False)
-        return
-    try:
-        Path(file).write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
-    say(f"{file}: {kind.name}: {len(items)}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from scoregate.cli.listing import say
-from scoregate.cli.people import chosen, give_out, show, speaker, take_in, take_out
+from scoregate.cli.people import chosen, show, speaker
+from scoregate.cli.people_commands import export_command, import_command, remove_command
 from scoregate.store import VERDICTS, Verdict, Winner, add_verdict, open_store
 
 _COLUMNS = {
@@ -15,6 +16,7 @@ _COLUMNS = {
     "challenger": lambda item: item.challenger,
     "comment": lambda item: item.comment,
 }
+_KEYS = "case, baseline, challenger, winner (baseline, challenger or tie), comment, by, created_at, id"
 
 
 @click.group("verdicts")
@@ -47,28 +49,6 @@ def add(evaluator: str, case: str, baseline: str, challenger: str, winner: str, 
     say(f"written to {store.where(VERDICTS, (evaluator,))}")
 
 
-@command.command("remove")
-@click.argument("evaluator")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-def remove(evaluator: str, ids: tuple[str, ...]) -> None:
-    """Take away those of EVALUATOR with these IDs, all or none. `list` shows ids; their unique beginnings will do."""
-    take_out(VERDICTS, evaluator, ids)
-
-
-@command.command("import")
-@click.argument("evaluator")
-@click.argument("file")
-def import_(evaluator: str, file: str) -> None:
-    """Add those of FILE, .jsonl or .csv (- for JSON lines on standard input); all, or none if one is wrong.
-
-    Columns or keys: case, baseline, challenger, winner (baseline, challenger or tie), comment, by, created_at, id.
-    """
-    take_in(VERDICTS, evaluator, file)
-
-
-@command.command("export")
-@click.argument("evaluator")
-@click.argument("file", default="-")
-def export(evaluator: str, file: str) -> None:
-    """Write them to FILE, .jsonl or .csv; JSON lines to standard output if none is named."""
-    give_out(VERDICTS, evaluator, file)
+command.add_command(remove_command(VERDICTS))
+command.add_command(import_command(VERDICTS, _KEYS))
+command.add_command(export_command(VERDICTS))
