@@ -7,15 +7,13 @@ from itertools import chain
 from typing import Any
 
 from scoregate.entities.naming import id_of
-from scoregate.entities.placing import find_test
+from scoregate.entities.placing import find_test, line_again
 from scoregate.entities.test import Test, line_of_test
 from scoregate.entities.test_types import check_tests, set_type
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
 from scoregate.store import TEST_SETS, Store, Writer
 from scoregate.store.heads import head_of
-from scoregate.store.rows import line_of
-from scoregate.store.test_lines import StoredTest
 from scoregate.store.test_sets import put_tests, tests_of
 
 
@@ -47,7 +45,7 @@ def add(store: Store, own: str, tests: list[Test]) -> tuple[int, int]:
             test.settle_id()
         new = {str(test.id): line_of_test(test) for test in tests}
         _fit(store, writer, own, tests=tests, empty=not present)
-        kept = (new.get(test.id) or _line(test) for test in tests_of(store, own))
+        kept = (new.get(test.id) or line_again(test) for test in tests_of(store, own))
         fresh = [line for key, line in new.items() if key not in present]
         put_tests(writer, own, chain(kept, fresh))
     return len(fresh), len(present) + len(fresh)
@@ -62,7 +60,7 @@ def remove(store: Store, own: str, given: Iterable[Any]) -> tuple[int, int]:
     gone = {id_of(each) for each in given}
     with store.writing() as writer:
         present = _present(store, own)
-        put_tests(writer, own, (_line(test) for test in tests_of(store, own) if test.id not in gone))
+        put_tests(writer, own, (line_again(test) for test in tests_of(store, own) if test.id not in gone))
     return len(present & gone), len(present - gone)
 
 
@@ -79,7 +77,3 @@ def _fit(store: Store, writer: Writer, own: str, *, tests: list[Test], empty: bo
     if tests and found != head.test_set_type:
         changed = head.model_copy(update={"test_set_type": found.value})
         writer.update(TEST_SETS, (own,), lambda _: [changed])
-
-
-def _line(test: StoredTest) -> bytes:
-    return line_of(test.model_dump(exclude_defaults=True))

@@ -57,8 +57,13 @@ def drop_test(store: Store, own: str) -> bool:
     return bool(names) or len(rest) < len(loose)
 
 
+def line_again(test: StoredTest) -> bytes:
+    """A test that was read, as the store has it."""
+    return line_of(test.model_dump(exclude_defaults=True))
+
+
 def _rewrite(writer: Writer, name: str, tests: Iterable[StoredTest]) -> None:
-    put_tests(writer, name, (line_of(each.model_dump(exclude_defaults=True)) for each in tests))
+    put_tests(writer, name, map(line_again, tests))
 
 
 def _all_lines(store: Store) -> Iterator[StoredTest]:

@@ -81,9 +81,7 @@ def _columns(rows: Sequence[RowView], view: ReportView) -> Sequence[tuple[Column
 
 
 def _table_of_rows(rows: Sequence[RowView], names: Sequence[str], columns: Columns, view: ReportView) -> Table:
-    table = _table("", "suite · evaluator")
-    for title in columns:
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("suite · evaluator", columns)
     table.add_column("", overflow="fold")
     for at, (row, name) in enumerate(zip(rows, names, strict=True)):
         table.add_row(mark(row.state), Text(name), *(cells[at] for cells in columns.values()), _words(row, view))
@@ -91,18 +89,18 @@ def _table_of_rows(rows: Sequence[RowView], names: Sequence[str], columns: Colum
 
 
 def _table_of_suites(suites: Sequence[SuiteView], names: Sequence[str], columns: Columns) -> Table:
-    table = _table("", "suite")
-    for title in columns:
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("suite", columns)
     for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
         table.add_row(mark(suite.state), Text(name), *(cells[at] for cells in columns.values()))
     return table
 
 
-def _table(*titles: str) -> Table:
+def _table(things: str, columns: Columns) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
-    for title in titles:
+    for title in ("", things):
         table.add_column(title, overflow="fold")
+    for title in columns:
+        table.add_column(title, justify="right", no_wrap=True)
     return table
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from scoregate.ci.report.harvest import ErrorView
 from scoregate.ci.report.row_views import RowView
 from scoregate.ci.report.suite_views import SuiteView
-from scoregate.ci.report.view import ReportView, RunView
+from scoregate.ci.report.view import ReportView
 from scoregate.core.case import CaseKey
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.history import Past
@@ -51,8 +51,8 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "conclusion": str(view.conclusion),
         "exit_code": view.exit_code,
         "title": view.title,
-        "run": _run(view.run),
-        "base": _run(view.base) if view.base else None,
+        "run": asdict(view.run),
+        "base": asdict(view.base) if view.base else None,
         "base_note": view.base_note,
         "pooled": view.pooled,
         "totals": asdict(view.totals),
@@ -71,10 +71,6 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "models": list(view.models),
         "history": [_past(one.past) for one in view.history],
     }
-
-
-def _run(run: RunView) -> dict[str, Any]:
-    return asdict(run)
 
 
 def _suite(suite: SuiteView) -> dict[str, Any]:
