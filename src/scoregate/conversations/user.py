@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field, field_validator
 from scoregate.conversations.plan import Bounds, Plan
 from scoregate.core.conversation import Conversation, Turn
 from scoregate.judging import fenced
-from scoregate.judging.fence import printable
-from scoregate.judging.templates import digest, worded
+from scoregate.judging.templates import digest, messages
 
 if TYPE_CHECKING:
     from scoregate.models import Model
@@ -55,10 +54,7 @@ def prompt(plan: Plan, turns: Sequence[Turn], bounds: Bounds) -> list[dict[str, 
     """The messages for the model: what the test says, then the conversation so far, as data between fences."""
     so_far = fenced(Conversation(tuple(turns)).text(), "conversation") if turns else None
     words = {"plan": plan, "bounds": bounds, "number": len(turns) + 1, "conversation": so_far}
-    return [
-        {"role": role, "content": printable(worded(_PROMPTS, name, words))}
-        for role, name in (("system", "system"), ("user", "turn"))
-    ]
+    return messages(_PROMPTS, "turn", words)
 
 
 def prompt_version() -> str:

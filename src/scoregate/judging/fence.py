@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
+from scoregate.core.utf8 import whole
 from scoregate.core.wire import dump, plain
 
 _BAR = "="
@@ -28,11 +29,6 @@ def fence_of(texts: Iterable[str]) -> str:
     return f"{_BAR * max(_SHORTEST, longest + 1)} {digest.hexdigest()}"
 
 
-def printable(text: str) -> str:
-    """Text as it can be sent: half a surrogate pair, which has no form in UTF-8, becomes `?`."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
 def text_of(value: Any) -> str:
     """A value as a prompt shows it: text as it is, all else as JSON."""
     return value if isinstance(value, str) else dump(plain(value)).decode()
@@ -44,6 +40,6 @@ def fenced(text: str, name: str = "output") -> str:
     Args:
         text: what nobody vouches for. name: what it is, in a word or two of yours.
     """
-    text = printable(text)
+    text = whole(text)
     fence = fence_of([text])
     return f"{fence} BEGIN {name}\n{text}\n{fence} END {name}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from scoregate.judging.fence import fence_of, printable
+from scoregate.core.utf8 import whole
+from scoregate.judging.fence import fence_of
 
 _PLACEHOLDER = re.compile(r"\{\{[ \t]*(\w(?:[\w .-]*\w)?)[ \t]*\}\}")
-
-
 _PRELUDE = "Every line that begins or ends a block of data in this message starts with this fence:"
 
 
@@ -31,12 +30,12 @@ def filled(prompt: str, blocks: Mapping[str, str], *, more: Mapping[str, str] | 
     Raises:
         KeyError: the prompt asks for a name that is not there.
     """
-    used = {name: printable(blocks[name]) for name in placeholders(prompt)}
-    after = {name: printable(text) for name, text in (more or {}).items()}
+    used = {name: whole(blocks[name]) for name in placeholders(prompt)}
+    after = {name: whole(text) for name, text in (more or {}).items()}
     if not used and not after:
         return prompt
     fence = fence_of([*used.values(), *after.values()])
-    asked = _PLACEHOLDER.sub(lambda found: _block(fence, found[1], used[found[1]]), printable(prompt))
+    asked = _PLACEHOLDER.sub(lambda found: _block(fence, found[1], used[found[1]]), whole(prompt))
     rest = "".join(f"\n{_block(fence, name, text)}" for name, text in after.items())
     return f"{_PRELUDE} {fence}\n\n{asked}{rest}"
 

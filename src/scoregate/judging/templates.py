@@ -10,8 +10,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from scoregate.core.utf8 import whole
 from scoregate.errors import MissingExtra
-from scoregate.judging.fence import fence_of, printable
+from scoregate.judging.fence import fence_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -84,7 +85,7 @@ def _checked(blocks: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
             continue
         if not isinstance(text, str):
             raise TypeError(f"what is judged must be a string; the mapper of {name!r} gave a {type(text).__name__}")
-        yield name, printable(text)
+        yield name, whole(text)
 
 
 def _path(name: str) -> Path:
@@ -100,6 +101,16 @@ def worded(folder: Path, name: str, words: Mapping[str, object]) -> str:
     with _making:  # of many threads, one makes it
         template = _environment(folder).get_template(f"{name}.j2")
     return template.render(words).strip()
+
+
+def messages(folder: Path, question: str, words: Mapping[str, object]) -> list[dict[str, str]]:
+    """What a model is sent: what the templates `system` and `question` of a folder make of these words.
+
+    Raises:
+        MissingExtra: jinja2 is not installed.
+    """
+    asked = (("system", "system"), ("user", question))
+    return [{"role": role, "content": whole(worded(folder, name, words))} for role, name in asked]
 
 
 @cache

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
-from pydantic import AfterValidator, AwareDatetime, Field
+from pydantic import AwareDatetime, Field
 
-from scoregate.store.documents import TOML, Document
+from scoregate.store.documents import TOML, Document, Text
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import whole
 from scoregate.store.protocol import Store
 
 
@@ -18,7 +16,7 @@ class StoredConfig(Document):
 
     name: str = ""
     id: str = Field(default="", max_length=200)
-    description: Annotated[str, AfterValidator(whole)] = ""
+    description: Text = ""
     dataset: str = Field(min_length=1)
     judges: tuple[str, ...] = Field(min_length=1)
     created_at: AwareDatetime | None = None

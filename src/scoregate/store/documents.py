@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, ClassVar
+from typing import Annotated, Any, BinaryIO, ClassVar
 
-from pydantic import PrivateAttr, ValidationError
+from pydantic import AfterValidator, PrivateAttr, ValidationError
 
+from scoregate.core.utf8 import whole
 from scoregate.store.kinds import Kind, T
 from scoregate.store.problems import checked, details, marker, told
 from scoregate.store.toml_lines import line_of
@@ -17,6 +18,7 @@ from scoregate.store.words import Item
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _BOM = "\ufeff"
+Text = Annotated[str, AfterValidator(whole)]
 
 
 class Document(Item):

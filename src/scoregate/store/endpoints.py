@@ -6,13 +6,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
-from scoregate.store.documents import TOML, Document
+from scoregate.core.utf8 import whole
+from scoregate.store.documents import TOML, Document, Text
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import whole
 from scoregate.store.references import address_without_secret, without_secret, without_secrets
 from scoregate.store.words import Item
 
-Text = Annotated[str, AfterValidator(whole)]
 Secret = Annotated[str, AfterValidator(without_secret)]
 Address = Annotated[str, AfterValidator(address_without_secret)]
 Values = Annotated[dict[str, str], AfterValidator(without_secrets)]

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat, model_validator
 
-from scoregate.store.documents import TOML, Document
+from scoregate.store.documents import TOML, Document, Text
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import JsonLines, whole
+from scoregate.store.lines import JsonLines
 from scoregate.store.words import Item
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
@@ -30,7 +30,6 @@ def _tag_text(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(whole)]
 VersionText = Annotated[str, AfterValidator(_version_text)]
 TagText = Annotated[str, AfterValidator(_tag_text)]
 ScoreType = Literal["binary", "categorical", "numeric"]

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pydantic import Field
 
-from pydantic import AfterValidator, Field
-
-from scoregate.store.documents import TOML, Document
+from scoregate.store.documents import TOML, Document, Text
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import whole
-
-_Text = Annotated[str, AfterValidator(whole)]
 
 
 class StoredLabel(Document):
     """A name that tests are sorted by."""
 
     id: str = Field(default="", max_length=200)
-    name: _Text = ""
-    description: _Text = ""
+    name: Text = ""
+    description: Text = ""
 
 
 class StoredBehavior(StoredLabel):
     """What is expected of the system under test; `metrics` are the names of those that tell."""
 
-    metrics: tuple[_Text, ...] = ()
+    metrics: tuple[Text, ...] = ()
 
 
 BEHAVIORS = Kind("behaviors", StoredBehavior, TOML, ("behavior",))

@@ -9,6 +9,7 @@ from typing import BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from scoregate.core.utf8 import whole
 from scoregate.store.kinds import Kind, T
 from scoregate.store.problems import checked, marker, said
 
@@ -48,11 +49,6 @@ def line_of(item: BaseModel) -> str:
     """An item as one line of JSON, in which every character can be seen."""
     text = _encode(item.model_dump(mode="json", exclude_defaults=True))
     return text if text.isascii() else UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def whole(text: str) -> str:
-    """Text with what has no form in UTF-8, half a surrogate pair, replaced by `?`."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def item_on(line: bytes, model: type[M]) -> M | str | None:

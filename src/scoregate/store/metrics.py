@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import AfterValidator, AliasChoices, AwareDatetime, Field, FiniteFloat, model_serializer, model_validator
+from pydantic import AliasChoices, AwareDatetime, Field, FiniteFloat, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
-from scoregate.store.documents import TOML, Document
+from scoregate.store.documents import TOML, Document, Text
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import whole
 
-Text = Annotated[str, AfterValidator(whole)]
 MetricKind = Literal["numeric", "categorical", "conversational", "goal", "behavior"]
 _ARGUMENTS = "with"
 

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from scoregate.core.utf8 import whole
 from scoregate.errors import StoreError
 from scoregate.store.documents import TOML, Document
 from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
 from scoregate.store.heads import head_of, heads
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import whole
 from scoregate.store.metrics import StoredMetric
 from scoregate.store.problems import said
 from scoregate.store.protocol import Store

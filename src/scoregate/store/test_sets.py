@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, AwareDatetime, Field
+from pydantic import AwareDatetime, Field
 
-from scoregate.store.documents import Document, Toml
+from scoregate.store.documents import Document, Text, Toml
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import whole
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.test_lines import TEST_LINES, StoredTest, TurnType
 
 TESTS, LOOSE = "tests.jsonl", ("tests",)
-_Text = Annotated[str, AfterValidator(whole)]
 
 
 class StoredTestSet(Document):
     """A test set without its tests. `metrics` are names."""
 
     id: str = Field(default="", max_length=200)
-    name: _Text = ""
-    description: _Text = ""
-    short_description: _Text = ""
+    name: Text = ""
+    description: Text = ""
+    short_description: Text = ""
     test_set_type: TurnType = "Single-Turn"
-    metrics: tuple[_Text, ...] = ()
+    metrics: tuple[Text, ...] = ()
     metadata: dict[str, Any] = Field(default_factory=dict)
     created_at: AwareDatetime | None = None
 

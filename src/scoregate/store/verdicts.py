@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from scoregate.core.utf8 import whole
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import JSON_LINES, whole
+from scoregate.store.lines import JSON_LINES
 from scoregate.store.protocol import Store
 from scoregate.store.words import Said, age, keep, key_of, same_words
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from scoregate.core.utf8 import whole
 from scoregate.enums import TestType
-from scoregate.judging.fence import fence_of, printable
-from scoregate.judging.templates import worded
+from scoregate.judging.fence import fence_of
+from scoregate.judging.templates import messages
 from scoregate.synthesizers.batches import Batch
 from scoregate.synthesizers.brief import Brief
 
@@ -20,7 +21,7 @@ def question(brief: Brief, batch: Batch) -> list[dict[str, Any]]:
     Raises:
         MissingExtra: jinja2 is not installed.
     """
-    blocks = {name: printable(text) for name, text in _blocks(brief, batch).items() if text.strip()}
+    blocks = {name: whole(text) for name, text in _blocks(brief, batch).items() if text.strip()}
     words = {
         "config": brief.config,
         "batch": batch,
@@ -28,10 +29,7 @@ def question(brief: Brief, batch: Batch) -> list[dict[str, Any]]:
         "blocks": blocks,
         "fence": fence_of(blocks.values()),
     }
-    return [
-        {"role": role, "content": printable(worded(_PROMPTS, name, words))}
-        for role, name in (("system", "system"), ("user", "batch"))
-    ]
+    return messages(_PROMPTS, "batch", words)
 
 
 def _blocks(brief: Brief, batch: Batch) -> dict[str, str]:

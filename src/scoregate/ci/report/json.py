@@ -16,6 +16,7 @@ from scoregate.core.case import CaseKey
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.history import Past
 from scoregate.core.rows import Row
+from scoregate.core.utf8 import whole
 
 SCHEMA_VERSION = 1
 _OF_QUANTITIES = (
@@ -113,7 +114,7 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return whole(value)
     if isinstance(value, Mapping):
         return {_finite(key): _finite(item) for key, item in value.items()}
     return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
