@@ -44,8 +44,7 @@ class TestResult(Entity):
     def pull(self) -> Self:
         """As `Entity.pull`."""
         own = self._own_id()
-        found = next((each for each in every_result(current_store()) if each.id == own), None)
-        if found is None:
+        if (found := _found(current_store(), own)) is None:
             raise EntityError(f"there is no test result {own!r:.200}")
         for name in StoredTestResult.model_fields:
             setattr(self, name, getattr(found, name))
@@ -54,8 +53,7 @@ class TestResult(Entity):
     def delete(self) -> bool:
         """As `Entity.delete`."""
         own, store = self._own_id(), current_store()
-        found = next((each for each in every_result(store) if each.id == own), None)
-        if found is None:
+        if (found := _found(store, own)) is None:
             return False
         with store.writing() as writer:
             run = str(found.test_run_id)
@@ -109,6 +107,10 @@ def keep_results(store: Store, run: str, results: Iterable[TestResult]) -> None:
 def every_result(store: Store) -> Iterator[TestResult]:
     """The results of all runs."""
     return chain.from_iterable(_results(store, head.id) for head in heads(store, TEST_RUNS))
+
+
+def _found(store: Store, own: str) -> TestResult | None:
+    return next((each for each in every_result(store) if each.id == own), None)
 
 
 def _results(store: Store, run: str) -> Iterator[TestResult]:
