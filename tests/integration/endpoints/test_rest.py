@@ -13,7 +13,6 @@ from scoregate.core.endings import closing
 
 pytestmark = pytest.mark.anyio
 TEXTS = ["123", "true", "null", '{"a": 1}', "{{ 7*7 }}", "${HOME}", '"', "\\", "\ud800", "$.a", ""]
-MAPPINGS = [None, '{"input": "{{ input }}"}', '{"input": {{ input }} }', {"input": " {{ input }}"}]
 
 
 async def test_an_endpoint_of_an_address_alone_is_talked_to(talking: Talking, chat_service: ChatService) -> None:

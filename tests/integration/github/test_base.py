@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from scoregate.ci.github.event import head_sha
 
 __all__ = ["repository"]
 pytestmark = pytest.mark.anyio
-BaseOf = Callable[..., Awaitable[Base]]
 
 
 class Scene:
