@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 import warnings
@@ -17,11 +15,10 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
+from tests.e2e.container.image import ROOT, TOOLS, built, wanting
 from tests.fakes.github import GitHub
 from tests.integration.host.conftest import Project
 
-ROOT = Path(__file__).parents[3]
-TOOLS = ROOT.parent / "shared" / "tools"
 TOKEN = "ghs_0123456789abcdefghij"
 OWNER = 4321
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -92,11 +89,8 @@ def podman(*words: str) -> str:
 @pytest.fixture(scope="session")
 def runner() -> ModuleType:
     """What stands in for GitHub's runner."""
-    for needed in (TOOLS / "build_image.sh", TOOLS / "run_action.py"):
-        if not needed.is_file():
-            pytest.skip(f"NOT TESTED, the container: there is no {needed}")
-    if not (shutil.which("podman") or shutil.which("apt-get")):
-        pytest.skip("NOT TESTED, the container: neither podman nor apt-get is here")
+    if lacking := wanting():
+        pytest.skip(f"NOT TESTED, the container: {lacking}")
     spec = importlib.util.spec_from_file_location("run_action", TOOLS / "run_action.py")
     assert spec is not None
     assert spec.loader is not None
@@ -109,15 +103,11 @@ def runner() -> ModuleType:
 @pytest.fixture(scope="session")
 def action(runner: ModuleType) -> Iterator[Action]:
     """The action, with an image built from this checkout."""
-    tag = f"scoregate-e2e:{hashlib.sha256(bytes(ROOT)).hexdigest()[:12]}"
-    build = ["bash", str(TOOLS / "build_image.sh"), str(ROOT), tag]
-    done = subprocess.run(build, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    name, _, value = done.stdout.splitlines()[-1].removeprefix("export ").partition("=")
+    image = built()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(name, value)
+        patch.setenv(image.variable, image.value)
         with GitHub.start() as hub:
-            yield Action(tag, runner, {**GITHUB, **context(hub)})
+            yield Action(image.tag, runner, {**GITHUB, **context(hub)})
 
 
 def context(hub: GitHub) -> dict[str, str]:
