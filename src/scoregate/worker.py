@@ -5,18 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from pydantic_core import from_json
 
 from scoregate.core.parts import ErrorInfo, Origin
-from scoregate.engine.environment import events_folder, message
 from scoregate.engine.errors import error_info
-from scoregate.engine.log import EventLog
-from scoregate.engine.origin import caller, stated
-from scoregate.engine.run_suite import finish
+from scoregate.engine.origin import stated
 from scoregate.engine.targets import target
+from scoregate.engine.unrun import tell_unrun
 from scoregate.errors import JudgmentTestError, ScoregateError, SettingsError
 from scoregate.store import open_store
 
@@ -84,10 +81,7 @@ def tell(suite: str, error: Exception, origin: str) -> None:
     info = error_info(error)
     told = ErrorInfo(info.type, f"{info.message} ({origin})", info.traceback if error.__cause__ else "", info.advice)
     print(f"{told.message}\n{told.advice}".rstrip(), file=sys.stderr)
-    log = EventLog(suite, events_folder())
-    log.emit("suite_started", origin=caller(), cases=0, message=message())
-    log.emit("errored", stage="suite", error=told)
-    finish(log, perf_counter())
+    tell_unrun(suite, told)
 
 
 KINDS: Mapping[str, Callable[..., int]] = {"config": run_config, "testset": run_test_set}

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 import anyio
 
+from scoregate.core.endings import closing
+
 with suppress(ImportError):  # a name of anyio's own; without this the first suite would wait for it
     import anyio._backends._asyncio
 
@@ -39,6 +41,16 @@ def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
         is_main = threading.current_thread() is threading.main_thread()
         return _in_kept_loop(function) if is_main else anyio.run(function)
     return _in_thread(function)
+
+
+def run_closing(function: Callable[[], Awaitable[T]]) -> T:
+    """As `run_sync`; what was opened for it, such as connections, is closed."""
+
+    async def whole() -> T:
+        async with closing():
+            return await function()
+
+    return run_sync(whole)
 
 
 def _in_kept_loop(function: Callable[[], Awaitable[T]]) -> T:

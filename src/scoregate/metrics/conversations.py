@@ -6,11 +6,12 @@ import abc
 from collections.abc import Collection
 from functools import partial
 
+from scoregate.engine.sync import run_closing
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.metrics.grade import MetricResult
 from scoregate.metrics.history import ConversationHistory, conversation_of
-from scoregate.metrics.outputs import checked_text, waited_for
+from scoregate.metrics.outputs import checked_text
 from scoregate.metrics.subject import Subject
 
 MULTI_TURN = (TestType.MULTI_TURN,)
@@ -40,7 +41,7 @@ class OfConversations(abc.ABC):
             MetricError: what is given is not what this metric needs.
         """
         said = (goal, instructions, scenario, restrictions)
-        return waited_for(partial(self.a_evaluate, conversation_history, *said))
+        return run_closing(partial(self.a_evaluate, conversation_history, *said))
 
     async def a_evaluate(
         self,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from scoregate.core.endings import closing
-from scoregate.engine.sync import run_sync
+from scoregate.engine.sync import run_closing
 from scoregate.errors import MetricError
 from scoregate.metrics.grade import MetricResult
 from scoregate.metrics.history import ConversationHistory, conversation_of
@@ -45,7 +44,7 @@ class OfOutputs(abc.ABC):
             MetricError: what is given is not what this metric needs.
         """
         given = partial(self.a_evaluate, input, output, expected_output, context, metadata, tool_calls)
-        return waited_for(partial(given, conversation_history=conversation_history, behavior=behavior))
+        return run_closing(partial(given, conversation_history=conversation_history, behavior=behavior))
 
     async def a_evaluate(
         self,
@@ -79,16 +78,6 @@ class OfOutputs(abc.ABC):
     @abc.abstractmethod
     async def assessed(self, subject: Subject) -> MetricResult:
         """As `Metric.assessed`."""
-
-
-def waited_for(assess: Callable[[], Awaitable[MetricResult]]) -> MetricResult:
-    """The result, once it is there; what was opened for it is closed."""
-
-    async def whole() -> MetricResult:
-        async with closing():
-            return await assess()
-
-    return run_sync(whole)
 
 
 def checked_text(value: object, name: str) -> None:

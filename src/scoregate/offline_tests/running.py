@@ -17,6 +17,7 @@ from scoregate.engine.progress import bar
 from scoregate.engine.results import result_of
 from scoregate.engine.run_suite import finish, run_suite
 from scoregate.engine.sync import run_sync
+from scoregate.engine.unrun import tell_unrun
 from scoregate.errors import JudgmentTestError, MissingExtra
 from scoregate.offline_tests.definition import Course, OfflineTest
 from scoregate.offline_tests.place import results_url
@@ -60,10 +61,7 @@ def tell_missing(name: str) -> None:
         f"there is no test config {name!r:.200}",
         advice="Make it first: client.offline_tests.create_config(…), or scoregate config add.",
     )
-    log = EventLog(name, events_folder())
-    log.emit("suite_started", origin=caller(), cases=0, message=message())
-    log.emit("errored", stage="suite", error=error)
-    finish(log, perf_counter())
+    tell_unrun(name, error)
 
 
 def _result(course: Course, log: EventLog, *, run_id: str, names: Sequence[str]) -> OfflineTestResult:

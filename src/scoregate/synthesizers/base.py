@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import ClassVar, Unpack
 
-from scoregate.core.endings import closing
 from scoregate.engine.progress import bar
-from scoregate.engine.sync import run_sync
+from scoregate.engine.sync import run_closing
 from scoregate.entities import TestSet
 from scoregate.enums import TestType
 from scoregate.models import get_model
@@ -48,7 +47,7 @@ class BaseSynthesizer:
             SynthesisError: not one test came; it is a ValueError and says why. SourceError: a source cannot be read.
             ModelError: the model's name names nothing. ValueError, TypeError: `num_tests` is no such number.
         """
-        return alone(partial(self.a_generate, num_tests, on_progress=on_progress, progress=progress))
+        return run_closing(partial(self.a_generate, num_tests, on_progress=on_progress, progress=progress))
 
     async def a_generate(
         self, num_tests: int = 5, *, on_progress: OnProgress | None = None, progress: bool = True
@@ -66,16 +65,6 @@ class BaseSynthesizer:
         with _advancing(brief.maker, num_tests, on_progress=on_progress, shown=progress) as advance:
             draft = await drafted(model, brief, options, wanted=num_tests, chunks=chunks, advance=advance)
         return await finished(model, brief, options, draft=draft, chunks=chunks)
-
-
-def alone(ask: Callable[[], Awaitable[TestSet]]) -> TestSet:
-    """Ask in an event loop that nothing else runs in, and leave no connection open in it."""
-
-    async def whole() -> TestSet:
-        async with closing():
-            return await ask()
-
-    return run_sync(whole)
 
 
 @contextmanager

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Unpack
 
+from scoregate.engine.sync import run_closing
 from scoregate.entities import TestSet
-from scoregate.synthesizers.base import BaseSynthesizer, OnProgress, alone
+from scoregate.synthesizers.base import BaseSynthesizer, OnProgress
 from scoregate.synthesizers.config import GenerationConfig, one_of_two
 from scoregate.synthesizers.options import Given
 
@@ -94,7 +95,7 @@ class ContextSynthesizer(PromptSynthesizer):
             ValueError: the context is empty.
         """
         ask = partial(self.a_generate, num_tests, context=context, on_progress=on_progress, progress=progress)
-        return alone(ask)
+        return run_closing(ask)
 
     async def a_generate(
         self,
