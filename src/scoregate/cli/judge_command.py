@@ -126,7 +126,7 @@ def diff(judge: str, old: str | None, new: str | None) -> None:
     versions = judges.versions(judge)
     after = _version(judges, judge, new or "latest")
     before = _version(judges, judge, old)
-    if old is None and before == after:
+    if old is None and before.number == after.number:
         older = [each for each in versions if each.number is not None and after.number and each.number < after.number]
         before = older[0] if older else after
     found = difference(before, after)

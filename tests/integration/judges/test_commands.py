@@ -51,6 +51,15 @@ def test_a_judge_is_added_edited_shown_tagged_and_compared(project: Project) -> 
     assert "prod: 0.1 -> not set" in out(project, "judge", "tag", "helpfulness", "--remove")
 
 
+def test_an_edit_is_told_where_its_version_cannot_be_written(project: Project) -> None:
+    add(project, "helpfulness", "--prompt", PROMPT)
+    edit(project, "Is it helpful?", "Does it help?")
+    (project.root / "filelock.py").write_text("raise ImportError")  # without it not even root can write
+    told = project.scoregate("judge", "diff", "helpfulness", PYTHONPATH=str(project.root)).stdout
+    assert [line for line in told.splitlines()[2:] if line[0] in "+-"] == ["-Is it helpful?", "+Does it help?"]
+    assert 'version = "0.0"' in project.file("judges/helpfulness.toml").read_text()
+
+
 def test_judges_of_every_kind_are_added(project: Project) -> None:
     (project.root / "prompt.txt").write_text("Which tone?\n{{output}}\n")
     add(project, "tone", "--prompt-file", "prompt.txt", "--score-type", "categorical", "--category", "kind=1",
