@@ -25,6 +25,12 @@ def test_without_one_it_is_known_by_what_it_asks_and_by_nothing_else() -> None:
     assert hashes(talk("a", max_turns=3)) == [goal]
 
 
+def test_a_table_that_was_checked_out_with_the_line_ends_of_windows_asks_the_same() -> None:
+    assert hashes(question("a\r\nb")) == hashes(question("a\nb")) != hashes(question("a b"))
+    (one,), (other,) = (cases_of([question(text)], 1) for text in ("a\r\nb", "a\nb"))
+    assert describe(one).digest == describe(other).digest
+
+
 def test_tests_that_ask_the_same_are_numbered() -> None:
     first, second, third = hashes(question("a"), question("a"), question("a"))
     assert (second, third) == (f"{first}#2", f"{first}#3")
