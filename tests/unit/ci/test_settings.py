@@ -269,3 +269,13 @@ def test_what_suites_are_told_of_models(tmp_path: Path) -> None:
     assert json.loads(told["SCOREGATE_PRICES"]) == {"ours*": {"input": 1.0, "output": 0.0, "cached": 0.5}}
     assert json.loads(told["SCOREGATE_MODEL_HEADERS"]) == {"X-Team": "a"}
     assert Settings().environment(None, root=tmp_path) == {"SCOREGATE_CACHE": f"on:{tmp_path / '.scoregate-cache'}"}
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("none", "off"), ("Off", "off"), ("read-only", "readonly"), ("refesh:kept", "refresh")]
+)
+def test_a_misspelt_mode_of_the_cache_is_no_folder(tmp_path: Path, word: str, meant: str) -> None:
+    told = problems(write(tmp_path, f"cache = '{word}'"))
+    assert f"did you mean {meant}? A folder of this name is written ./{word.partition(':')[0]}" in told
+    write(tmp_path, f"cache = './{word}'")
+    assert load_settings(tmp_path, {}).cache == f"./{word}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import (
@@ -207,17 +206,6 @@ class PriceSettings(Table):
     input: Amount
     output: Amount = 0.0
     cached: Amount | None = None
-
-
-_CACHE_MODES = ("on", "off", "readonly", "refresh")
-_CACHE_FOLDER = ".scoregate-cache"
-
-
-def cache_at(root: Path, cache: str) -> str:
-    """The setting `cache` (a mode, a folder, or both as MODE:FOLDER) with its folder made absolute."""
-    word, _, folder = cache.partition(":")
-    mode, folder = (word, folder) if word in _CACHE_MODES else ("on", cache)
-    return f"{mode}:{root / (folder or _CACHE_FOLDER)}"
 
 
 Origins = Mapping[tuple[str, ...], str]

@@ -13,6 +13,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from scoregate.ci.settings.cache import Cache, cache_at
 from scoregate.ci.settings.commands import Commands
 from scoregate.ci.settings.configs import OfflineConfigs
 from scoregate.ci.settings.fields import (
@@ -36,7 +37,6 @@ from scoregate.ci.settings.fields import (
     Text,
     Texts,
     baseline_kind,
-    cache_at,
 )
 from scoregate.ci.settings.layers import COMMAND_LINE
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
@@ -95,7 +95,7 @@ class Settings(LimitFields, BaseSettings):
     model: Text | None = None
     model_base_url: Text | None = None
     model_headers: Mapping[str, Text] = Field(default_factory=dict)
-    cache: Text = "on"
+    cache: Cache = "on"
     prices: Mapping[str, PriceSettings] = Field(default_factory=dict)
     min_agreement: Rate | None = None
     min_overrides: Count = 10
