@@ -32,6 +32,7 @@ STAGES = {"ci.discover", "ci.baseline", "ci.importers", "ci.install", "ci.launch
 GLUE = {
     "ci.adapt",
     "ci.confirm",
+    "ci.extra_cost",
     "ci.flow",
     "ci.lines",
     "ci.live",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from scoregate.ci.archive import EXTRA, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.extra_cost import extra_cost
 from scoregate.ci.parts import BASE_FOLDER, Ports
 from scoregate.ci.plan import Plan, restricted
 from scoregate.ci.settings import BaselineKind, Settings
@@ -57,7 +58,8 @@ async def adapt(run: Run, baseline: Baseline, plan: Plan, settings: Settings, po
     whole = 2 * trials * ROUNDS * REPEATS
     spent = sum(map(_trials, (*run.extras, *base.extras)))
     saved = f"{whole - spent:,} of {whole:,} saved that as many of every case would have taken"
-    told = f"--repeats auto: {spent:,} extra trials, {saved}"
+    paid = extra_cost((*run.extras, *base.extras))
+    told = f"--repeats auto: {spent:,} extra trials, {saved}{f'; they {paid}' if paid else ''}"
     return _noted(run, told, ports), replace(baseline, run=base)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from scoregate.ci.extra_cost import extra_cost
 from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Plan, restricted
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
@@ -30,6 +31,7 @@ class Suspect:
 
 
 Tries = dict[Suspect, tuple[bool, ...]]
+Runs = tuple[Run | None, ...]
 
 
 async def confirm(comparison: Comparison, plan: Plan, settings: Settings, ports: Ports) -> Run:
@@ -37,13 +39,16 @@ async def confirm(comparison: Comparison, plan: Plan, settings: Settings, ports:
     suspects = list(_suspects(comparison, settings.confirm))
     if not suspects:
         return comparison.run
-    tries = await _tried(suspects, plan, settings, ports, in_base=False)
+    tries, runs = await _tried(suspects, plan, settings, ports, in_base=False)
     failing = [suspect for suspect in suspects if tries[suspect].count(False) >= FAILURES]
     in_base: Tries = {}
+    of_base: Runs = ()
     if failing and settings.baseline_kind is BaselineKind.RERUN:
-        in_base = await _tried(failing, plan, settings, ports, in_base=True)
+        in_base, of_base = await _tried(failing, plan, settings, ports, in_base=True)
     found = (Confirmation(s.label, s.case, tries[s], in_base.get(s, ())) for s in suspects)
-    run = replace(comparison.run, confirmations=tuple(found))
+    paid = extra_cost((*runs, *of_base))
+    notices = (*comparison.run.notices, *([f"--confirm: running cases again {paid}"] if paid else []))
+    run = replace(comparison.run, confirmations=tuple(found), notices=notices)
     ports.amend(run)
     return run
 
@@ -66,12 +71,15 @@ def _named(suite: SuiteResult) -> str:
     return json.dumps(dict(suite.params or {}), sort_keys=True, default=str)
 
 
-async def _tried(suspects: Sequence[Suspect], plan: Plan, settings: Settings, ports: Ports, *, in_base: bool) -> Tries:
+async def _tried(
+    suspects: Sequence[Suspect], plan: Plan, settings: Settings, ports: Ports, *, in_base: bool
+) -> tuple[Tries, Runs]:
     """As many tries as it takes, at most four: three at once, then one by one where that left it open.
 
     More than one by one takes a case that says itself how often it is run, or that met errors.
     """
     tries: Tries = dict.fromkeys(suspects, ())
+    runs: Runs = ()
     for number in range(1, MOST_TRIES + 1):
         open_ones = [suspect for suspect in suspects if not is_decided(tries[suspect])]
         if not open_ones:
@@ -82,9 +90,10 @@ async def _tried(suspects: Sequence[Suspect], plan: Plan, settings: Settings, po
             run = (await ports.rerun(part, settings, folder=folder)).run
         else:
             run = await ports.record(part, settings, (), folder=folder)
+        runs = (*runs, run)
         for suspect in open_ones:
             tries[suspect] = (*tries[suspect], *_passes(run, suspect))[:MOST_TRIES]
-    return tries
+    return tries, runs
 
 
 def _by_launch(suspects: Iterable[Suspect]) -> dict[str, dict[str, list[str]]]:

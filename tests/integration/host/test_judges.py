@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
@@ -164,3 +165,16 @@ def test_a_base_that_is_run_anew_comes_first_and_is_the_champion(project: Projec
     ran = project.scoregate("run", "--baseline", "rerun:HEAD", **server.environment)
     assert (ran.exit_code, scores(ran, "auto")) == (0, 1), ran.output
     assert list(project.root.glob(".scoregate/champions/**/*.jsonl")) == []
+
+
+def test_what_it_cost_to_run_cases_again_is_told(project: Project, server: OpenAIServer) -> None:
+    server.answers("good", {"answer": "Safe for work"})
+    server.answers("bad", {"answer": "Not safe for work"})
+    environ = {**server.environment, "SCOREGATE_MODEL": "gpt-4o"}
+    project.write("evals/demo.py", suite("NSFW()", output="good"))
+    project.scoregate("run", "--baseline", "none", "--out", "before", **environ)
+    project.write("evals/demo.py", suite("NSFW()", output="bad"))
+    ran = project.scoregate("run", "--baseline", "before", "--confirm", "all", **environ)
+    (notice,) = ran.run["notices"]
+    assert re.fullmatch(r"--confirm: running cases again cost \$0\.00\d+ beyond the run's own figures", notice)
+    assert notice in " ".join(ran.output.split())
