@@ -64,6 +64,7 @@ def test_an_endpoint_that_fails_is_an_error_of_the_test_and_nothing_is_judged(
     chat_service.fail("POST", "/chat", status=500, body={"output": "I would be judged"}, times=1)
     told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
     assert (told["status"], told["pass_rate"]) == ("partial", 1.0)
+    assert told["message"].endswith(" tests run, 100% of those judged passed")
     kept = results(told)
     assert (kept["a"].status, kept["a"].test_output, kept["a"].test_metrics) == ("Error", None, None)
     assert "answered 500" in kept["a"].metadata["error"]

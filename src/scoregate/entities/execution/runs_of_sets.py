@@ -88,7 +88,8 @@ def _summary(run: StoredTestRun | None) -> dict[str, Any]:
     if run is None:
         said = "a filter leaves this test set out"
         return {"status": "skipped", "message": said, "test_run_id": None, "test_count": 0, "pass_rate": None}
-    rate = "nothing judged" if run.pass_rate is None else f"{run.pass_rate:.0%} passed"
+    those = " of those judged" if run.status == "Partial" else ""
+    rate = "nothing judged" if run.pass_rate is None else f"{run.pass_rate:.0%}{those} passed"
     return {
         "status": run.status.lower(),
         "message": f"{run.test_count} tests run, {rate}",
