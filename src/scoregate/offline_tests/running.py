@@ -13,6 +13,7 @@ from scoregate.core.parts import ErrorInfo
 from scoregate.engine.environment import events_folder, message, selection
 from scoregate.engine.log import EventLog
 from scoregate.engine.origin import caller
+from scoregate.engine.printing import one_line, print_text
 from scoregate.engine.progress import bar
 from scoregate.engine.results import result_of
 from scoregate.engine.run_suite import finish, run_suite
@@ -26,6 +27,7 @@ from scoregate.offline_tests.rows import Attempt
 from scoregate.offline_tests.table import show
 from scoregate.offline_tests.tracer import OfflineTracer
 
+_LONGEST = 400
 _UNTRACED = "The agent was not traced: that needs pip install 'scoregate[traces]'."
 
 
@@ -61,6 +63,8 @@ def tell_missing(name: str) -> None:
         f"there is no test config {name!r:.200}",
         advice="Make it first: client.offline_tests.create_config(…), or scoregate config add.",
     )
+    if events_folder() is None:
+        print_text(one_line(f"{error.message}. {error.advice}", _LONGEST))
     tell_unrun(name, error)
 
 

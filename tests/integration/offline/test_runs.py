@@ -190,6 +190,11 @@ def test_an_unknown_config_gives_none_and_an_error_on_record(
     assert "there is no test config 'nightly-regresion'" in log.read_text()
 
 
+def test_an_unknown_config_is_told_to_whoever_runs_by_hand(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    assert client.offline_tests.run("nightly-regresion", answer) is None
+    assert capsys.readouterr().out.startswith("there is no test config 'nightly-regresion'. Make it first: ")
+
+
 def never(**_: Any) -> None:
     raise AssertionError("the agent was called")
 
