@@ -14,6 +14,7 @@ MISSING = float("nan")
 # Of an evaluator; what more there are is counted as one.
 MOST_LABELS, LONGEST_LABEL, OTHERS = 50, 100, "…"
 _MOST_SILENT = 1_000
+_MOST_UNPRICED = 50
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 
@@ -24,7 +25,8 @@ class Columns:
     `labels` counts, by evaluator, what was said without a score. `answers` names, by evaluator and row, the stored
     answers that a score was made from, where all are known; `cached` rows were not run but read. `contested` counts
     those of the `pending` evaluations for which people have two outputs to choose between. `silent` counts, by
-    evaluator, the `unscored` trials: those in which it returned None.
+    evaluator, the `unscored` trials: those in which it returned None. `unpriced` names models whose tokens are in no
+    cost.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -47,6 +49,7 @@ class Columns:
     silent: dict[str, int] = field(default_factory=dict)
     pending: int = 0
     contested: int = 0
+    unpriced: set[str] = field(default_factory=set)
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -92,6 +95,9 @@ class Columns:
         costs = [usage.cost for usage in known if usage.cost is not None]
         self.costs.append(sum(costs) if costs else MISSING)
         self.tokens.append(sum(u.input_tokens + u.output_tokens for u in known) if known else MISSING)
+        for usage in known:
+            if len(self.unpriced) < _MOST_UNPRICED:
+                self.unpriced.update(unpriced(usage))
 
     def _add_scores(self, row: int, case: CaseResult) -> None:
         for name, evaluation in case.evaluations.items():
@@ -133,6 +139,12 @@ class Columns:
     def count(self, status: Status) -> int:
         """How many trials are in this state."""
         return self.statuses.count(STATUSES.index(status))
+
+
+def unpriced(usage: Usage) -> tuple[str, ...]:
+    """The model that has used tokens at no known price, if it is one."""
+    free = usage.cost is not None or not usage.input_tokens + usage.output_tokens
+    return () if free else ((usage.model or "a model")[:LONGEST_LABEL],)
 
 
 def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, ...]:

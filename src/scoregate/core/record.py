@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any
 
 from scoregate.core.case import CaseResult, Status
-from scoregate.core.columns import Columns
+from scoregate.core.columns import Columns, unpriced
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Usage
 from scoregate.core.history import History
@@ -72,6 +72,11 @@ class SuiteResult:
         """What models took for all of it, in US dollars; None where no price is known."""
         usage = self.usage
         return _sum([*self.columns.costs, *([] if usage is None or usage.cost is None else [usage.cost])])
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The models of which no price is known, so that `cost` is too low."""
+        return tuple(sorted({*self.columns.unpriced, *(unpriced(self.usage) if self.usage else ())}))
 
     @property
     def tokens(self) -> float | None:

@@ -178,3 +178,13 @@ def test_what_it_cost_to_run_cases_again_is_told(project: Project, server: OpenA
     (notice,) = ran.run["notices"]
     assert re.fullmatch(r"--confirm: running cases again cost \$0\.00\d+ beyond the run's own figures", notice)
     assert notice in " ".join(ran.output.split())
+
+
+def test_a_part_of_the_cost_is_not_taken_for_all_of_it(project: Project, server: OpenAIServer) -> None:
+    odd = "type('Odd', (NSFW,), {'id': 'odd', 'model': 'mystery-9'})()"
+    project.write("evals/demo.py", suite(f"NSFW(), {odd}", output="good"))
+    ran = project.scoregate("run", "--baseline", "none", "--max-cost", "5", **server.environment)
+    told = " ".join(ran.output.split())
+    assert ran.exit_code == 3, ran.output
+    assert "as no price is known of mystery-9, required: ≤ $5.00" in told
+    assert "No price is known of mystery-9: it is in no cost. The setting `prices` takes one." in told

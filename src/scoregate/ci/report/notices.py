@@ -32,7 +32,15 @@ def notices(comparison: Comparison, context: Context) -> Iterator[str]:
         yield from _of_suite(suite, changes.get(suite.label, ""), context)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Whether these evaluators themselves changed could not be checked: {_listed(unchecked)}."
+    yield from _unpriced(comparison.run)
     yield from comparison.run.notices
+
+
+def _unpriced(run: Run) -> Iterator[str]:
+    """Where nothing has a price there is no cost that could be taken for all."""
+    models = sorted({model for suite in run.suites for model in suite.unpriced})
+    if models and any(suite.cost for suite in run.suites):
+        yield f"No price is known of {_listed(models)}: it is in no cost. The setting `prices` takes one."
 
 
 def _is_empty(run: Run) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from scoregate.core.case import Status
@@ -110,26 +110,38 @@ def assertions_held(judged: JudgedSuite) -> Iterator[Finding]:
 
 def quantity_limits(judged: JudgedSuite) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency stay within their absolute limits."""
-    columns, limits = judged.suite.columns, judged.limits
-    measured: Sequence[tuple[str, str, float | None, Callable[[], float | None], str]] = (
-        ("cost", "max_cost", limits.max_cost, lambda: judged.suite.cost, "${:.2f}"),
-        ("tokens", "max_tokens", limits.max_tokens, lambda: judged.suite.tokens, "{:,.0f}"),
-        ("p95 latency", "max_p95_ms", limits.max_p95_ms, lambda: p95(columns.durations_ms), "{:,.0f} ms"),
-    )
-    for rule, name, limit, measure, form in measured:
-        if limit is None:
-            continue
-        value = measure()
-        within = Conclusion.PASSED if value is not None and value <= limit else Conclusion.FAILED
-        yield Finding(
-            rule,
-            Conclusion.UNMEASURABLE if value is None else within,
-            "unknown" if value is None else form.format(value),
-            f"≤ {form.format(limit)}",
-            limits.where(name),
-            judged.suite.label,
-            bound=limit,
-        )
+    suite, limits = judged.suite, judged.limits
+    latency = p95(suite.columns.durations_ms)
+    yield from _within(judged, "cost", "max_cost", limit=limits.max_cost, value=suite.cost, forms=_DOLLARS)
+    yield from _within(judged, "tokens", "max_tokens", limit=limits.max_tokens, value=suite.tokens, forms=_TOKENS)
+    yield from _within(judged, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
+
+
+_DOLLARS = ("${:,.2f}", "${:,.4f}", "${:,.6f}")
+_TOKENS = ("{:,.0f}",)
+_MS = ("{:,.0f} ms", "{:,.2f} ms")
+
+
+def _within(
+    judged: JudgedSuite, rule: str, name: str, *, limit: float | None, value: float | None, forms: Sequence[str]
+) -> Iterator[Finding]:
+    if limit is None:
+        return
+    told, bound = ("unknown", forms[0].format(limit)) if value is None else _apart(value, limit, forms)
+    conclusion = Conclusion.FAILED if value is not None and value > limit else Conclusion.PASSED
+    unpriced = judged.suite.unpriced if rule == "cost" else ()
+    if value is not None and unpriced:
+        told = f"at least {told}, as no price is known of {', '.join(unpriced)}"
+    if value is None or (unpriced and value <= limit):
+        conclusion = Conclusion.UNMEASURABLE
+    where = judged.limits.where(name)
+    yield Finding(rule, conclusion, told, f"≤ {bound}", where, judged.suite.label, bound=limit)
+
+
+def _apart(value: float, limit: float, forms: Sequence[str]) -> tuple[str, str]:
+    """Both with as many digits as it takes to tell one from the other."""
+    pairs = [(form.format(value), form.format(limit)) for form in forms]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def p95(values: Iterable[float]) -> float | None:

@@ -1,0 +1,56 @@
+"""What a suite took, held to absolute limits: nothing passes on a part of its cost."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from tests.unit.core.builders import Told, run_of
+
+from scoregate.core.case import CaseResult
+from scoregate.core.columns import Columns
+from scoregate.core.compare import compare
+from scoregate.core.evaluation import Usage
+from scoregate.core.gate import judge
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.rules import Conclusion, Finding
+
+
+def cost(dollars: float, limit: float, *unpriced: str) -> Finding:
+    run = run_of(Told({"c": {"e": 1.0}}))
+    run.suites[0].columns.costs[:] = array("d", [dollars])
+    run.suites[0].columns.unpriced.update(unpriced)
+    found = judge(compare(run, None), Policy(Limits(max_cost=limit))).findings
+    return next(one for one in found if one.rule == "cost")
+
+
+@pytest.mark.parametrize(
+    ("dollars", "limit", "unpriced", "conclusion", "value", "bound"),
+    [
+        (1.5, 2.0, (), Conclusion.PASSED, "$1.50", "≤ $2.00"),
+        (0.0027, 0.0001, (), Conclusion.FAILED, "$0.0027", "≤ $0.0001"),
+        (1.5, 2.0, ("m",), Conclusion.UNMEASURABLE, "at least $1.50, as no price is known of m", "≤ $2.00"),
+        (2.5, 2.0, ("m",), Conclusion.FAILED, "at least $2.50, as no price is known of m", "≤ $2.00"),
+        (float("nan"), 2.0, ("m",), Conclusion.UNMEASURABLE, "unknown", "≤ $2.00"),
+    ],
+)
+def test_a_cost_is_held_to_its_limit(
+    dollars: float, limit: float, unpriced: tuple[str, ...], conclusion: Conclusion, value: str, bound: str
+) -> None:
+    found = cost(dollars, limit, *unpriced)
+    assert (found.conclusion, found.value, found.limit) == (conclusion, value, bound)
+
+
+@pytest.mark.parametrize(
+    ("usage", "models"),
+    [
+        (Usage(5, 5, model="m"), {"m"}),
+        (Usage(5, 5), {"a model"}),
+        (Usage(5, 5, cost=0.0, model="m"), set()),
+        (Usage(model="m", cached=True), set()),
+    ],
+)
+def test_models_without_a_price_are_known(usage: Usage, models: set[str]) -> None:
+    columns = Columns()
+    columns.add(CaseResult(suite=0, hash="c", usage=usage))
+    assert columns.unpriced == models
