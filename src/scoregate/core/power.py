@@ -72,7 +72,7 @@ def _need(suite: SuiteResult, old: SuiteResult | None, name: str, *, drop: float
         detectable=_reach(n) * sqrt(found.at(repeats) / n),
         cases=max(Criteria().few, _cases(found.at(repeats), drop)),
         more_repeats=_repeats(found, n, drop),
-        source=found.source if found.at(repeats) else "every score alike: tells nothing",
+        source=found.source,
     )
 
 
@@ -100,8 +100,17 @@ def _variance(
         noise = 2 * within
         return _Variance(max(0.0, whole - noise / repeats), noise, "differences from the base, and repeats")
     if within is not None:
-        return _Variance(0.0, 2 * within, "repeats")
-    return _Variance(0.0, 2 * variance([scores[0] for scores in trials]), "spread of the scores: at most")
+        more = sum(map(len, trials)) - len(trials)
+        return _Variance(0.0, 2 * (within or _one_of(more)), "repeats" if within else "no repeat differs: at most")
+    spread = variance([scores[0] for scores in trials])
+    told = "spread of the scores: at most" if spread else "every score alike: at most"
+    return _Variance(0.0, 2 * (spread or _one_of(len(trials))), told)
+
+
+def _one_of(seen: int) -> float:
+    """The variance of a trial where none of so many differed: as if of two more one had."""
+    share = 1 / (seen + 2)
+    return share * (1 - share)
 
 
 def _within(trials: list[list[float]]) -> float | None:

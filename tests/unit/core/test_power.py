@@ -9,7 +9,6 @@ import pytest
 from scoregate.core.case import CaseResult
 from scoregate.core.columns import Columns
 from scoregate.core.compare import compare
-from scoregate.core.criteria import Criteria
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import EvaluatorInfo
 from scoregate.core.power import Need, needs
@@ -79,8 +78,15 @@ def test_one_case_says_nothing() -> None:
     assert list(needs(compare(run_of([[1.0]]), None), 0.05)) == []
 
 
+@pytest.mark.parametrize("repeats", [1, 2])
 @pytest.mark.parametrize("cases", [3, 40])
-def test_scores_that_are_all_alike_tell_nothing_and_no_few_cases_are_enough(cases: int) -> None:
-    need = need_of(run_of([[1.0]] * cases), None, 0.05)
-    assert need.cases == Criteria().few
-    assert need.source.endswith("tells nothing")
+def test_scores_that_are_all_alike_are_not_taken_for_certainty(cases: int, repeats: int) -> None:
+    need = need_of(run_of([[1.0] * repeats] * cases), None, 0.05)
+    assert need.detectable > 0.05
+    assert need.cases > cases
+    assert need.source.endswith("at most")
+
+
+def test_repeats_that_agree_are_not_taken_for_certainty() -> None:
+    need = need_of(run_of([[float(number % 2)] * 2 for number in range(20)]), None, 0.05)
+    assert (need.source, need.detectable > 0.05, need.cases > 20) == ("no repeat differs: at most", True, True)
