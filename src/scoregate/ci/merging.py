@@ -99,6 +99,7 @@ def _merged(legs: Sequence[Leg], settings: Settings, *, labels: Mapping[str, int
         filters=tuple(dict.fromkeys(glob for run in runs for glob in run.filters)),
         skipped=tuple(dict.fromkeys(suite for run in runs for suite in run.skipped)),
         left_out=tuple(dict.fromkeys(suite for run in runs for suite in run.left_out)),
+        narrowed=settings.narrowed,
         confirmations=tuple(_confirmation(each, leg, labels) for leg in legs for each in leg.run.confirmations),
     )
 

@@ -90,11 +90,12 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What discovery found."""
+    """What discovery found; `narrowed`: one thing was named, and nothing else of the project looked for."""
 
     sources: tuple[Source, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notices: tuple[str, ...] = ()
+    narrowed: bool = False
 
     def __add__(self, other: Found) -> Found:
         """Both."""
@@ -102,6 +103,7 @@ class Found:
             self.sources + other.sources,
             self.skipped + other.skipped,
             self.notices + other.notices,
+            self.narrowed or other.narrowed,
         )
 
 
@@ -121,7 +123,8 @@ class Launch:
 class Plan:
     """Everything that is to be launched, the sources that cannot be, and what is to be told of it.
 
-    `skipped` are the ids of suites that are left out though nobody filtered them, `left_out` of those filtered.
+    `skipped` are the ids of suites that are left out though nobody filtered them, `left_out` of those filtered;
+    `narrowed`: others were not even looked for, since what is to run was named.
     """
 
     root: Path
@@ -131,6 +134,7 @@ class Plan:
     notices: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    narrowed: bool = False
 
 
 def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
@@ -159,6 +163,7 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
         broken=tuple(source for source in found.sources if source.error is not None),
         skipped=tuple(suite for each in found.skipped for suite in each.suite_ids),
         left_out=tuple(suite for each in found.skipped for suite in each.left_out),
+        narrowed=found.narrowed or settings.narrowed,
     )
 
 

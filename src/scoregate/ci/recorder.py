@@ -99,6 +99,7 @@ class Recorder:
             filters=settings.filters,
             skipped=plan.skipped,
             left_out=plan.left_out,
+            narrowed=plan.narrowed,
             policy=asdict(settings.policy()),
             notices=tuple(notices),
         )

@@ -21,6 +21,7 @@ from scoregate.ci.github.event import PullRequest, read_pull_request
 from scoregate.ci.github.subject import Subject
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene
+from scoregate.ci.settings import Settings
 from scoregate.core.fold import labels
 from scoregate.core.history import History
 from scoregate.core.record import Run
@@ -113,7 +114,7 @@ async def _published(
         run = await read_artifact(api, artifact, HOSTILE)
         base = await merged_base(api, request, merge_commit=run.commit)
         told = replace(scene, subject=_subject(first, request), base=base)
-        outcome = await gate_merged(_claimed(run), scene.settings, reporting(told))
+        outcome = await gate_merged(_claimed(run, scene.settings), scene.settings, reporting(told))
     except (RecordError, GitHubRefused) as error:
         return Published(key, problem=str(error))
     return Published(key, outcome)
@@ -126,11 +127,14 @@ def _subject(first: Mapping[str, Any], request: PullRequest) -> Subject:
     )
 
 
-def _claimed(run: Run) -> Run:
+def _claimed(run: Run, settings: Settings) -> Run:
     """The run without what it says of itself that is not its to say.
 
     Neither whose it is and what came before it, nor which suites may be missing or pass for others, nor that what
     fails has been tried again.
+
+    Args:
+        settings: ours, which tell whether this job was given a part of the project.
     """
     named = zip(run.suites, labels(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in named)
@@ -140,6 +144,7 @@ def _claimed(run: Run) -> Run:
         branch=None,
         filters=(),
         skipped=(),
+        narrowed=settings.narrowed,
         confirmations=(),
         extras=(),
         history=History(),

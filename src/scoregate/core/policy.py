@@ -80,9 +80,14 @@ class Policy:
         """The limits that hold for one suite."""
         found = self.default
         for glob, limits in self.suites.items():
-            if fnmatchcase(suite.id, glob) or fnmatchcase(suite.label, glob):
+            if is_meant(suite, glob):
                 found = found.over(limits)
         return found
+
+
+def is_meant(suite: SuiteResult, glob: str) -> bool:
+    """Whether the limits of a glob are those of a suite."""
+    return fnmatchcase(suite.id, glob) or fnmatchcase(suite.label, glob)
 
 
 def differences(old: Policy, new: Policy) -> Iterator[str]:

@@ -113,7 +113,8 @@ class Run:
 
     `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run; `skipped`
     are the ids of suites that were left out for want of something that they need, such as a model's key, `left_out` of
-    those that matched no filter, as far as anybody saw them;
+    those that matched no filter, as far as anybody saw them; `narrowed`: files, a command or a set of tests were named
+    for this one run, so that other suites of the project are not in it;
     `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
     what the first have shown, which serve comparisons alone; `history` is what it knows of the runs before it.
     """
@@ -136,6 +137,7 @@ class Run:
     filters: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    narrowed: bool = False
     confirmations: tuple[Confirmation, ...] = ()
     extras: tuple[Run, ...] = ()
     history: History = field(default_factory=History)

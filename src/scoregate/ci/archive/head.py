@@ -71,6 +71,7 @@ class RunHead:
     filters: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    narrowed: bool = False
     confirmations: tuple[Confirmation, ...] = ()
     history: History = field(default_factory=History)
 

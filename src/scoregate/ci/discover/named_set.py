@@ -53,7 +53,7 @@ def find_named(root: Path, named: str, *, cwd: Path, endpoint: str | None, metri
 def _alone(source: Source) -> Found:
     if source.error is not None:
         raise UsageError(source.error)
-    return Found((source,))
+    return Found((source,), narrowed=True)
 
 
 def _moved(endpoint: str | None, way: Path) -> str | None:

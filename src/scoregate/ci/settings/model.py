@@ -38,6 +38,7 @@ from scoregate.ci.settings.fields import (
     Texts,
     baseline_kind,
 )
+from scoregate.ci.settings.file import OWN_FILE, SHARED_FILE
 from scoregate.ci.settings.layers import COMMAND_LINE
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
 from scoregate.core.policy import DEFAULTS, Limits, Policy
@@ -123,6 +124,12 @@ class Settings(LimitFields, BaseSettings):
     def filters(self) -> tuple[str, ...]:
         """Globs of which a suite's id must match one to be of this run; none where all are."""
         return (*self.suite, *map(escape, self.config))
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether what is to run was named for this one run, rather than by the project's file."""
+        named = ("paths", "commands", "config")
+        return any(getattr(self, name) and self.origin(name) not in (OWN_FILE, SHARED_FILE) for name in named)
 
     def passed_over(self, kind: Kind) -> str:
         """Why suites of this kind are left out, where others were named for this one run; else empty."""

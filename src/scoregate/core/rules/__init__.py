@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun, JudgedSuite
 from scoregate.core.rules.of_base import comparable, critical_cases, drops, quantities, regressions, scores_remain
+from scoregate.core.rules.of_limits import limits_apply
 from scoregate.core.rules.of_run import (
     base_present,
     filters_match,
-    limits_apply,
     scripts_ended_well,
     scripts_speak,
     something_ran,

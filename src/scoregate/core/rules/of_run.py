@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from scoregate.core.filters import is_wanted
 from scoregate.core.rules.finding import Conclusion, Finding
@@ -73,19 +72,3 @@ def filters_match(judged: JudgedRun) -> Iterator[Finding]:
         if not any(is_wanted(suite, [glob]) for suite in (*ran, *run.skipped)):
             value = f"the filter {glob} matched {f'none of {known}' if known else 'nothing'}"
             yield Finding("filters match", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
-
-
-def limits_apply(judged: JudgedRun) -> Iterator[Finding]:
-    """Every limit on an evaluator finds one: a misspelt name must not open the gate."""
-    run = judged.comparison.run
-    if run.filters or run.skipped:
-        return
-    names = {name for suite in run.suites for name in suite.evaluators}
-    for limits in (judged.policy.default, *judged.policy.suites.values()):
-        for rule, table in (("min_score", limits.min_score), ("max_drop", limits.max_drop)):
-            for glob in table:
-                if not any(fnmatchcase(name, glob) for name in names):
-                    where = limits.where(f"{rule}.{glob}")
-                    yield Finding(
-                        "limits apply", Conclusion.UNMEASURABLE, f"no evaluator is called {glob}", rule, where
-                    )
