@@ -90,6 +90,24 @@ def test_a_row_that_fails_is_in_every_report_and_fails_the_job(nightly: Project,
     assert "assert_test" in rules
 
 
+def test_judges_that_could_not_be_asked_at_all_are_no_failed_gate(nightly: Project) -> None:
+    done = nightly.scoregate("run", "--baseline", "none", OPENAI_API_KEY="", SCOREGATE_CACHE="off")
+    assert done.statuses == {"errored": 12}
+    assert done.exit_code == 3, done.output
+    found = {finding["rule"]: (finding["conclusion"], finding["value"]) for finding in done.result["findings"]}
+    assert found["assert_test"] == ("unmeasurable", "12 cases, none of them judged: all met errors")
+
+
+def test_a_row_that_fails_beside_judges_that_err_is_a_failed_gate(nightly: Project, server: OpenAIServer) -> None:
+    server.answers("(?s)helpful.*question 7", {"answer": "No", "reason": "it says nothing"})
+    server.filters_content("(?s)faithful.*question 9")
+    done = run(nightly, server, "--baseline", "none")
+    assert done.exit_code == 1, done.output
+    found = {finding["rule"]: finding["conclusion"] for finding in done.result["findings"]}
+    assert (found["assert_test"], found["error rate"]) == ("failed", "unmeasurable")
+    assert "1 case failed, 1 met errors" in done.output
+
+
 def test_another_version_of_a_judge_is_not_comparable_and_says_so(nightly: Project, server: OpenAIServer) -> None:
     judge = nightly.root / ".scoregate" / "judges" / "helpfulness.toml"
     judge.write_text(judge.read_text().replace('version = "0.0"', 'version = "1.2"'))

@@ -101,11 +101,24 @@ def limit_of(table: Mapping[str, float], evaluator: str) -> tuple[str, float | N
 
 
 def assertions_held(judged: JudgedSuite) -> Iterator[Finding]:
-    """A suite that was run with `assert_test` did not raise."""
-    columns = judged.suite.columns
-    if judged.suite.assertion_failed:
-        value = f"{_cases(columns.count(Status.FAILED) + columns.count(Status.ERRORED))} failed"
-        yield Finding("assert_test", Conclusion.FAILED, value, "every case passes", "the suite", judged.suite.label)
+    """A suite that was run with `assert_test` did not raise; where nothing was judged, nobody knows what it would."""
+    suite, columns = judged.suite, judged.suite.columns
+    if not suite.assertion_failed:
+        return
+    if _is_unjudged(suite):
+        conclusion, value = Conclusion.UNMEASURABLE, f"{_cases(len(columns))}, none of them judged: all met errors"
+    else:
+        erred = columns.count(Status.ERRORED)
+        conclusion = Conclusion.FAILED
+        value = f"{_cases(columns.count(Status.FAILED))} failed{f', {erred:,} met errors' if erred else ''}"
+    yield Finding("assert_test", conclusion, value, "every case passes", "the suite", suite.label)
+
+
+def _is_unjudged(suite: SuiteResult) -> bool:
+    """Whether every case met an error before anybody had given a word on any."""
+    erred = suite.columns.count(Status.ERRORED)
+    said = suite.columns.labels or any(suite.mean(name) is not None for name in suite.evaluators)
+    return 0 < erred == len(suite.columns) and not said
 
 
 def quantity_limits(judged: JudgedSuite) -> Iterator[Finding]:
