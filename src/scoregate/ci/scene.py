@@ -109,6 +109,7 @@ def context_of(scene: Scene) -> Context:
         commit=scene.subject.commit,
         run=scene.subject.run,
         run_url=scene.subject.run_url,
+        pull_request=scene.subject.request is not None,
         base_branch=scene.base.branch if scene.base else None,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.test_bases import keep_run
@@ -24,6 +26,8 @@ def test_a_drop_beyond_its_limit_and_beyond_noise_fails(project: Project) -> Non
     assert ran.exit_code == 1
     assert "−0.400" in ran.output
     assert "p = 0.00024" in ran.output
+    assert re.search(r"base +now +delta", ran.output)
+    assert not re.search(r"\bPR\b", ran.output + ran.comment)
 
 
 def test_a_drop_within_its_limit_passes(project: Project) -> None:

@@ -41,6 +41,7 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     assert comment_line == f"Comment: {job.outputs['comment-url']}"
     assert f"Base: <code>main@{base.run['commit'][:7]}</code>, exact" in comment.body
     assert "11 newly failing" in comment.body
+    assert "| Base | PR |" in comment.body
     assert f"commit <code>{head[:7]}</code>" in comment.body
     assert job.run["branch"] == "change"
     (check,) = world.repo.check_runs.values()
@@ -69,6 +70,7 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     assert len(pull.comments) == 1
     assert f"main@{base.run['commit'][:7]}" in queued.summary
     assert "exact" in queued.summary
+    assert "| Base | Now |" in queued.summary
 
 
 def test_a_merge_queue_blocks_what_is_worse(world: World) -> None:

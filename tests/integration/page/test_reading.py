@@ -81,7 +81,7 @@ def test_turns_of_a_conversation_stand_beside_each_other(report: Path, visit: Op
     assistant = turns.nth(1).locator(".turn.assistant")
     expect(assistant.locator("del")).to_have_text("sent a new one")
     expect(assistant.locator("ins")).to_have_text("asked the carrier")
-    expect(turns.nth(2)).to_contain_text("only in the PR")
+    expect(turns.nth(2)).to_contain_text("only now")
     expect(page.get_by_role("dialog")).to_contain_text("no turn was left, goal not achieved")
 
 

@@ -40,6 +40,7 @@ CONTEXT = Context(
     run_url="https://github.com/o/r/actions/runs/1234567",
     base_branch="main",
     generated_at=NOW,
+    pull_request=True,
 )
 
 

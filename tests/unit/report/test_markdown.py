@@ -74,6 +74,15 @@ def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
     assert "| 🔻 | <code>support-bot</code> · <code>has-all-substrings</code>" in green(30)
 
 
+@pytest.mark.parametrize(("pull_request", "name"), [(True, "PR"), (False, "Now")])
+def test_only_a_pull_requests_scores_are_called_so(pull_request: bool, name: str) -> None:
+    run, base = make_run(bot(range(30), range(0))), make_base(bot(range(2), range(0)))
+    text = comment(view_of(run, base, context=replace(CONTEXT, pull_request=pull_request)))
+    assert f" | Base | {name} | Δ" in text
+    assert f"| Base → {name} |" in text
+    assert not re.search(r"\bPR\b", text) or pull_request
+
+
 def test_the_first_run_says_what_to_expect() -> None:
     text = comment(SCENES["first"]())
     assert "There is nothing to compare with yet (no run of main is stored)" in text

@@ -75,7 +75,8 @@ def _columns(rows: Sequence[RowView], view: ReportView) -> Sequence[tuple[Column
     if not view.base:
         return [({"score": now}, _WORDS)]
     base, counts = [Text(row.base) for row in rows], [Text(row.counts) for row in rows]
-    delta = {"base": base, "now": now, "delta": [Text(_delta(row)) for row in rows]}
+    side = "PR" if view.context.pull_request else "now"
+    delta = {"base": base, side: now, "delta": [Text(_delta(row)) for row in rows]}
     short = {**delta, "delta": [Text(_delta(row, interval=False)) for row in rows]}
     return [({**delta, "better / worse": counts}, _ROOMY), (delta, _ROOMY), (short, _WORDS)]
 

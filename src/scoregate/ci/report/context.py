@@ -20,6 +20,7 @@ class Context:
         run_url: where the full report and the log are.
         base_branch: the branch whose next run can serve as a base.
         generated_at: seconds since the epoch.
+        pull_request: whether it is one's that the report speaks of.
         named: the folder of the run and its reports as commands take it, where they have to be told; else empty.
         show_outputs: whether what the code under test returned may be shown.
         redact: takes known secrets out of text; reports that pack what they say call it before.
@@ -33,9 +34,15 @@ class Context:
     run_url: str | None = None
     base_branch: str | None = None
     generated_at: float = 0.0
+    pull_request: bool = False
     named: str = ""
     show_outputs: bool = True
     redact: Callable[[str], str] = str
+
+    @property
+    def side(self) -> str:
+        """What stands above the run's own scores, beside those of its base."""
+        return "PR" if self.pull_request else "Now"
 
     def shows_with(self, command: str) -> str:
         """How a command such as `review` is given this run: `scoregate review other/folder`."""

@@ -30,7 +30,8 @@ def index(view: ReportView, listed: Sequence[Entry], book: Book) -> Iterator[str
         yield block("index", blocks, part, redact=redact)
         blocks += 1
     suites = [_suite(at, names, view) for at, names in enumerate(columns)]
-    head = {"suites": suites, "blocks": blocks, "cases": len(listed), "base": view.base is not None}
+    about = {"base": view.base is not None, "side": view.context.side}
+    head = {"suites": suites, "blocks": blocks, "cases": len(listed), **about}
     yield block("head", 0, head, redact=redact)
 
 

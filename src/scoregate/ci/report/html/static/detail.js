@@ -82,7 +82,7 @@ class Detail {
     const sides = [old, trial].filter(Boolean);
     const shown = rows.filter(([, tell]) => sides.some((one) => tell(one) !== NONE));
     return section("Time, tokens and cost", h("table", null,
-      h("thead", null, h("tr", null, h("td", null), old && h("th", { scope: "col", class: "n" }, "Base"), trial && h("th", { scope: "col", class: "n" }, RUN.base ? "PR" : ""))),
+      h("thead", null, h("tr", null, h("td", null), old && h("th", { scope: "col", class: "n" }, "Base"), trial && h("th", { scope: "col", class: "n" }, RUN.base ? RUN.side : ""))),
       h("tbody", null, shown.map(([name, tell]) => h("tr", null, h("th", { scope: "row" }, name), sides.map((one) => h("td", { class: "n" }, tell(one))))))));
   }
 }

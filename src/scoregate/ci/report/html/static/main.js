@@ -3,7 +3,7 @@
 class App {
   constructor(head) {
     this.head = head;
-    RUN.base = head.base;
+    Object.assign(RUN, { base: head.base, side: head.side });
     this.cases = [];
     this.shown = [];
     this.form = controls(head.suites, () => this.#changed());

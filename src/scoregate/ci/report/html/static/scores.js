@@ -32,7 +32,7 @@ function scoreTable(found, suite, now, before) {
       before.length ? h("td", { class: `n ${gain ? (gain < 0 ? "worse" : "better") : ""}` }, moved && sign(moved, gain < 0 ? "worse" : "better"), gain === null ? (suite.apart[at] ? "not comparable" : NONE) : gain ? signed(gain * (suite.upwards[at] ? 1 : -1)) : "0") : null,
       h("td", { class: "n quiet" }, threshold ?? NONE));
   });
-  const heads = ["Evaluator", ...(before.length ? ["Base", "PR", "Change"] : ["Score"]), "Required"];
+  const heads = ["Evaluator", ...(before.length ? ["Base", RUN.side, "Change"] : ["Score"]), "Required"];
   return section("Scores", h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Scores" }, h("table", null,
     h("thead", null, h("tr", null, heads.map((words, at) => h("th", { scope: "col", class: at ? "n" : null }, words)))), h("tbody", null, rows))));
 }
@@ -54,7 +54,7 @@ function opinions(now, before) {
   const told = names.filter((name) => [now, before].some((trial) => trial?.scores?.[name]?.said || trial?.scores?.[name]?.criteria));
   if (!told.length) return null;
   return section("Reasons", told.map((name) => h("details", { open: true, class: "reasons" }, h("summary", null, name),
-    h("div", { class: before ? "panes two" : "panes" }, before && pane("Base", opinion(before.scores?.[name])), now && pane(RUN.base ? "PR" : null, opinion(now.scores?.[name]))))));
+    h("div", { class: before ? "panes two" : "panes" }, before && pane("Base", opinion(before.scores?.[name])), now && pane(RUN.base ? RUN.side : null, opinion(now.scores?.[name]))))));
 }
 
 function problems(trial, title) {

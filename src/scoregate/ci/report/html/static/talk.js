@@ -27,8 +27,8 @@ function conversation(before, now) {
   const longest = Math.max(before?.turns.length ?? 0, now?.turns.length ?? 0);
   const turns = Array.from({ length: longest }, (_, at) => {
     const [old, fresh] = [before?.turns[at], now?.turns[at]];
-    return h("li", null, h("h4", { class: "number" }, `Turn ${at + 1}`, before && !old && h("small", null, " only in the PR"), now && !fresh && h("small", null, " only in the base")),
+    return h("li", null, h("h4", { class: "number" }, `Turn ${at + 1}`, before && !old && h("small", null, isOfPullRequest() ? " only in the PR" : " only now"), now && !fresh && h("small", null, " only in the base")),
       bubbles("user", old, fresh), bubbles("assistant", old, fresh), h("div", { class: "panes two" }, extras(old), extras(fresh)));
   });
-  return section("Conversation", h("div", { class: "panes two" }, before && pane("Base", ending(before)), now && pane(RUN.base ? "PR" : null, ending(now))), h("ol", { class: "talk" }, turns));
+  return section("Conversation", h("div", { class: "panes two" }, before && pane("Base", ending(before)), now && pane(RUN.base ? RUN.side : null, ending(now))), h("ol", { class: "talk" }, turns));
 }

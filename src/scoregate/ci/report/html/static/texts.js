@@ -1,9 +1,13 @@
 // Texts side by side: what was said in the base, what is said now, and in which words they differ.
 
-// `base`: whether there is anything to be compared with.
-const RUN = { base: true };
+// `base`: whether there is anything to be compared with; `side`: what the run is called beside it, PR or Now.
+const RUN = { base: true, side: "PR" };
 const LONG = 600;
 const SHORT = 60;
+
+function isOfPullRequest() {
+  return RUN.side === "PR";
+}
 
 function textOf(shown) {
   return Array.isArray(shown) ? shown[0] : shown ?? "";
@@ -38,16 +42,16 @@ function rewritten(parts, longest) {
 function sideBySide(before, now, { bare = false } = {}) {
   const [had, has] = [before !== undefined && before !== null, now !== undefined && now !== null];
   if (!had && !has) return null;
-  if (!had || !has) return h("div", { class: "panes" }, pane(bare || !RUN.base ? null : had ? "Base" : "PR", plainText(had ? before : now)));
+  if (!had || !has) return h("div", { class: "panes" }, pane(bare || !RUN.base ? null : had ? "Base" : RUN.side, plainText(had ? before : now)));
   const [a, b] = [textOf(before), textOf(now)];
-  if (a === b) return h("div", { class: "panes" }, pane(bare ? null : "Base and PR, the same", plainText(now)));
+  if (a === b) return h("div", { class: "panes" }, pane(bare ? null : `Base and ${isOfPullRequest() ? "PR" : "now"}, the same`, plainText(now)));
   const parts = wordDiff(a, b);
   if (rewritten(parts, Math.max(a.length, b.length))) {
-    return h("div", { class: "panes two" }, pane("Base", plainText(before)), pane("PR, rewritten", plainText(now)));
+    return h("div", { class: "panes two" }, pane("Base", plainText(before)), pane(`${RUN.side}, rewritten`, plainText(now)));
   }
   return h("div", { class: "panes two" },
     pane("Base", marked(parts, -1), cutNote(before)),
-    pane("PR", marked(parts, 1), cutNote(now)));
+    pane(RUN.side, marked(parts, 1), cutNote(now)));
 }
 
 // A long value stays folded until it is asked for.

@@ -27,5 +27,5 @@ function tree(steps, whole) {
 function traces(before, now) {
   if (!before && !now) return null;
   const shown = (trace) => [tree(trace.steps, Math.max(...trace.steps.map((step) => step.at + step.ms), 0.001)), trace.left_out > 0 && h("p", { class: "cut" }, sign("warn", "note"), `${count(trace.left_out, "more step")} in run/cases.jsonl.gz`)];
-  return section("Trace", h("div", { class: before && now ? "panes two" : "panes" }, before && pane("Base", shown(before)), now && pane(RUN.base ? "PR" : null, shown(now))));
+  return section("Trace", h("div", { class: before && now ? "panes two" : "panes" }, before && pane("Base", shown(before)), now && pane(RUN.base ? RUN.side : null, shown(now))));
 }
