@@ -9,6 +9,7 @@ import pytest
 from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
+from scoregate.ci.report import markdown
 from scoregate.ci.report.failing import LISTED
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.report.row_views import State
@@ -107,6 +108,20 @@ def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
         ("h0", False, "words"),
     ]
     assert view.failing_total == 2
+
+
+@pytest.mark.parametrize("based", [True, False])
+def test_no_suite_takes_all_the_places_of_failing_cases(based: bool) -> None:
+    def suites(low: float, mild: float) -> list[Told]:
+        many = [Trial(f"h{at}", [Score("e", low + at / 1000 if low < 1 else 1.0)]) for at in range(LISTED + 10)]
+        return [Told("many", many), *(Told(name, [Trial("h", [Score("e", mild)])]) for name in ("one", "two"))]
+
+    view = view_of(make_run(*suites(0.0, 0.8)), make_base(*suites(1.0, 1.0)) if based else None)
+    shown = [(case.suite, case.key.hash) for case in view.failing]
+    assert shown[:5] == [("many", "h0"), ("one", "h"), ("two", "h"), ("many", "h1"), ("many", "h2")]
+    assert (len(shown), len(set(shown)), view.failing_total) == (LISTED, LISTED, LISTED + 12)
+    (text,) = markdown.render(view)
+    assert f"(the 10 {'largest drops' if based else 'lowest scores'}, suites in turn, here" in text
 
 
 def counted(run: Run, passes: list[str], name: str) -> Run:

@@ -8,7 +8,7 @@ from posixpath import basename, join
 
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.excerpts import diff
-from scoregate.ci.report.failing import Pick
+from scoregate.ci.report.failing import Pick, in_turn
 from scoregate.ci.report.harvest import Miss, Snapshot, Where, harvest
 from scoregate.ci.report.links import source_url
 from scoregate.ci.report.talks import TalkView, talk_view
@@ -79,8 +79,13 @@ def case_views(
 
 
 def in_order(views: Iterable[FailingCase]) -> list[FailingCase]:
-    """The largest drops first; of equal ones, those of a file as they stand in it, not as they happened to finish."""
-    return sorted(views, key=lambda view: (-view.drop, *((view.origin.file, view.origin.line) if view.origin else ())))
+    """The suites in turn, the largest drops first; of equal ones, those of a file as they stand in it, not as they
+    happened to finish."""
+    return in_turn(sorted(views, key=_place), lambda view: view.suite)
+
+
+def _place(view: FailingCase) -> tuple[float | str | int, ...]:
+    return (-view.drop, *((view.origin.file, view.origin.line) if view.origin else ()))
 
 
 def tries_told(tried: Confirmation) -> str:

@@ -74,6 +74,7 @@ def _plainly(case: CaseResult, place: tuple[str, CaseKey], *, newly: bool) -> Fa
 def _heading(view: ReportView) -> Text:
     kind = "newly failing case" if view.newly else "failing case"
     order = ", the largest drops first" if view.newly else ", the lowest scores first"
+    order += ", suites in turn" if view.in_turn else ""
     return Text(f"{numbers.count(view.failing_total, kind)}{order if view.failing_total > 1 else ''}:", style="bold")
 
 

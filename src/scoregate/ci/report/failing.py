@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import chain, groupby
 from math import isnan
+from operator import itemgetter
+from typing import TypeVar
 
 from scoregate.core.case import CaseKey, Status
 from scoregate.core.columns import Columns
@@ -14,6 +18,7 @@ from scoregate.core.flips import Flip
 from scoregate.core.record import SuiteResult
 
 LISTED = 50
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +33,29 @@ class Pick:
 
 
 def picks(comparison: Comparison, limit: int = LISTED) -> list[Pick]:
-    """At most `limit` failing trials, the largest drops first; all newly failing, unless none is."""
+    """At most `limit` failing trials, suites in turn, the largest drops first; all newly failing, unless none is."""
     if comparison.newly_failing:
-        fallen = nlargest(limit, ((_fall(comparison, flip), -at) for at, flip in enumerate(comparison.newly_failing)))
-        return [_of_flip(comparison, comparison.newly_failing[-at], fall) for fall, at in fallen]
+        fallen = ((flip.suite, _fall(comparison, flip), flip) for flip in comparison.newly_failing)
+        return [_of_flip(comparison, flip, fall) for _, fall, flip in _worst(fallen, limit)]
     suites = comparison.run.suites
-    found = ((1 - _lowest(suite, row), -at, -row) for at, suite, row in _failing(suites))
-    return [Pick(-at, suites[-at].columns.key(-row), missing) for missing, at, row in nlargest(limit, found)]
+    found = ((at, 1 - _lowest(suite, row), row) for at, suite, row in _failing(suites))
+    return [Pick(at, suites[at].columns.key(row), missing) for at, missing, row in _worst(found, limit)]
+
+
+def _worst(found: Iterable[tuple[int, float, _T]], limit: int) -> list[tuple[int, float, _T]]:
+    """Of what stands suite by suite, each with its weight, the heaviest."""
+    worst = (nlargest(limit, each, key=itemgetter(1)) for _, each in groupby(found, key=itemgetter(0)))
+    return in_turn(sorted(chain(*worst), key=itemgetter(1), reverse=True), itemgetter(0))[:limit]
+
+
+def in_turn(found: Iterable[_T], of: Callable[[_T], Hashable]) -> list[_T]:
+    """The first of each group, then the second of each: no group takes all the places that a list has."""
+    seen = Counter[Hashable]()
+    turns: dict[int, list[_T]] = {}
+    for each in found:
+        turns.setdefault(seen[of(each)], []).append(each)
+        seen[of(each)] += 1
+    return [each for turn in sorted(turns) for each in turns[turn]]
 
 
 def _failing(suites: Iterable[SuiteResult]) -> Iterator[tuple[int, SuiteResult, int]]:

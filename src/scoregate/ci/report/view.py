@@ -50,9 +50,9 @@ class ReportView:
     the `notices` says what to expect. `warnings` are findings that do not count; `policy_changes` tell how the
     policy differs from the base's.
     `failing` are the newly failing cases, or, where there are none, the failing ones: the largest drops of
-    `failing_total`. `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite,
-    `base_cases` those of the base. `sides` hold the scores of both. `history` is of the runs before this one, as far
-    as they are known, oldest first.
+    `failing_total`, suites in turn. `cases` reads every trial, in the order in which they finished; `cases_of` those
+    of one suite, `base_cases` those of the base. `sides` hold the scores of both. `history` is of the runs before this
+    one, as far as they are known, oldest first.
     """
 
     context: Context
@@ -100,6 +100,11 @@ class ReportView:
     def failed(self) -> tuple[Finding, ...]:
         """The findings that do not hold, failed ones first."""
         return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether failing cases of several suites take turns."""
+        return len({case.suite for case in self.failing}) > 1
 
     @property
     def calm(self) -> bool:
