@@ -18,6 +18,7 @@ from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import open_scene
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root, voice_options
+from scoregate.cli.out_folder import check_out
 from scoregate.cli.stored import gated_settings
 from scoregate.cli.voice import Voice, stage
 
@@ -35,6 +36,7 @@ def command(runs: tuple[Path, ...], expect: int | None, voice: Voice, **flags: A
     """
     root = project_root(flags)
     settings = gated_settings(root, flags)
+    check_out(root / settings.out, root)
     legs = read_legs(_expanded(runs), expected=expect)
     run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
 

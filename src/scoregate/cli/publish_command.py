@@ -16,6 +16,7 @@ from scoregate.ci.second_stage import Published, publish_first_stage
 from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root
+from scoregate.cli.out_folder import check_out
 from scoregate.cli.stored import gated_settings
 from scoregate.cli.voice import Stage, Voice, stage
 
@@ -30,8 +31,10 @@ def command(**flags: Any) -> int:
     publish.
     """
     root = project_root(flags)
+    settings = gated_settings(root, flags)
+    check_out(root / settings.out, root)
     with stage(Voice()) as ours:
-        return anyio.run(_publish, root, gated_settings(root, flags), ours)
+        return anyio.run(_publish, root, settings, ours)
 
 
 async def _publish(root: Path, settings: Settings, ours: Stage) -> int:

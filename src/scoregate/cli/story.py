@@ -16,35 +16,22 @@ from scoregate.ci.recording import Observer
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import Find, find_all, open_ports
 from scoregate.cli.closing import close
+from scoregate.cli.out_folder import check_out
 from scoregate.cli.progress import progress
 from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.stopping import stoppable
 from scoregate.cli.telling import telling
 from scoregate.cli.voice import Stage, Voice, stage
 from scoregate.cli.watching import printed, ticking
-from scoregate.errors import UsageError
 
 
 def tell_story(settings: Settings, root: Path, voice: Voice, *, find: Find = find_all) -> int:
     """Run what `find` finds in a project, compare, judge, report; returns the exit code."""
-    _check_out(root / settings.out, root)
+    check_out(root / settings.out, root)
     with stage(voice) as ours:
         outcome = anyio.run(_gate, settings, root, ours, find)
         close(outcome, root / settings.out, ours)
     return outcome.exit_code
-
-
-def _check_out(out: Path, root: Path) -> None:
-    """Reports go to a folder of their own: never over what a project or its surroundings hold.
-
-    Raises:
-        UsageError: the folder holds the project, or where we are.
-    """
-    if any(here.resolve().is_relative_to(out.resolve()) for here in (root, Path.cwd())):
-        raise UsageError(
-            f"reports cannot go to {out.resolve()}: it holds the project or the working directory",
-            advice="Name a folder of their own with --out, such as scoregate-out.",
-        )
 
 
 async def _gate(settings: Settings, root: Path, ours: Stage, find: Find) -> Outcome:

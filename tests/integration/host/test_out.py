@@ -1,0 +1,63 @@
+"""Where reports go: a folder of their own, in which nothing of anybody else's is lost."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+from tests.integration.host.conftest import Project, suite
+
+RUN = ("run", "--baseline", "none")
+
+
+@pytest.mark.parametrize("out", [".", ".."])
+@pytest.mark.parametrize("command", ["run", "exec", "merge", "testset run"])
+def test_reports_never_go_over_the_project(project: Project, command: str, out: str) -> None:
+    project.write("evals/demo.py", suite())
+    project.write("tests.csv", "prompt_content\nHow?\n")
+    assert project.scoregate(*RUN).exit_code == 0
+    leg = shutil.copytree(project.root / "scoregate-out/run", project.root / "leg")
+    words = {"exec": ["--", sys.executable, "evals/demo.py"], "merge": [str(leg)]}.get(command, [])
+    words = ["tests.csv", "--endpoint", "os:getcwd"] if command == "testset run" else words
+    before = sorted(path.name for path in project.root.iterdir())
+    ran = project.scoregate(*command.split(), "--out", out, *words)
+    assert ran.exit_code == 2, ran.output
+    assert "it holds the project" in ran.output
+    assert sorted(path.name for path in project.root.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["report.html", "comment.md", "junit.xml", "result.json", "run/run.json"])
+def test_a_file_that_somebody_else_wrote_is_not_lost(project: Project, name: str) -> None:
+    project.write("evals/demo.py", suite())
+    theirs = project.write(f"site/{name}", "{}")
+    ran = project.scoregate(*RUN, "--out", "site")
+    assert ran.exit_code == 2, ran.output
+    assert f"{name} there would be lost" in " ".join(ran.output.split())
+    assert "--out" in ran.output
+    assert [path for path in (project.root / "site").rglob("*") if path.is_file()] == [theirs]
+    assert theirs.read_text() == "{}"
+
+
+def test_a_folder_that_holds_something_else_takes_reports_beside_it(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    other = project.write("site/index.html", "theirs")
+    assert project.scoregate(*RUN, "--out", "site").exit_code == 0
+    assert other.read_text() == "theirs"
+    assert (project.root / "site/report.html").exists()
+
+
+@pytest.mark.parametrize("lost", ["run", "result.json", "damaged"])
+def test_reports_of_an_earlier_run_give_way(project: Project, lost: str) -> None:
+    project.write("evals/demo.py", suite())
+    ran = project.scoregate(*RUN)
+    if lost == "damaged":
+        record = ran.out / "run" / "run.json"
+        record.write_bytes(record.read_bytes()[:100])
+        (ran.out / "result.json").write_text("")
+    elif lost == "run":
+        shutil.rmtree(ran.out / "run")
+    else:
+        (ran.out / "result.json").unlink()
+    again = project.scoregate(*RUN)
+    assert again.exit_code == 0, again.output
