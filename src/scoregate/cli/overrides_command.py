@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from scoregate.cli.choices import check_overrides
 from scoregate.cli.listing import say
 from scoregate.cli.people import chosen, show, speaker
 from scoregate.cli.people_commands import export_command, import_command, remove_command
@@ -47,7 +48,10 @@ def list_(evaluator: str | None, as_json: bool) -> None:
 @click.option("--comment", default="", metavar="TEXT")
 @click.option("--by", metavar="NAME", help="Who says so; default: git's user.name.")
 def add(evaluator: str, original: float, score: float, given: str, output: str, comment: str, by: str | None) -> None:
-    """Correct the score that EVALUATOR gave to an output. Your later word on the same output replaces an earlier."""
+    """Correct the score that EVALUATOR gave to an output. Your later word on the same output replaces an earlier.
+
+    Where the last run knows what the judge chooses among, yours is one of these.
+    """
     override = EvaluationOverride(
         original,
         score,
@@ -55,13 +59,14 @@ def add(evaluator: str, original: float, score: float, given: str, output: str, 
         [EvaluationOverrideField("output", "output", output)],
         [EvaluationOverrideComment("", "", comment)] if comment else [],
     )
+    check_overrides(evaluator, [override])
     store = open_store()
     add_override(store, evaluator, override, by=speaker(by))
     say(f"written to {store.where(OVERRIDES, (evaluator,))}")
 
 
 command.add_command(remove_command(OVERRIDES))
-command.add_command(import_command(OVERRIDES, _KEYS))
+command.add_command(import_command(OVERRIDES, _KEYS, check=check_overrides))
 command.add_command(export_command(OVERRIDES))
 
 

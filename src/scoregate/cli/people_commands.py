@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,8 +20,18 @@ S = TypeVar("S", bound=Said)
 _REMOVE = "Take away those of EVALUATOR with these IDs, all or none. `list` shows ids; their unique beginnings will do."
 
 
-def import_command(kind: Kind[S], columns: str) -> click.Command:
-    """The command `import`; `columns` tells which there may be."""
+def _nothing_wrong(_evaluator: str, _items: Sequence[Said]) -> None:
+    """Nobody knows better."""
+
+
+def import_command(
+    kind: Kind[S], columns: str, *, check: Callable[[str, Sequence[S]], None] = _nothing_wrong
+) -> click.Command:
+    """The command `import`.
+
+    Args:
+        columns: tells which there may be. check: raises where something in a file cannot be said of an evaluator.
+    """
 
     @click.command(
         "import",
@@ -33,6 +44,7 @@ def import_command(kind: Kind[S], columns: str) -> click.Command:
     def command(evaluator: str, file: str) -> None:
         table = _is_table(file)
         items = imported(_bytes(file), kind, origin="standard input" if file == "-" else file, table=table)
+        check(evaluator, items)
         store = open_store()
         kept = keep(store, kind, (evaluator,), items)
         where = store.where(kind, (evaluator,))

@@ -11,13 +11,12 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.override import EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.core.parts import Choice
 from scoregate.core.record import SuiteResult
-from scoregate.errors import UsageError
 from scoregate.review.battles import digest, text_of
+from scoregate.review.choosing import chosen_score
 from scoregate.store import Override
 
 Fields = tuple[EvaluationOverrideField, ...]
 _MOST_GUESSED = 7
-_NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +50,12 @@ class Judged:
         """
         return Override(
             original_score=self.score,
-            override_score=self._checked(score),
+            override_score=chosen_score(score, self.score, self.choices, evaluator=self.evaluator),
             input_fields=self.inputs,
             output_fields=self.outputs,
             comments=tuple(comments),
             by=by,
         )
-
-    def _checked(self, score: float) -> float:
-        """The score as the judge itself would give it."""
-        known = [*self.choices, Choice(self.score)] if self.choices else [Choice(score)]
-        if found := [each.value for each in known if abs(each.value - score) <= _NEAR]:
-            return found[0]
-        told = ", ".join(f"{each.value:g} ({each.name})" if each.name else f"{each.value:g}" for each in self.choices)
-        raise UsageError(f"score: {self.evaluator} chooses among {told}, and {score:g} is none of them")
 
 
 def judged_key(evaluator: str, override: Override) -> str:

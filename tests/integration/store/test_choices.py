@@ -1,0 +1,83 @@
+"""Corrections by hand, held against what the judge of the last run can say."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from tests.integration.store.conftest import Project
+
+JUDGE = {"id": "tone", "choices": [{"value": 1, "name": "Kind"}, {"value": 0.5}, {"value": 0, "name": "Rude"}]}
+TELL = """
+import json, os, pathlib, sys
+events = [{{"type": "suite_started", "suite": "demo", "evaluators": {evaluators}}}]
+events += [{{"type": "case_started", "suite": "demo", "case": "a"}}]
+events += [{{"type": "scored", "suite": "demo", "case": "a", "evaluator": "tone", "score": 1}}]
+events += [{{"type": "case_finished", "suite": "demo", "case": "a"}}, {{"type": "suite_finished", "suite": "demo"}}]
+lines = "".join(json.dumps(event) + chr(10) for event in events)
+(pathlib.Path(os.environ["SCOREGATE_EVENTS"]) / "log.jsonl").write_text(lines)
+"""
+
+
+def ran(project: Project, *evaluators: object) -> None:
+    (project.root / "tell.py").write_text(TELL.format(evaluators=list(evaluators)))
+    done = project.scoregate("exec", "--baseline", "none", "--", sys.executable, "tell.py")
+    assert done.returncode == 0, done.stderr
+
+
+def add(project: Project, original: str, score: str) -> tuple[int, str]:
+    words = ("--original", original, "--score", score, "--output", "Hi.")
+    done = project.scoregate("overrides", "add", "tone", *words)
+    return done.returncode, done.stdout + done.stderr
+
+
+def kept(project: Project) -> list[float]:
+    found = json.loads(project.scoregate("overrides", "list", "--json").stdout)
+    return sorted(item["override_score"] for item in found)
+
+
+def test_what_the_judge_cannot_say_is_refused(project: Project) -> None:
+    ran(project, JUDGE)
+    code, told = add(project, "1", "0.3")
+    assert code == 2
+    assert "tone chooses among 1 (Kind), 0.5, 0 (Rude), and 0.3 is none of them" in " ".join(told.split())
+    assert kept(project) == []
+    assert add(project, "1", "0.5")[0] == 0
+    assert kept(project) == [0.5]
+
+
+def test_a_score_of_a_judge_that_had_other_choices_is_taken_with_a_note(project: Project) -> None:
+    ran(project, JUDGE)
+    code, told = add(project, "0.8", "0.3")
+    assert code == 0
+    assert "corrected are also scores of 0.8" in " ".join(told.split())
+    assert kept(project) == [0.3]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "-"])
+def test_a_file_with_one_of_them_imports_nothing(project: Project, name: str) -> None:
+    ran(project, JUDGE)
+    scores = (0, 0.7, 0.5, 0.2)
+    fields = [[{"id": "output", "name": "output", "value": str(score)}] for score in scores]
+    rows = zip(scores, fields, strict=True)
+    items = ({"original_score": 1, "override_score": score, "output_fields": said} for score, said in rows)
+    lines = "".join(f"{json.dumps(item)}\n" for item in items)
+    table = "original_score,override_score,output\n" + "".join(f"1,{score},said {score}\n" for score in scores)
+    (project.root / "a.csv").write_text(table)
+    done = project.scoregate("overrides", "import", "tone", name, text=lines.encode())
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert "number 2: score: tone chooses among" in told
+    assert "number 4:" in told
+    assert "number 3:" not in told
+    assert kept(project) == []
+
+
+@pytest.mark.parametrize("evaluators", [[{"id": "tone"}], [{"id": "other", "choices": JUDGE["choices"]}], None])
+def test_where_its_choices_are_not_known_any_score_is_taken(project: Project, evaluators: list[object] | None) -> None:
+    if evaluators is not None:
+        ran(project, *evaluators)
+    code, told = add(project, "1", "0.3")
+    assert (code, "chooses" in told) == (0, False)
+    assert kept(project) == [0.3]
