@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 import click
 
-from scoregate.ci.archive import RUN_FILE, read_head, run_folder
+from scoregate.ci.archive import RUN_FILE, read_head, read_run, run_folder
 from scoregate.cli.listing import say
 from scoregate.cli.options import project_root, settings_of
 from scoregate.cli.pages import page_options, show_page
-from scoregate.errors import UsageError
+from scoregate.errors import RecordError, StoreError, UsageError
 
 _PATH = click.Path(path_type=Path)
 
@@ -31,13 +32,16 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
     from scoregate.viewing.app import app_of
     from scoregate.viewing.made import Press
     from scoregate.viewing.shelf import Shelf
+    from scoregate.viewing.since import Since
 
     root = project_root()
     places = _there(runs) or [root / settings_of(root, {}).out]
     base = None if baseline is None else _readable(baseline)
     _tell_of_damage(places, named=bool(runs))
-    with closing(Press(partial(_render, root), partial(_state, root))) as press:
-        page = partial(app_of, Shelf(places, press, base))
+    state = partial(_state, root)
+    since = Since(partial(_since, root), state)
+    with closing(Press(partial(_render, root), state)) as press:
+        page = partial(app_of, Shelf(places, press, base, since))
         show_page(page, "view", invitation="Look at this address; Ctrl-C ends it:", port=port, opens=opens)
 
 
@@ -73,6 +77,17 @@ def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
 
     outcome = rejudged(run, base, gated_settings(root, {}))
     return html.render(view_of(outcome))
+
+
+def _since(root: Path, run: Path, moment: float) -> int:
+    """How many verdicts a page of a run does not have that was made then; none where they cannot be read."""
+    from scoregate.store import open_store
+    from scoregate.store.counting import decided_since
+
+    try:
+        return decided_since(datetime.fromtimestamp(moment, UTC), partial(read_run, run), open_store(root))
+    except (RecordError, StoreError):
+        return 0
 
 
 def _state(root: Path) -> object:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 
 from scoregate.core.case import CaseResult
@@ -48,10 +49,7 @@ def counting(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:
 
     @cache
     def read(evaluator: str) -> dict[str, list[Verdict]]:
-        by_case = defaultdict(list)
-        for verdict in verdicts(opened(), evaluator):
-            by_case[verdict.case].append(verdict)
-        return by_case
+        return _by_case(verdicts(opened(), evaluator))
 
     def said(evaluator: str) -> dict[str, list[Verdict]]:
         """Of others nothing is kept: a run that somebody made up may name any number of them."""
@@ -68,9 +66,43 @@ def counting(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:
     return counted
 
 
+def decided_since(moment: datetime, read: Callable[[], Run], store: Store) -> int:
+    """How many of the battles that waited when a run ended have another outcome by now than they had at a moment.
+
+    Args:
+        read: reads the run; not called where nobody has said anything since.
+
+    Raises:
+        StoreError: people's verdicts cannot be read.
+    """
+    said = {shelf[0]: _by_case(verdicts(store, shelf[0])) for shelf in store.shelves(VERDICTS)}
+    fresh = {(name, case) for name, cases in said.items() for case, about in cases.items() if _later(about, moment)}
+    return sum(
+        _outcome(case, contest, about := said[name][case.hash])
+        is not _outcome(case, contest, [each for each in about if not _later([each], moment)])
+        for case in (read().cases if fresh else ())
+        for name, contest in case.contests.items()
+        if name in case.pending and (name, case.hash) in fresh
+    )
+
+
+def _by_case(said: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+    by_case = defaultdict(list)
+    for verdict in said:
+        by_case[verdict.case].append(verdict)
+    return by_case
+
+
+def _later(said: Iterable[Verdict], moment: datetime) -> bool:
+    return any(each.created_at is not None and each.created_at > moment for each in said)
+
+
+def _outcome(case: CaseResult, contest: Contest, said: Iterable[Verdict]) -> Winner | None:
+    return verdict_on(said, case.hash, baseline=contest.baseline, challenger=contest.challenger)
+
+
 def _judged(case: CaseResult, contest: Contest, said: dict[str, list[Verdict]]) -> Evaluation | None:
-    about = said.get(case.hash, ())
-    winner = verdict_on(about, case.hash, baseline=contest.baseline, challenger=contest.challenger)
+    winner = _outcome(case, contest, said.get(case.hash, ()))
     return None if winner is None else evaluation_of(contest, winner)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +15,8 @@ from scoregate.ci.report.text import name, one_line
 from scoregate.core.case import Status
 from scoregate.viewing.found import Found, find_live, find_runs
 from scoregate.viewing.made import Press
-from scoregate.viewing.written import is_written, open_written
+from scoregate.viewing.since import Since
+from scoregate.viewing.written import open_written, written_at
 
 AS_REPORTED, NOTHING = "reported", "nothing"
 _MESSAGE = 200
@@ -28,18 +29,20 @@ class Shelf:
     Args:
         baseline: where the run is that others are held against unless somebody chooses; None where they are shown
             as they were reported.
+        since: counts what people have said of a run since it was reported.
     """
 
     places: Sequence[Path]
     press: Press
     baseline: Path | None = None
+    since: Since = field(default_factory=Since)
 
     def state(self) -> dict[str, Any]:
         """Every run that can be shown, the newest first, and the one that is being made."""
         live = find_live(self.places)
         base = self._baseline()
         return {
-            "runs": [_told(run) for run in self._runs()],
+            "runs": [self._told(run) for run in self._runs()],
             "live": None if live is None else asdict(live),
             "baseline": None if base is None else base.key,
         }
@@ -75,8 +78,13 @@ class Shelf:
     def _baseline(self) -> Found | None:
         return next(iter(find_runs([self.baseline])), None) if self.baseline else None
 
+    def _told(self, run: Found) -> dict[str, Any]:
+        made = written_at(run)
+        since = 0 if made is None else self.since.of(run, made)
+        return {**_about(run), "reported": made is not None, "since": since}
 
-def _told(run: Found) -> dict[str, Any]:
+
+def _about(run: Found) -> dict[str, Any]:
     head = run.head
     return {
         "key": run.key,
@@ -88,7 +96,6 @@ def _told(run: Found) -> dict[str, Any]:
         "dirty": head.dirty,
         "complete": head.complete,
         "place": name(run.folder.name),
-        "reported": is_written(run),
         **_counts(head),
     }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import httpx
+from playwright.sync_api import expect
 from tests.integration.review.conftest import Maker, reviewed  # noqa: F401 (a fixture)
-from tests.integration.view.conftest import Place
+from tests.integration.view.conftest import Looker, Place, browser, look  # noqa: F401 (fixtures)
 from tests.integration.view.test_safety import entered
 
 
@@ -17,3 +19,37 @@ def test_verdicts_are_counted_in_without_a_new_start(reviewed: Maker) -> None:  
         assert said.exit_code == 0, said.output
         assert "<dt>Waiting</dt>" not in client.get(f"/report/{key}/nothing").text
         assert "<dt>Waiting</dt>" in client.get(f"/report/{key}/reported").text
+
+
+def said_since(client: httpx.Client) -> int:
+    (told,) = client.get("/state").json()["runs"]
+    assert told["reported"]
+    return int(told["since"])
+
+
+def judge(run: Maker, winner: str, *, by: str = "Ann", challenger: str = "new a") -> None:
+    words = ("--case", "a", "--baseline", "old a", "--challenger", challenger, "--winner", winner, "--by", by)
+    said = run.project.scoregate("verdicts", "add", "better", *words)
+    assert said.exit_code == 0, said.output
+
+
+def test_a_page_says_how_many_verdicts_since_are_not_in_it(reviewed: Maker) -> None:  # noqa: F811
+    run = reviewed("a", "b")
+    with Place(run.project).viewing() as address, entered(address) as client:
+        assert said_since(client) == 0
+        judge(run, "challenger", challenger="of another run")
+        assert said_since(client) == 0
+        judge(run, "challenger")
+        assert said_since(client) == 1
+        judge(run, "challenger", by="Bob")
+        assert said_since(client) == 1, "it is the outcome that counts"
+
+
+def test_the_list_says_so(reviewed: Maker, look: Looker) -> None:  # noqa: F811
+    run = reviewed("a", "b")
+    with Place(run.project).viewing() as address:
+        page = look(address)
+        chosen = page.get_by_role("combobox", name="held against").locator("option:checked")
+        expect(chosen).to_have_text("as it was reported")
+        judge(run, "challenger")
+        expect(chosen).to_have_text("as it was reported; 1 verdict since is not in it")

@@ -1,7 +1,7 @@
 // The two lists: which run is shown, and what it is held against.
 
 import { h } from "./elements.js";
-import { runName } from "./words.js";
+import { count, runName } from "./words.js";
 
 const form = document.getElementById("choice");
 const AS_REPORTED = "reported";
@@ -47,10 +47,14 @@ export function usual(run, state) {
   return run.reported && !state.baseline ? AS_REPORTED : NOTHING;
 }
 
+function asReported({ since }) {
+  return since ? `as it was reported; ${count(since, "verdict")} since ${since === 1 ? "is" : "are"} not in it` : "as it was reported";
+}
+
 export function draw(state, run, against) {
   form.hidden = !state.runs.length;
   const all = state.runs.map((each) => [each.key, runName(each)]);
-  const words = [run?.reported && [AS_REPORTED, "as it was reported"], [NOTHING, "nothing"]].filter(Boolean);
+  const words = [run?.reported && [AS_REPORTED, asReported(run)], [NOTHING, "nothing"]].filter(Boolean);
   const lists = { run: [!run && ["", "the one that is running"], ...all].filter(Boolean), against: [...words, ...all.filter(([key]) => key !== run?.key)] };
   form.elements.against.closest("label").hidden = !run;
   const drawn = JSON.stringify([lists, run?.key, against]);

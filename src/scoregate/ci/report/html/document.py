@@ -41,6 +41,7 @@ def _top(view: ReportView, found: Sequence[Entry]) -> dict[str, Any]:
     rows = view.rows[:ROWS]
     return {
         "view": view,
+        "made": int(view.context.generated_at),
         "totals": view.totals,
         "total": len(found),
         "style": assets.style(),
