@@ -152,6 +152,15 @@ async def test_claims_of_further_tries_are_not_believed(stage: Stage) -> None:
     assert published.outcome.verdict.conclusion is Conclusion.FAILED
 
 
+@pytest.mark.parametrize("ours", [False, True])
+async def test_only_this_job_says_that_a_part_of_the_project_was_run(stage: Stage, ours: bool) -> None:
+    settings = {"suites": {"elsewhere": {"min_pass_rate": 0.5}}, **({"paths": ("evals/demo.py",)} if ours else {})}
+    (published,) = await stage.publish(record(narrowed=True), settings=settings)
+    assert published.outcome is not None, published.problem
+    expected = Conclusion.PASSED if ours else Conclusion.UNMEASURABLE
+    assert published.outcome.verdict.conclusion is expected
+
+
 async def test_text_is_text_wherever_it_stands(stage: Stage) -> None:
     texts = [text for text in HOSTILE if text.strip()]
     suites = [
