@@ -35,20 +35,26 @@ class Traces:
             JudgmentValidationError: it cannot be read, or is none such.
         """
         try:
-            text = Path(file_path).read_text(encoding="utf-8")
+            text = Path(file_path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeError) as error:
             raise JudgmentValidationError(f"{file_path} cannot be read: {error}") from None
         return [self.add(trace) for trace in from_otlp(text, origin=str(file_path))]
 
-    def save_as_otlp(self, trace_ids: Iterable[str], file_path: str | Path) -> Path:
-        """Write traces to a file of OTLP JSON.
+    def save_as_otlp(self, traces: Iterable[str | Trace], file_path: str | Path) -> Path:
+        """Write traces to a file of OTLP JSON: those of the store by their ids, those of a run's rows as they are.
 
         Raises:
             JudgmentValidationError: there is no trace of an id. OSError: it cannot be written.
         """
-        found = {trace_id: self.get(trace_id) for trace_id in trace_ids}
-        if missing := [trace_id for trace_id, trace in found.items() if trace is None]:
-            raise JudgmentValidationError(f"there is no trace {missing[0]!r:.60}")
+        found = [each if isinstance(each, Trace) else self._kept(each) for each in traces]
         path = Path(file_path)
-        path.write_text(json.dumps(to_otlp(trace for trace in found.values() if trace)) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(to_otlp(found)) + "\n", encoding="utf-8")
         return path
+
+    def _kept(self, trace_id: str) -> Trace:
+        if (found := self.get(trace_id)) is None:
+            raise JudgmentValidationError(
+                f"there is no trace {trace_id!r:.60} in the store",
+                advice="That of a run's row is row.trace: give it in the place of its id, or client.traces.add it.",
+            )
+        return found

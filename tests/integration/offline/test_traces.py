@@ -192,6 +192,15 @@ def test_traces_go_out_and_in_as_otlp_json(client: Client, made: Trace, tmp_path
     assert other.traces.add_from_otlp(path) == [made.trace_id, "a" * 32]
 
 
+def test_the_traces_of_a_run_go_out_as_they_are(client: Client, made: Trace, tmp_path: Path) -> None:
+    stranger = Trace("b" * 32, made.spans)
+    path = client.traces.save_as_otlp([stranger, made.trace_id], tmp_path / "traces.json")
+    path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert Client(store=tmp_path / "other").traces.add_from_otlp(path) == ["b" * 32, made.trace_id]
+    with pytest.raises(JudgmentValidationError, match="no trace 'cc' in the store"):
+        client.traces.save_as_otlp(["cc"], path)
+
+
 def test_values_of_every_type_survive(client: Client, tmp_path: Path) -> None:
     attributes = {"a": 1, "b": 2.5, "c": True, "d": ["x", 1], "e": {"f": "g"}, "h": 2**62}
     events = ({"name": "e", "time_ns": 5, "attributes": {"k": "v"}},)
