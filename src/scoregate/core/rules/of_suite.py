@@ -44,7 +44,7 @@ def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
         "error rate",
         Conclusion.UNMEASURABLE if rate > limit else Conclusion.PASSED,
         f"{len(bad):,} of {len(columns):,} cases ({percent(rate)})",
-        f"≤ {limit:.1%}",
+        f"≤ {_share(limit)}",
         judged.limits.where("max_error_rate"),
         judged.suite.label,
         bound=limit,
@@ -62,7 +62,7 @@ def pass_rate(judged: JudgedSuite) -> Iterator[Finding]:
         "pass rate",
         Conclusion.FAILED if rate < limit else Conclusion.PASSED,
         f"{passed:,} of {passed + failed:,} cases ({percent(rate)})",
-        f"≥ {limit:.1%}",
+        f"≥ {_share(limit)}",
         judged.limits.where("min_pass_rate"),
         judged.suite.label,
         bound=limit,
@@ -72,6 +72,21 @@ def pass_rate(judged: JudgedSuite) -> Iterator[Finding]:
 def percent(rate: float) -> str:
     """A rate in [0, 1] as `91.5%`; all and none are said only of all and of none."""
     return f"{rate if rate in (0, 1) else min(max(rate, 0.001), 0.999):.1%}"
+
+
+def _share(limit: float) -> str:
+    return f"{_digits(100 * limit, 1)}%"
+
+
+def _digits(limit: float, least: int) -> str:
+    """As many decimals as it has, from `least` to six."""
+    return max(f"{limit:.{least}f}", f"{limit:.6f}".rstrip("0"), key=len)
+
+
+def _mean(mean: float, limit: float) -> str:
+    """As many digits as it takes to stand on its side of the limit."""
+    told = [f"{mean:.{digits}f}" for digits in (3, 4, 6)]
+    return next((text for text in told if (float(text) >= limit) == (mean >= limit)), told[-1])
 
 
 def min_score(judged: JudgedSuite) -> Iterator[Finding]:
@@ -85,8 +100,8 @@ def min_score(judged: JudgedSuite) -> Iterator[Finding]:
         yield Finding(
             "mean score",
             Conclusion.UNMEASURABLE if mean is None else reached,
-            "no score" if mean is None else f"{mean:.3f}",
-            f"≥ {limit:.2f}",
+            "no score" if mean is None else _mean(mean, limit),
+            f"≥ {_digits(limit, 2)}",
             judged.limits.where(f"min_score.{glob}", "min_score"),
             judged.suite.label,
             name,

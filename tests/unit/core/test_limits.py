@@ -1,4 +1,4 @@
-"""What a suite took, held to absolute limits: nothing passes on a part of its cost."""
+"""Absolute limits as they are told: a value never seems to be on the other side, and no part of a cost passes."""
 
 from __future__ import annotations
 
@@ -54,3 +54,15 @@ def test_models_without_a_price_are_known(usage: Usage, models: set[str]) -> Non
     columns = Columns()
     columns.add(CaseResult(suite=0, hash="c", usage=usage))
     assert columns.unpriced == models
+
+
+@pytest.mark.parametrize(
+    ("score", "limit", "value", "bound"),
+    [(0.8496, 0.85, "0.8496", "≥ 0.85"), (1 / 3, 0.3335, "0.333", "≥ 0.3335"), (0.9, 0.85, "0.900", "≥ 0.85")],
+)
+def test_a_mean_stands_on_its_side_of_the_limit(score: float, limit: float, value: str, bound: str) -> None:
+    policy = Policy(Limits(min_score={"e": limit}, min_pass_rate=0.6667))
+    found = judge(compare(run_of(Told({"c": {"e": score}})), None), policy).findings
+    told = {one.rule: (one.value, one.limit) for one in found}
+    assert told["mean score"] == (value, bound)
+    assert told["pass rate"][1] == "≥ 66.67%"
