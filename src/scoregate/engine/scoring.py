@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 from collections import deque
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -178,7 +177,7 @@ class Pool:
     def _call(self, trial: Trial) -> Any:
         if trial.hook_results is None:
             return self.scorer.score(trial.case.value, trial.output)
-        return functools.partial(self.scorer.score, hook_results=trial.hook_results)(trial.case.value, trial.output)
+        return partial(self.scorer.score, hook_results=trial.hook_results)(trial.case.value, trial.output)
 
     def _tell(self, trial: Trial, result: Any, meter: Meter) -> None:
         name = self.scorer.info.id

@@ -49,8 +49,8 @@ def find_runs(places: Iterable[Path]) -> list[Found]:
 
 def find_damaged(places: Iterable[Path]) -> list[RecordError]:
     """What is wrong with those that cannot be read, in the folders that `find_runs` looks into."""
-    folders = [folder for folder in islice(_folders(places), _MOST_FOLDERS) if stamp_of(folder / RUN_FILE) is not None]
-    return [error for folder in folders if (error := _damage(folder / RUN_FILE)) is not None]
+    heads = map(_head_in, islice(_folders(places), _MOST_FOLDERS))
+    return [head for head in heads if isinstance(head, RecordError)]
 
 
 def find_live(places: Iterable[Path]) -> Live | None:
@@ -88,21 +88,19 @@ def _is_whole(name: str) -> bool:
 
 
 def _run_in(folder: Path) -> Found | None:
+    head = _head_in(folder)
+    return Found(sha256(head.id.encode()).hexdigest()[:12], folder, head) if isinstance(head, RunHead) else None
+
+
+def _head_in(folder: Path) -> RunHead | RecordError | None:
+    """That of the run in a folder, or why it cannot be read; None where there is none."""
     stamp = stamp_of(folder / RUN_FILE)
-    head = None if stamp is None else _head(folder / RUN_FILE, stamp)
-    return None if head is None else Found(sha256(head.id.encode()).hexdigest()[:12], folder, head)
+    return None if stamp is None else _head(folder / RUN_FILE, stamp)
 
 
 @lru_cache(maxsize=2 * _MOST_RUNS)
-def _head(path: Path, stamp: Stamp) -> RunHead | None:  # noqa: ARG001
-    with suppress(RecordError):
-        return read_head(path)
-    return None
-
-
-def _damage(path: Path) -> RecordError | None:
+def _head(path: Path, stamp: Stamp) -> RunHead | RecordError:  # noqa: ARG001
     try:
-        read_head(path)
+        return read_head(path)
     except RecordError as error:
         return error
-    return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests.integration.opening import Opener
 from tests.integration.page.test_access import needs_axe, violations
 from tests.integration.review.conftest import HOSTILE, Maker
 
@@ -180,15 +180,9 @@ def test_axe_finds_nothing_beside_judges(reviewed: Maker, browser: Browser, them
 
 def test_a_browser_is_opened_where_asked_at_the_port_that_was_named(reviewed: Maker) -> None:
     place = reviewed("one")
-    shown = place.project.root / "shown"
-    opener = place.project.write("opener", f'#!/bin/sh\necho "$1" > {shown}.partial && mv {shown}.partial {shown}\n')
-    opener.chmod(0o755)
-    with place.reviewing("--open", BROWSER=str(opener)) as address:
-        for _ in range(400):
-            if shown.exists():
-                break
-            time.sleep(0.05)
-        assert httpx.get(shown.read_text(encoding="utf-8").strip()).status_code == 200
+    opener = Opener(place.project)
+    with place.reviewing("--open", BROWSER=str(opener.path)) as address:
+        assert httpx.get(opener.address(looks=400)).status_code == 200
         port = address.split(":")[2].partition("/")[0]
         taken = place.project.scoregate("review", str(place.run), "--port", port)
     assert taken.exit_code == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from playwright.sync_api import expect
+from tests.integration.opening import Opener
 from tests.integration.review.conftest import HOSTILE
 from tests.integration.view.conftest import Looker, Place
 
@@ -51,15 +51,9 @@ def test_a_ticket_lets_in_once_and_the_token_always() -> None:
 
 def test_a_browser_is_opened_with_a_ticket_that_lets_in_once(place: Place) -> None:
     """Others can read the words that a browser was started with."""
-    shown = place.root / "shown"
-    browser = place.project.write("browser", f'#!/bin/sh\necho "$1" > {shown}.partial && mv {shown}.partial {shown}\n')
-    browser.chmod(0o755)
-    with place.viewing("--open", BROWSER=str(browser)) as address:
-        for _ in range(1_000):
-            if shown.exists():
-                break
-            time.sleep(0.05)
-        ticket = shown.read_text(encoding="utf-8").strip()
+    opener = Opener(place.project)
+    with place.viewing("--open", BROWSER=str(opener.path)) as address:
+        ticket = opener.address(looks=1_000)
         assert ticket != address
         assert [httpx.get(each).status_code for each in (ticket, ticket, address, address)] == [200, 403, 200, 200]
 
