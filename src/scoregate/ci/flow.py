@@ -104,7 +104,14 @@ def _cut_short(run: Run, ports: Ports) -> Run:
 def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
     """Compare a run with its base and apply the policy; nothing is run."""
     policy, changes = chosen_policy(settings, baseline.run)
-    comparison = compare(run, baseline.run, baseline.note, pool=baseline.pool, criteria=policy.criteria)
+    comparison = compare(
+        run,
+        baseline.run,
+        baseline.note,
+        pool=baseline.pool,
+        criteria=policy.criteria,
+        criteria_of=policy.criteria_of,
+    )
     return Outcome(comparison, judge(comparison, policy, policy_changes=changes))
 
 

@@ -25,8 +25,8 @@ class Columns:
     `labels` counts, by evaluator, what was said without a score. `answers` names, by evaluator and row, the stored
     answers that a score was made from, where all are known; `cached` rows were not run but read. `contested` counts
     those of the `pending` evaluations for which people have two outputs to choose between. `silent` counts, by
-    evaluator, the `unscored` trials: those in which it returned None. `unpriced` names models whose tokens are in no
-    cost.
+    evaluator, the `unscored` trials: those in which it returned None. `deferred` are the rows, by evaluator, in which
+    it gave a label, or waits for people, instead of giving a score. `unpriced` names models whose tokens have no price.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -47,6 +47,7 @@ class Columns:
     cached: set[int] = field(default_factory=set)
     unscored: int = 0
     silent: dict[str, int] = field(default_factory=dict)
+    deferred: dict[str, array[int]] = field(default_factory=dict)
     pending: int = 0
     contested: int = 0
     unpriced: set[str] = field(default_factory=set)
@@ -77,6 +78,9 @@ class Columns:
         self.unscored += len(case.unscored)
         self._add_silent(case.unscored)
         self.pending += len(case.pending)
+        for name in (*case.pending, *case.labels):
+            if name in self.deferred or len(self.deferred) < _MOST_SILENT:
+                self.deferred.setdefault(name, array("l")).append(row)
         self.contested += sum(name in case.contests for name in case.pending)
         if case.usage is not None and case.usage.cached:
             self.cached.add(row)

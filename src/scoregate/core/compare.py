@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from scoregate.core.case import Status
 from scoregate.core.criteria import Criteria
 from scoregate.core.fingerprints import what_changed
 from scoregate.core.flips import Flip, flips
 from scoregate.core.record import Run, SuiteResult
-from scoregate.core.rows import Row, labelled
-from scoregate.core.suite_rows import new_rows, quantity_rows, removed_rows, score_rows
+from scoregate.core.rows import Row, label_rows
+from scoregate.core.suite_rows import Extras, new_rows, quantity_rows, removed_rows, score_rows
+
+CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +50,36 @@ class Comparison:
 
 
 def compare(
-    run: Run, base: Run | None, note: str = "", *, pool: Sequence[Run] = (), criteria: Criteria | None = None
+    run: Run,
+    base: Run | None,
+    note: str = "",
+    *,
+    pool: Sequence[Run] = (),
+    criteria: Criteria | None = None,
+    criteria_of: CriteriaOf | None = None,
 ) -> Comparison:
     """Hold a run against its base.
 
     Args:
         run: what is judged. base: what it is held against; None where there is nothing.
         note: says what the base is, or why there is none.
-        pool: more runs of the base's commit, whose scores count as repeats of its.
+        pool: more runs of the base's commit, whose scores count as repeats of its; runs of another are left out.
         criteria: by what measure differences count.
+        criteria_of: the same for one suite, where suites differ in how many errors and lost scores they may have.
     """
     criteria = criteria or Criteria()
+    of_suite = criteria_of or (lambda _: criteria)
+    pool = [each for each in pool if base is not None and each.commit == base.commit]
     if base is None:
         fresh = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
         return Comparison(run, rows=tuple(fresh), base_note=note)
     pairs = tuple(_paired(run.suites, base.suites))
-    olds = {at: _pooled(base.suites[base_at], _with_extras(base, pool)) for at, base_at in pairs}
+    olds = {at: _pooled(base.suites[base_at], pool) for at, base_at in pairs}
     return Comparison(
         run,
         base,
-        rows=tuple(labelled(list(_rows(run, base, olds, criteria=criteria)), criteria)),
-        quantities=tuple(labelled(list(_quantities(run, olds, criteria)), criteria)),
+        rows=tuple(label_rows(list(_rows(run, base, olds, criteria=of_suite)), criteria)),
+        quantities=tuple(label_rows(list(_quantities(run, olds, criteria)), criteria)),
         newly_failing=tuple(flips(run, base, pairs, to=Status.FAILED)),
         newly_passing=tuple(flips(run, base, pairs, to=Status.PASSED)),
         gone=tuple(old.label for at, old in enumerate(base.suites) if at not in {b for _, b in pairs}),
@@ -90,14 +102,18 @@ def _same_evaluators(one: SuiteResult, other: SuiteResult) -> bool:
     return not any(what_changed(one.evaluators[name], other.evaluators[name]) for name in shared)
 
 
-def _with_extras(base: Run, pool: Sequence[Run]) -> list[Run]:
-    return [*base.extras, *(each for run in pool for each in (run, *run.extras))]
+def _extras(suite: SuiteResult, old: SuiteResult, run: Run, base: Run) -> Extras | None:
+    """The trials that both sides made more of. Those that only one side has were chosen for another comparison."""
+    if not run.extras or len(run.extras) != len(base.extras):
+        return None
+    return Extras(_pooled(suite, run.extras)[1:], _pooled(old, base.extras)[1:])
 
 
-def _rows(run: Run, base: Run, olds: dict[int, list[SuiteResult]], *, criteria: Criteria) -> Iterator[Row]:
+def _rows(run: Run, base: Run, olds: dict[int, list[SuiteResult]], *, criteria: CriteriaOf) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
         if at in olds:
-            yield from score_rows(suite, olds[at], criteria, more=_pooled(suite, run.extras)[1:])
+            extras = _extras(suite, olds[at][0], run, base)
+            yield from score_rows(suite, olds[at], criteria(suite), extras=extras)
         else:
             yield from new_rows(suite, "no base run of this suite yet")
     matched = [id(old) for found in olds.values() for old in found]

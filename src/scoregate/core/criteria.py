@@ -25,12 +25,13 @@ class Criteria:
     """What holds for all rows.
 
     Args:
-        alpha: the rate of false calls that labels (of discoveries) and gates (of any) are held to.
+        alpha: the rate of false discoveries that labels and gates are held to, half of it in each direction.
         min_effect: smaller differences are never called better or worse; of the scale of scores.
         margin: an interval within ± this is called equivalent; of the scale of scores.
         min_ratio: as `min_effect`, for latency, cost and tokens: 0.05 is 5 %.
         few: fewer pairs (or clusters) than this are too few for a call.
         max_dropped: with a larger share of pairs dropped for errors, a row is unmeasurable.
+        max_lost: with a larger share of scores lost to None, and more than by chance, a row is unmeasurable.
         evaluators: what differs for some, by glob; later ones win.
     """
 
@@ -40,6 +41,7 @@ class Criteria:
     min_ratio: float = 0.05
     few: int = 10
     max_dropped: float = 0.05
+    max_lost: float = 0.05
     evaluators: Mapping[str, EvaluatorCriteria] = field(default_factory=dict)
 
     def of(self, evaluator: str) -> EvaluatorCriteria:

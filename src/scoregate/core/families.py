@@ -6,30 +6,27 @@ from collections.abc import Sequence
 
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
-    """The q-value of each p: the smallest false-discovery rate at which it would be called.
+    """The corrected p of each p: the smallest false-discovery rate at which it would be called.
 
     Source: Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57:289.
     """
     count, lowest = len(ps), 1.0
-    qs = [1.0] * count
-    for rank, at in reversed(list(enumerate(_ascending(ps), start=1))):
+    corrected = [1.0] * count
+    ascending = sorted(range(count), key=ps.__getitem__)
+    for rank, at in reversed(list(enumerate(ascending, start=1))):
         lowest = min(lowest, ps[at] * count / rank)
-        qs[at] = lowest
-    return qs
+        corrected[at] = lowest
+    return corrected
 
 
-def holm(ps: Sequence[float]) -> list[float]:
-    """Each p adjusted so that the chance of any false call among them stays bounded.
+def correct_by_direction(worse: Sequence[float], better: Sequence[float]) -> list[float]:
+    """The corrected two-sided p of each row: twice the smaller of its corrected one-sided ones.
 
-    Source: Holm (1979), Scandinavian Journal of Statistics 6:65.
+    Each direction is a family of its own at half the level. So rows that really improve are no evidence that another
+    row got worse, as they would be in one two-sided family.
+
+    Args:
+        worse: the one-sided p of each row for getting worse. better: for getting better, in the same order.
     """
-    count, highest = len(ps), 0.0
-    adjusted = [1.0] * count
-    for rank, at in enumerate(_ascending(ps)):
-        highest = max(highest, min(1.0, ps[at] * (count - rank)))
-        adjusted[at] = highest
-    return adjusted
-
-
-def _ascending(ps: Sequence[float]) -> list[int]:
-    return sorted(range(len(ps)), key=ps.__getitem__)
+    both = zip(benjamini_hochberg(worse), benjamini_hochberg(better), strict=True)
+    return [min(1.0, 2 * min(down, up)) for down, up in both]

@@ -10,13 +10,17 @@ _WORDS = {"source": "its code", "prompt": "its prompt", "parameters": "its param
 
 
 def what_changed(new: EvaluatorInfo, old: EvaluatorInfo) -> str:
-    """In words; empty where nothing changed or one side is unknown.
+    """In words; empty where nothing changed, or where neither side has a fingerprint.
 
-    Another version says it all; one that differs in nothing but its number gives the same scores.
+    Another version says it all; one that differs in nothing but its number gives the same scores. A fingerprint that
+    one side alone has is a change, as it can't be checked that the evaluator is the same.
     """
     if new.higher_is_better != old.higher_is_better:
         return "its direction changed (higher_is_better)"
     mine, theirs = new.fingerprint or Fingerprint(), old.fingerprint or Fingerprint()
+    if (mine == Fingerprint()) != (theirs == Fingerprint()):
+        known, unknown = ("now", "in the base") if theirs == Fingerprint() else ("in the base", "now")
+        return f"its fingerprint is known {known}, unknown {unknown}"
     if mine.version and theirs.version and mine.version != theirs.version and not _alike(mine, theirs):
         return f"judge {new.id} {theirs.version} -> {mine.version}"
     if mine.model and theirs.model and mine.model != theirs.model:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from scoregate.core.compare import Comparison
-from scoregate.core.families import holm
 from scoregate.core.policy import Limits, Policy, Severity
-from scoregate.core.rows import in_family
 from scoregate.core.rules import RUN_RULES, SUITE_RULES, Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun, JudgedSuite
-from scoregate.core.rules.of_base import is_watched
 
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
@@ -76,7 +73,7 @@ def _severity(finding: Finding, limits: Limits) -> Severity:
 
 
 def _suites(comparison: Comparison, policy: Policy) -> list[JudgedSuite]:
-    plain = [
+    return [
         JudgedSuite(
             at,
             suite,
@@ -88,17 +85,3 @@ def _suites(comparison: Comparison, policy: Policy) -> list[JudgedSuite]:
         )
         for at, suite in enumerate(comparison.run.suites)
     ]
-    adjusted = _adjusted(plain, policy.criteria.alpha)
-    return [replace(suite, adjusted=adjusted) for suite in plain]
-
-
-def _adjusted(suites: Sequence[JudgedSuite], alpha: float) -> dict[tuple[str, str], float]:
-    """Holm over every row that a relative gate watches."""
-    watched = [row for suite in suites for row in suite.rows if is_watched(row, suite) and in_family(row, alpha)]
-    return dict(
-        zip(
-            ((row.suite, row.evaluator) for row in watched),
-            holm([row.p if row.p is not None else 1.0 for row in watched]),
-            strict=True,
-        )
-    )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass, field
 from math import isfinite, log
+from typing import TypeAlias
 
 from scoregate.core.case import Status
 from scoregate.core.columns import Columns
+from scoregate.core.permutation import Trials
 
-Values = Callable[[Columns], Iterable[float]]
+Values: TypeAlias = Callable[[Columns], Iterable[float]]
+Read: TypeAlias = Callable[[], Iterator[tuple[str, float]]]
 
 _ROUNDING = 1e-9
 
@@ -19,9 +21,15 @@ _ROUNDING = 1e-9
 class Pairs:
     """The differences of n pairs, run − base in the scores' own direction.
 
-    `clusters` holds sum and size for each cluster, a case alone being one of size 1. `dropped` pairs have an error on
-    one side. `binary`: every score is 0 or 1 and stands alone, so that the pairs are a fourfold table. `mean` and
-    `base` are over all cases of either side, however often each was repeated.
+    Args:
+        n: pairs.
+        clusters: sum and size for each cluster, a case alone being one of size 1.
+        rose: how many differences are above 0. fell: below.
+        dropped: cases with an error on one side, so that there is no pair.
+        clustered: whether cases belong to clusters.
+        mean: the run's mean over the pairs, each case once. base: the base's.
+        step: the difference that one more trial with another value would make, where most cases have one value only.
+        trials: the values of each pair, only where a case has more of them on one side than on the other.
     """
 
     n: int = 0
@@ -29,10 +37,11 @@ class Pairs:
     rose: int = 0
     fell: int = 0
     dropped: int = 0
-    binary: bool = False
     clustered: bool = False
     mean: float | None = None
     base: float | None = None
+    step: float = 0.0
+    trials: tuple[Trials, ...] = ()
 
     @property
     def sums(self) -> list[float]:
@@ -40,21 +49,118 @@ class Pairs:
         return [total for total, _ in self.clusters]
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one side measured: the mean of each case, how many values it has where not 1, and the cases with errors."""
+
+    read: Read
+    means: Mapping[str, float]
+    counts: Mapping[str, int]
+    errored: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def of(cls, read: Read, errored: Iterable[str] = ()) -> Side:
+        """From a reader of every value with its case, and the cases in which something raised."""
+        means, counts = _means(read())
+        return cls(read, means, counts, frozenset(errored) - means.keys())
+
+    def tried(self, case: str) -> bool:
+        """Whether the case was run, with or without an error."""
+        return case in self.means or case in self.errored
+
+    def values(self, cases: Iterable[str]) -> dict[str, list[float]]:
+        """Every value of these cases."""
+        found: dict[str, list[float]] = {case: [] for case in cases}
+        for case, value in self.read():
+            if case in found and isfinite(value):
+                found[case].append(value)
+        return found
+
+
+def score_side(runs: Sequence[Columns], evaluator: str) -> Side:
+    """The scores of one evaluator; several columns pool into repeats."""
+    errored = (columns.hashes[row] for columns in runs for row in errored_rows(columns, evaluator))
+    return Side.of(lambda: trials(runs, evaluator), errored)
+
+
+def amount_side(runs: Sequence[Columns], values: Values) -> Side:
+    """What was used up: milliseconds, dollars or tokens.
+
+    An error cuts a trial short, and a stored answer takes nothing: neither counts.
+    """
+
+    def read() -> Iterator[tuple[str, float]]:
+        for columns, bad in zip(runs, errored, strict=True):
+            passed_over = bad | columns.cached
+            for row, (case, value) in enumerate(zip(columns.hashes, values(columns), strict=False)):
+                if value > 0 and row not in passed_over:
+                    yield case, value
+
+    errored = [columns.erring() for columns in runs]
+    return Side.of(read, (c.hashes[row] for c, bad in zip(runs, errored, strict=True) for row in bad))
+
+
+def logarithms(amounts: Side) -> Side:
+    """The same on a logarithmic scale, taken of each trial.
+
+    The logarithm of a mean grows with the number of trials, so it would not do where sides are repeated unequally.
+    """
+
+    def read() -> Iterator[tuple[str, float]]:
+        return ((case, log(value)) for case, value in amounts.read() if isfinite(value))
+
+    if amounts.counts:
+        return Side.of(read, amounts.errored)
+    return Side(read, {case: log(value) for case, value in amounts.means.items()}, {}, amounts.errored)
+
+
+def pair(here: Side, there: Side, new: Columns) -> Pairs:
+    """The pairs of two sides. `new` are the columns of the run, which know the clusters."""
+    shared = [case for case in here.means if case in there.means]
+    # repeats that finished in another order have another last digit in their mean: that is no difference
+    found = {case: d if abs(d := here.means[case] - there.means[case]) > _ROUNDING else 0.0 for case in shared}
+    dropped = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
+    dealt = _unequal_trials(here, there, shared)
+    n = len(shared)
+    return Pairs(
+        n,
+        tuple(_clusters(found, new)),
+        rose=sum(1 for d in found.values() if d > 0),
+        fell=sum(1 for d in found.values() if d < 0),
+        dropped=dropped,
+        clustered=bool(new.clusters),
+        mean=sum(map(here.means.__getitem__, shared)) / n if n else None,
+        base=sum(map(there.means.__getitem__, shared)) / n if n else None,
+        step=_step(dealt),
+        trials=dealt,
+    )
+
+
 def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str, *, more: Sequence[Columns] = ()) -> Pairs:
     """The pairs of one evaluator. `more` trials of the run, and several columns of the base, pool into repeats."""
-    here, there = _Side.of([new, *more], evaluator), _Side.of(olds, evaluator)
-    differences = {case: mean - there.means[case] for case, mean in here.means.items() if case in there.means}
-    lost = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
-    pairs = _pairs(differences, new, dropped=lost, binary=here.binary and there.binary)
-    return replace(pairs, mean=here.mean, base=there.mean)
+    return pair(score_side([new, *more], evaluator), score_side(olds, evaluator), new)
 
 
-def pair_ratios(new: Columns, olds: Sequence[Columns], values: Values) -> Pairs:
-    """The pairs of a quantity such as milliseconds or dollars, as differences of its logarithm."""
-    here, there = _Measured.of([new], values), _Measured.of(olds, values)
-    ratios = {case: log(mean) - log(there.means[case]) for case, mean in here.means.items() if case in there.means}
-    lost = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
-    return _pairs(ratios, new, dropped=lost, binary=False)
+def _unequal_trials(here: Side, there: Side, shared: Sequence[str]) -> tuple[Trials, ...]:
+    """The values of every pair, if any of them has more on one side; else none."""
+    if not here.counts and not there.counts:
+        return ()
+    if all(here.counts.get(case, 1) == there.counts.get(case, 1) for case in shared):
+        return ()
+    ours, theirs = here.values(shared), there.values(shared)
+    return tuple((ours[case], theirs[case]) for case in shared)
+
+
+def _step(dealt: Sequence[Trials]) -> float:
+    """Unequal repeats hide how large a change can be: one failure of one trial weighs more than one of five.
+
+    So where most cases have one value only, the largest range within a case, over the fewer trials of its sides.
+    """
+    ranges = [(max(*new, *old) - min(*new, *old), min(len(new), len(old))) for new, old in dealt]
+    constant = sum(1 for width, _ in ranges if width <= _ROUNDING)
+    if 2 * constant <= len(ranges):
+        return 0.0
+    return max(width / fewer for width, fewer in ranges)
 
 
 def trials(runs: Iterable[Columns], evaluator: str) -> Iterator[tuple[str, float]]:
@@ -77,20 +183,6 @@ def _fresh(
         yield case, score
 
 
-def _pairs(found: Mapping[str, float], new: Columns, *, dropped: int, binary: bool) -> Pairs:
-    # repeats that finished in another order have another last digit in their mean: that is no difference
-    differences = {case: d if abs(d) > _ROUNDING else 0.0 for case, d in found.items()}
-    return Pairs(
-        len(differences),
-        tuple(_clusters(differences, new)),
-        rose=sum(1 for d in differences.values() if d > 0),
-        fell=sum(1 for d in differences.values() if d < 0),
-        dropped=dropped,
-        binary=binary and bool(differences) and not new.clusters,
-        clustered=bool(new.clusters),
-    )
-
-
 def _clusters(differences: Mapping[str, float], new: Columns) -> Iterator[tuple[float, int]]:
     if not new.clusters:
         yield from ((difference, 1) for difference in differences.values())
@@ -104,72 +196,27 @@ def _clusters(differences: Mapping[str, float], new: Columns) -> Iterator[tuple[
     yield from sums.values()
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    means: dict[str, float]
-    errored: set[str]
-    binary: bool
-
-    @property
-    def mean(self) -> float | None:
-        return sum(self.means.values()) / len(self.means) if self.means else None
-
-    def tried(self, case: str) -> bool:
-        return case in self.means or case in self.errored
-
-    @classmethod
-    def of(cls, runs: Sequence[Columns], evaluator: str) -> _Side:
-        valid, means = _means(trials(runs, evaluator))
-        alone = valid == len(means)
-        binary = alone and all(mean in (0.0, 1.0) for mean in means.values())
-        return cls(means, set(chain.from_iterable(_errored(c, evaluator) for c in runs)) - means.keys(), binary)
-
-
-def _errored(columns: Columns, evaluator: str) -> Iterator[str]:
-    yield from (columns.hashes[row] for row in columns.errored.get(evaluator, ()))
+def errored_rows(columns: Columns, evaluator: str) -> set[int]:
+    """The trials in which the evaluator raised, or the function under test before it."""
+    rows = set(columns.errored.get(evaluator, ()))
     if columns.count(Status.ERRORED):
         of_evaluators = set().union(*columns.errored.values())
-        rows = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
-        yield from (columns.hashes[row] for row in rows if row not in of_evaluators)
+        whole = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
+        rows.update(row for row in whole if row not in of_evaluators)
+    return rows
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """What was used up for a case: an error cuts it short, and a stored answer takes nothing."""
-
-    means: dict[str, float]
-    errored: set[str]
-
-    def tried(self, case: str) -> bool:
-        return case in self.means or case in self.errored
-
-    @classmethod
-    def of(cls, runs: Sequence[Columns], values: Values) -> _Measured:
-        errored = [columns.erring() for columns in runs]
-        found = (
-            (case, value)
-            for columns, bad in zip(runs, errored, strict=True)
-            for row, (case, value) in enumerate(zip(columns.hashes, values(columns), strict=False))
-            if value > 0 and row not in bad and row not in columns.cached
-        )
-        means = _means(found)[1]
-        lost = {columns.hashes[row] for columns, bad in zip(runs, errored, strict=True) for row in bad}
-        return cls(means, lost - means.keys())
-
-
-def _means(scores: Iterable[tuple[str, float]]) -> tuple[int, dict[str, float]]:
-    """How many valid scores there are, and the mean of each case."""
+def _means(values: Iterable[tuple[str, float]]) -> tuple[dict[str, float], dict[str, int]]:
+    """The mean of each case over its finite values, and the number of those where there are several."""
     totals: dict[str, float] = {}
     counts: dict[str, int] = {}
-    valid = 0
-    for case, score in scores:
-        if isfinite(score):
-            valid += 1
+    for case, value in values:
+        if isfinite(value):
             if case in totals:
-                totals[case] += score
+                totals[case] += value
                 counts[case] = counts.get(case, 1) + 1
             else:
-                totals[case] = score
+                totals[case] = value
     for case, count in counts.items():
         totals[case] /= count
-    return valid, totals
+    return totals, counts

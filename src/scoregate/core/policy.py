@@ -27,12 +27,16 @@ class Limits:
     """The limits of a suite; None leaves a rule to the wider setting.
 
     Rates and scores are in [0, 1]; costs in US dollars, tokens in counts, latency in milliseconds, all of the suite's
-    whole run but for p95; a `_ratio` is a multiple of the base's. Mappings go by globs of evaluators. `severity` goes
-    by the names of rules, `origin` says where each limit was set.
+    whole run but for p95; a `_ratio` is a multiple of the base's over the cases of both. `max_lost_scores` is the share
+    of scores that may turn to None. With `pass_rate_confidence` the pass rate fails only where its one-sided upper
+    bound (Wilson) is below the limit. Mappings go by globs of evaluators. `severity` goes by the names of rules,
+    `origin` says where each limit was set.
     """
 
     min_pass_rate: float | None = None
+    pass_rate_confidence: float | None = None
     max_error_rate: float | None = None
+    max_lost_scores: float | None = None
     min_score: Mapping[str, float] = field(default_factory=dict)
     max_drop: Mapping[str, float] = field(default_factory=dict)
     fail_on_regression: bool | None = None
@@ -54,12 +58,19 @@ class Limits:
             merged[each.name] = {**mine, **theirs} if isinstance(mine, Mapping) else mine if theirs is None else theirs
         return replace(self, **merged)
 
+    @property
+    def is_relative(self) -> bool:
+        """Whether any of them needs a base."""
+        ratios = (self.max_cost_ratio, self.max_tokens_ratio, self.max_p95_ratio)
+        regressions = self.max_drop or self.fail_on_regression or self.fail_on_critical
+        return bool(regressions) or any(ratio is not None for ratio in ratios)
+
     def where(self, *names: str) -> str:
         """Where a limit was set: the first of these names that is known."""
         return next((self.origin[name] for name in names if name in self.origin), "default")
 
 
-DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable": Severity.WARN})
+DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, max_lost_scores=0.05, severity={"comparable": Severity.WARN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,16 @@ class Policy:
             if is_meant(suite, glob):
                 found = found.over(limits)
         return found
+
+    def criteria_of(self, suite: SuiteResult) -> Criteria:
+        """By what measure differences of one suite count: its own limits for errors and lost scores."""
+        limits, criteria = self.of(suite), self.criteria
+        dropped, lost = limits.max_error_rate, limits.max_lost_scores
+        return replace(
+            criteria,
+            max_dropped=criteria.max_dropped if dropped is None else dropped,
+            max_lost=criteria.max_lost if lost is None else lost,
+        )
 
 
 def is_meant(suite: SuiteResult, glob: str) -> bool:

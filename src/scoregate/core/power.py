@@ -1,16 +1,17 @@
-"""How many cases or repeats it would take to see a drop, from the variance that was measured."""
+"""How many cases or repeats it would take to detect a drop, from the variance that was measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import ceil, isnan, sqrt
-from statistics import fmean, variance
+from itertools import pairwise
+from math import isnan, sqrt
+from statistics import fmean
 
 from scoregate.core.columns import Columns
 from scoregate.core.compare import Comparison
 from scoregate.core.criteria import Criteria
-from scoregate.core.distributions import normal_quantile, t_quantile
+from scoregate.core.intervals import detectable_change, spread
 from scoregate.core.pairs import pair_scores, trials
 from scoregate.core.record import SuiteResult
 
@@ -19,9 +20,9 @@ MOST_REPEATS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one evaluator of one suite needs.
+    """What one evaluator of one suite needs, if it were the only row.
 
-    `n` cases with `repeats` trials each were measured. `detectable` is the smallest drop seen four times in five as it
+    `n` cases with `repeats` trials each were measured. `detectable` is the smallest drop found four times in five as it
     is; `cases` (at the same repeats) or `more_repeats` (at the same cases) are what the wanted drop takes, None where
     no number suffices. `source` says what the variance comes from.
     """
@@ -38,10 +39,15 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class _Variance:
-    """Of a case's difference between two runs: `lasting` whatever the repeats, `noise` for one trial on each side."""
+    """Of a case's difference between two runs that are alike.
+
+    `lasting` is there whatever the repeats, `noise` for one trial on each side; `step` is the typical difference of a
+    case that differs, at the repeats that were measured.
+    """
 
     lasting: float
     noise: float
+    step: float
     source: str
 
     def at(self, repeats: float) -> float:
@@ -69,9 +75,9 @@ def _need(suite: SuiteResult, old: SuiteResult | None, name: str, *, drop: float
         name,
         n,
         repeats,
-        detectable=_reach(n) * sqrt(found.at(repeats) / n),
-        cases=max(Criteria().few, _cases(found.at(repeats), drop)),
-        more_repeats=_repeats(found, n, drop),
+        detectable=detectable_change(found.at(repeats), found.step, n),
+        cases=max(Criteria().few, _cases(found, repeats, drop)),
+        more_repeats=_repeats(found, n, repeats, drop),
         source=found.source,
     )
 
@@ -87,57 +93,78 @@ def _trials(columns: Columns, evaluator: str) -> Iterable[list[float]]:
 def _variance(
     trials: list[list[float]], suite: SuiteResult, old: SuiteResult | None, *, name: str, repeats: float
 ) -> _Variance:
-    """From the pairs where there are some, split by the spread within repeats; else the worst that it can be."""
+    """From the pairs where there are some, split by the spread within repeats; else the worst that it can be.
+
+    As in `Spread.interval`, one more case in each direction differs as much as the largest.
+    """
     within = _within(trials)
     pairs = pair_scores(suite.columns, [old.columns], name) if old is not None else None
     if pairs is not None and len(pairs.clusters) >= 2:
-        whole = variance([total / size for total, size in pairs.clusters])
-        if not whole:
-            # As Bonett and Price do: one more case that got better, one that got worse.
-            return _Variance(0.0, 2 / (pairs.n + 2) * repeats, "no pair differs: at most")
+        around = spread(pairs.clusters)
+        largest = around.largest or 1.0
+        whole = (around.moment + 2 * largest**2) / (around.clusters + 2)
+        step = sqrt(around.moment / around.changed) if around.changed else largest
+        if not around.changed:
+            return _Variance(0.0, whole * repeats, step, "no pair differs: at most")
         if within is None:
-            return _Variance(0.0, whole * repeats, "differences from the base; repeats: at least")
-        noise = 2 * within
-        return _Variance(max(0.0, whole - noise / repeats), noise, "differences from the base, and repeats")
+            return _Variance(0.0, whole * repeats, step, "differences from the base; repeats: at least")
+        noise = min(2 * within, whole * repeats)
+        return _Variance(whole - noise / repeats, noise, step, "differences from the base, and repeats")
     if within is not None:
-        more = sum(map(len, trials)) - len(trials)
-        return _Variance(0.0, 2 * (within or _one_of(more)), "repeats" if within else "no repeat differs: at most")
-    spread = variance([scores[0] for scores in trials])
-    told = "spread of the scores: at most" if spread else "every score alike: at most"
-    return _Variance(0.0, 2 * (spread or _one_of(len(trials))), told)
+        step = _step(scores for scores in trials if len(scores) > 1)
+        return _Variance(0.0, 2 * within, step / sqrt(repeats), "repeats" if step else "no repeat differs: at most")
+    firsts = [scores[0] for scores in trials]
+    alike = max(firsts) == min(firsts)
+    told = "every score alike: at most" if alike else "spread of the scores: at most"
+    return _Variance(0.0, 2 * _around(firsts), _step([sorted(firsts)]) or 1.0, told)
 
 
-def _one_of(seen: int) -> float:
-    """The variance of a trial where none of so many differed: as if of two more one had."""
-    share = 1 / (seen + 2)
-    return share * (1 - share)
+def _around(scores: list[float]) -> float:
+    """The variance of scores, with one more that lies as far from the mean as the farthest; 1 where none does."""
+    mean = fmean(scores)
+    farthest = max(abs(score - mean) for score in scores) or 1.0
+    return (sum((score - mean) ** 2 for score in scores) + farthest**2) / (len(scores) + 1)
+
+
+def _step(groups: Iterable[list[float]]) -> float:
+    """The root mean square of the differences between neighbours that differ; 0 where none does."""
+    steps = [later - earlier for scores in groups for earlier, later in pairwise(scores) if later != earlier]
+    return sqrt(fmean(step * step for step in steps)) if steps else 0.0
 
 
 def _within(trials: list[list[float]]) -> float | None:
-    """The variance of one trial around its case's mean; None where nothing was repeated."""
+    """The variance of one trial around its case's mean, with one more deviation; None where nothing was repeated."""
     several = [scores for scores in trials if len(scores) > 1]
     freedom = sum(len(scores) - 1 for scores in several)
     if not freedom:
         return None
-    return sum((score - fmean(scores)) ** 2 for scores in several for score in scores) / freedom
+    deviations = [score - fmean(scores) for scores in several for score in scores]
+    farthest = max(map(abs, deviations)) or 1.0
+    return (sum(deviation**2 for deviation in deviations) + farthest**2) / (freedom + 1)
 
 
-def _reach(n: int) -> float:
-    return t_quantile(0.975, n - 1) + t_quantile(0.8, n - 1)
+def _cases(found: _Variance, repeats: float, drop: float) -> int:
+    """The smallest n at which the drop can be detected."""
+    low, high = 1, 2
+    while detectable_change(found.at(repeats), found.step, high) > drop:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if detectable_change(found.at(repeats), found.step, middle) > drop else (low, middle)
+    return high
 
 
-def _cases(spread: float, drop: float) -> int:
-    """The smallest n with (t(.975) + t(.80))² · variance / n ≤ drop². Source: Miller (2024), arXiv 2411.00640."""
-    normal = normal_quantile(0.975) + normal_quantile(0.8)
-    n = max(2, ceil(normal**2 * spread / drop**2))
-    while _reach(n) ** 2 * spread / drop**2 > n:
-        n += 1
-    return n
+def _repeats(found: _Variance, n: int, repeats: float, drop: float) -> int | None:
+    """The fewest repeats with which n cases detect the drop. Source: Miller (2024), arXiv 2411.00640."""
 
+    def reach(number: int) -> float:
+        variance = found.at(number)
+        return detectable_change(variance, found.step * sqrt(variance / found.at(repeats)), n)
 
-def _repeats(found: _Variance, n: int, drop: float) -> int | None:
-    room = n * drop**2 / _reach(n) ** 2 - found.lasting
-    if room <= 0:
+    low, high = 0, MOST_REPEATS
+    if reach(high) > drop:
         return None
-    needed = max(1, ceil(found.noise / room))
-    return needed if needed <= MOST_REPEATS else None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reach(middle) > drop else (low, middle)
+    return high

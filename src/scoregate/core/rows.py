@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
-from scoregate.core.families import benjamini_hochberg
+from scoregate.core.families import correct_by_direction
 
 
 class Label(StrEnum):
@@ -45,12 +45,20 @@ class Row:
     Scores and `delta` (run − base) are in [0, 1]. For latency, cost and tokens `mean` and `base` are milliseconds,
     dollars or counts a case, and `delta`, `low`, `high` and `detectable` natural logarithms of the ratio run / base.
 
-    `n` pairs of cases in `clusters` clusters were compared; `better` and `worse` of them differ. `dropped` pairs had
-    an error on one side; `added`, `removed` and `changed` cases have no counterpart or another definition under the
-    same hash. `low` and `high` bound delta with 95 % confidence; `q` is p read among the other rows; `smallest_p`
-    is the least that p could have been; `detectable` is the smallest effect that would have been found four times
-    in five. `labels` and `base_labels` count what was said without a score. `checked`: both sides carry a fingerprint
-    of the evaluator.
+    `mean` and `base` are over the pairs where there are any, else over all cases of their run. `n` pairs of cases in
+    `clusters` clusters were compared; `better` and `worse` of them differ. `dropped` pairs had an error on one side;
+    `added`, `removed` and `changed` cases have no counterpart or another definition under the same hash. `lost` counts
+    the cases that have a score in the base and none in the run, by reason (`none`, `error`, `removed`, `redefined`,
+    `waiting`), `gained` those with a score in the run alone; `lost_too_many`: so many were lost to None that the row is
+    unmeasurable.
+
+    `low` and `high` bound delta with 95 % confidence; `p` is two-sided and of this row alone, `p_worse` and `p_better`
+    are one-sided; `q` is the corrected p, over all rows of a kind and by direction, which labels and gates use;
+    `smallest_p` is the least that p could have been; `detectable` is the smallest drop that would have been found four
+    times in five if this were the only row. `within` is the smallest margin within which the difference lies (97.5 %
+    on either side). `total`, `total_low` and `total_high` are logarithms of the ratio of totals, for cost and tokens.
+    `labels` and `base_labels` count what was said without a score. `checked`: both sides carry a fingerprint of the
+    evaluator.
     """
 
     suite: str
@@ -63,6 +71,8 @@ class Row:
     better: int = 0
     worse: int = 0
     p: float | None = None
+    p_worse: float | None = None
+    p_better: float | None = None
     low: float | None = None
     high: float | None = None
     detectable: float | None = None
@@ -70,10 +80,17 @@ class Row:
     added: int = 0
     removed: int = 0
     changed: int = 0
+    lost: Mapping[str, int] = field(default_factory=dict)
+    gained: int = 0
+    lost_too_many: bool = False
     reason: str = ""
     higher_is_better: bool = True
     q: float | None = None
     smallest_p: float | None = None
+    within: float | None = None
+    total: float | None = None
+    total_low: float | None = None
+    total_high: float | None = None
     clusters: int = 0
     checked: bool = True
     measure: Measure = Measure.SCORE
@@ -86,16 +103,22 @@ class Row:
         return (self.delta or 0.0) * (1 if self.higher_is_better else -1)
 
 
-def labelled(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
-    """The rows with q-values and the labels that depend on them.
+def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
+    """The rows with corrected p-values and the labels that depend on them.
 
     The family is every compared row whose p could have been as small as alpha.
     Source: Tarone (1990), Biometrics 46:515; Benjamini and Hochberg (1995).
     """
     family = [at for at, row in enumerate(rows) if in_family(row, criteria.alpha)]
-    qs = benjamini_hochberg([rows[at].p or 0.0 for at in family])
-    read = dict(zip(family, qs, strict=True))
-    return [_labelled(replace(row, q=read.get(at)), criteria) for at, row in enumerate(rows)]
+    corrected = correct_by_direction(
+        [_known(rows[at].p_worse) for at in family], [_known(rows[at].p_better) for at in family]
+    )
+    found = dict(zip(family, corrected, strict=True))
+    return [_labelled(replace(row, q=found.get(at)), criteria) for at, row in enumerate(rows)]
+
+
+def _known(p: float | None) -> float:
+    return 1.0 if p is None else p
 
 
 def in_family(row: Row, alpha: float) -> bool:
@@ -113,8 +136,10 @@ def _labelled(row: Row, criteria: Criteria) -> Row:
 def _label(row: Row, criteria: Criteria, own: EvaluatorCriteria) -> Label:
     if not row.better and not row.worse:
         return Label.UNCHANGED
-    if row.q is not None and row.q <= criteria.alpha and abs(row.gain) >= (own.min_effect or 0.0):
-        return Label.BETTER if row.gain > 0 else Label.WORSE
-    if row.low is not None and row.high is not None and max(-row.low, row.high) <= (own.margin or 0.0):
+    falls = _known(row.p_worse) < _known(row.p_better)
+    effect = -row.gain if falls else row.gain
+    if row.q is not None and row.q <= criteria.alpha and effect > 0 and effect >= (own.min_effect or 0.0):
+        return Label.WORSE if falls else Label.BETTER
+    if row.within is not None and row.within <= (own.margin or 0.0):
         return Label.EQUIVALENT
     return Label.NOISE

@@ -3,47 +3,111 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, log
 
-from scoregate.core.intervals import Spread, bonett_price, spread
+from scoregate.core.intervals import MANY, Spread, spread
 from scoregate.core.pairs import Pairs
+from scoregate.core.permutation import within_case_test
 from scoregate.core.signflip import sign_flip, smallest_p
+
+_ALPHA = 0.05
+_UNSEEN = -log(0.025)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the pairs say: the mean difference, its p and 95 % interval, and what could have been seen.
+    """What the pairs say of a difference, run − base.
 
-    `smallest_p` is the least that the test could have given; `detectable` is None where there is one pair only.
+    Args:
+        delta: the mean difference.
+        p_lower: the one-sided p of a sum as low or lower where nothing changed.
+        p_upper: the same of one as high or higher.
+        low: with `high`, the 95 % interval of `delta`.
+        detectable: the smallest change found four times in five; None where there is one pair only.
+        smallest_p: the least that the two-sided p could have been.
+        within: the smallest margin within which the difference lies for certain (97.5 % on either side).
     """
 
     delta: float
-    p: float
+    p_lower: float
+    p_upper: float
     low: float
     high: float
     detectable: float | None
     smallest_p: float
+    within: float
+
+    @property
+    def p(self) -> float:
+        """The two-sided p: twice the smaller one-sided one."""
+        return min(1.0, 2 * min(self.p_lower, self.p_upper))
 
 
-def examine(pairs: Pairs, *, bound: float) -> Estimate:
-    """Test and estimate. `pairs` has at least one; `bound` is the largest difference that is possible."""
+def examine(pairs: Pairs, *, scale: float | None, sharper: Pairs | None = None) -> Estimate:
+    """Test and estimate.
+
+    Args:
+        pairs: at least one pair.
+        scale: the largest difference that is possible; None where there is no such bound.
+        sharper: the same pairs with trials that were added because of what the first ones showed. They sharpen the
+            test; the estimate is from `pairs` alone, as chosen trials would pull it towards 0.
+    """
     around = spread(pairs.clusters)
-    low, high = _interval(pairs, around)
+    p_lower, p_upper = one_sided(sharper or pairs)
+    low, high = _interval(around, pairs, scale, significant=2 * min(p_lower, p_upper) <= _ALPHA)
+    bound = inf if scale is None else scale
     return Estimate(
         delta=around.mean,
-        p=_p(pairs, around),
+        p_lower=p_lower,
+        p_upper=p_upper,
         low=max(-bound, low),
         high=min(bound, high),
-        detectable=around.detectable(),
-        smallest_p=smallest_p(pairs.sums),
+        detectable=around.detectable(1.0 if scale is None else scale),
+        smallest_p=smallest_p((sharper or pairs).sums),
+        within=_within(around, low, high, scale),
     )
 
 
-def _p(pairs: Pairs, around: Spread) -> float:
+def one_sided(pairs: Pairs) -> tuple[float, float]:
+    """The p of a sum as low, and as high: of the sign-flip test, and not less than the within-case test's.
+
+    Random signs hold the level where both sides have as many trials of a case, whatever changes. Otherwise differences
+    are skewed, and the larger p of both tests counts: one holds if no case changed, the other if cases changed in both
+    directions. Simulated in `benchmarks/calibration_repeats.py`.
+    """
     p = sign_flip(pairs.sums)
-    return around.t_test() if p is None else p
+    if p is None:
+        p = spread(pairs.clusters).t_test()
+    falls = sum(pairs.sums) < 0
+    lower, upper = (p / 2, 1 - p / 2) if falls else (1 - p / 2, p / 2)
+    if pairs.trials:
+        within_lower, within_upper = within_case_test(pairs.trials)
+        lower, upper = max(lower, within_lower), max(upper, within_upper)
+    return lower, upper
 
 
-def _interval(pairs: Pairs, around: Spread) -> tuple[float, float]:
-    if pairs.binary:
-        return bonett_price(pairs.rose, pairs.fell, pairs.n)
-    return around.interval()
+def _interval(around: Spread, pairs: Pairs, scale: float | None, *, significant: bool) -> tuple[float, float]:
+    """Below 50 clusters a score's interval allows for a change of the whole scale that no case has shown yet.
+
+    Where the test found a change, the end towards 0 is left as the differences have it.
+    """
+    step = pairs.step if around.largest or pairs.step else (scale or 0.0)
+    low, high = around.interval(step)
+    if scale is None or around.clusters >= MANY:
+        return low, high
+    widest = around.interval(scale)
+    return (
+        low if significant and around.mean > 0 else widest[0],
+        high if significant and around.mean < 0 else widest[1],
+    )
+
+
+def _within(around: Spread, low: float, high: float, scale: float | None) -> float:
+    """Of a score not less than what n cases can rule out: a rare change of the whole scale that none of them shows.
+
+    A change of a share s of all cases stays unseen with probability (1 − s)^n, which is 2.5 % at s = 3.7 / n.
+    """
+    if scale is None:
+        return max(-low, high)
+    widest = around.interval(scale)
+    return max(-widest[0], widest[1], _UNSEEN * scale / around.clusters)

@@ -60,8 +60,9 @@ def test_nothing_is_never_green(suites: tuple[Told, ...], policy: Policy) -> Non
     assert (found.conclusion, found.exit_code) == (UNMEASURABLE, 3)
 
 
-def test_an_evaluator_that_said_nothing_counts_as_one() -> None:
-    assert verdict(Told(scored(None, None))).conclusion is PASSED
+def test_an_evaluator_that_scored_nothing_is_never_green() -> None:
+    found = verdict(Told(scored(None, None)))
+    assert (found.exit_code, finding(found, "scores remain").value) == (3, "no score of any case")
 
 
 def test_scores_without_a_threshold_count_as_evaluations() -> None:
@@ -156,11 +157,10 @@ def test_a_suite_of_the_base_that_is_gone_cannot_be_measured() -> None:
         (scored(None, None), scored(1.0, None), info(), UNMEASURABLE),
         (scored(None, ERROR), scored(1.0, 1.0), info(), UNMEASURABLE),
         (scored(None, 1.0), scored(1.0, 1.0), info(), PASSED),
-        (scored(None, None), scored(None, None), info(), PASSED),
+        (scored(None, None), scored(None, None), info(), UNMEASURABLE),
         (scored(None, None), scored(1.0, 1.0), EvaluatorInfo("e", battles=True), PASSED),
-        ({"c0": {"e": None}, "c1": {"other": 1.0}}, scored(1.0, 1.0), info(), PASSED),
     ],
-    ids=["all silent", "the rest errs", "some left", "never any", "battles", "some wait for people"],
+    ids=["all silent", "the rest errs", "some left", "never any", "battles"],
 )
 def test_an_evaluator_that_lost_all_its_scores_cannot_be_measured(
     new: dict[str, Any], old: dict[str, Any], evaluator: EvaluatorInfo, conclusion: Conclusion
@@ -169,6 +169,45 @@ def test_an_evaluator_that_lost_all_its_scores_cannot_be_measured(
     found = verdict(Told(new, evaluators=[evaluator]), policy=policy, base=run_of(Told(old, evaluators=[evaluator])))
     assert found.conclusion is conclusion
     assert [one.rule for one in found.failed] == (["scores remain"] if conclusion is UNMEASURABLE else [])
+
+
+def test_an_evaluator_that_waits_for_people_has_nothing_to_score_yet() -> None:
+    run = run_of(Told(scored(None, None)))
+    run.suites[0].columns.deferred["e"] = array("l", [0])
+    assert judge(compare(run, run_of(Told(scored(1.0, 1.0)))), Policy()).conclusion is PASSED
+
+
+@pytest.mark.parametrize(("watch", "code"), [(Limits(max_error_rate=0.05), 0), (Limits(fail_on_regression=True), 3)])
+def test_scores_lost_to_none_leave_a_watched_row_unmeasurable(watch: Limits, code: int) -> None:
+    """60 of 200 cases that failed return None now: the rest looks perfect."""
+    new = Told(scored(*[None] * 60, *[1.0] * 140), threshold=None)
+    old = Told(scored(*[0.0] * 60, *[1.0] * 140), threshold=None)
+    comparison = compare(run_of(new), run_of(old))
+    (row,) = comparison.rows
+    assert (row.label, row.lost, row.n) == (Label.UNMEASURABLE, {"none": 60}, 140)
+    assert (row.mean, row.base) == (1.0, 1.0), "both means are over the pairs"
+    assert row.reason == "60 of 200 cases lost their score: the evaluator returned None"
+    assert judge(comparison, Policy(watch)).exit_code == code
+
+
+def test_losing_scores_by_chance_is_no_loss() -> None:
+    """An evaluator that scores 8 of 10 cases, depending on the output, loses as many as it gains."""
+    new = Told(scored(*[None] * 40, *[1.0] * 160), threshold=None)
+    old = Told(scored(*[1.0] * 160, *[None] * 40), threshold=None)
+    (row,) = compare(run_of(new), run_of(old)).rows
+    assert (row.label, row.lost, row.gained, row.n) == (Label.UNCHANGED, {"none": 40}, 40, 120)
+
+
+def test_cases_that_were_removed_redefined_or_erred_are_counted_and_lose_nothing() -> None:
+    new = Told(
+        {"c0": {"e": None}, "c1": {"e": ERROR}, **{f"c{at}": {"e": 1.0} for at in range(20, 60)}},
+        digests={"c0": "edited"},
+    )
+    old = Told({f"c{at}": {"e": 1.0} for at in range(60)}, digests={"c0": "first"})
+    comparison = compare(run_of(new), run_of(old))
+    (row,) = comparison.rows
+    assert (row.label, row.lost) == (Label.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
+    assert judge(comparison, Policy(Limits(fail_on_regression=True))).exit_code == 0
 
 
 def test_a_suite_that_was_filtered_out_is_not_gone() -> None:
@@ -189,25 +228,39 @@ def against(
     return comparison, judge(comparison, policy)
 
 
-def test_a_watched_row_with_too_many_errors_is_not_green() -> None:
+def test_a_watched_row_with_too_many_errors_is_reported_once() -> None:
     _, found = against(scored(*[1.0] * 30), scored(*[1.0] * 24, *[ERROR] * 6))
-    for rule in ("drop", "regression"):
-        assert finding(found, rule).conclusion is UNMEASURABLE
-        assert finding(found, rule).value == "6 of 30 pairs have an error"
+    assert finding(found, "drop").conclusion is UNMEASURABLE
+    assert finding(found, "drop").value == "6 of 30 pairs have an error"
+    assert [one.rule for one in found.findings if one.rule == "regression"] == []
     assert found.exit_code == 3
 
 
-def test_a_gated_row_is_worse_by_holm_over_the_gated_rows_alone() -> None:
-    """p = 1/32 of one gated evaluator is no discovery among eleven others, and yet no luck of its own."""
+def test_a_gate_and_a_label_never_disagree() -> None:
+    """p = 1/32 of one gated evaluator among eleven others: within noise for both."""
     names = [f"e{at}" for at in range(11)]
     told = {"id": "rest", "evaluators": [info(name) for name in names]}
     rest = [Told({f"c{at}": dict.fromkeys(names, (at + side) % 2.0) for at in range(20)}, **told) for side in (0, 1)]
     new = run_of(Told(scored(*[0.0] * 5, *[1.0] * 15), "gated"), rest[0])
+    policy = Policy(Limits(), {"gated": Limits(fail_on_regression=True)})
     comparison = compare(new, run_of(Told(scored(*[1.0] * 20), "gated"), rest[1]))
     row = comparison.rows[0]
     assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), Label.NOISE)
-    found = judge(comparison, Policy(Limits(), {"gated": Limits(fail_on_regression=True)}))
-    assert finding(found, "regression").conclusion is FAILED
+    assert finding(judge(comparison, policy), "regression").conclusion is PASSED
+    alone = compare(run_of(Told(scored(*[0.0] * 5, *[1.0] * 15), "gated")), comparison.base)
+    assert alone.rows[0].label is Label.WORSE
+    assert finding(judge(alone, policy), "regression").conclusion is FAILED
+
+
+def test_an_estimate_above_the_limit_that_is_no_more_than_noise_is_uncertain() -> None:
+    policy = Policy(Limits(max_drop={"*": 0.03}))
+    _, found = against(scored(*[0.0] * 7, *[1.0] * 53), scored(*[1.0] * 57, *[0.0] * 3), policy=policy)
+    one = finding(found, "drop")
+    assert (one.conclusion, one.uncertain) == (PASSED, True)
+    assert "above the limit, within noise; about " in one.value
+    assert one.value.endswith("cases would decide")
+    _, small = against(scored(*[0.0] * 1, *[1.0] * 59), scored(*[1.0] * 60), policy=policy)
+    assert finding(small, "drop").uncertain is False
 
 
 @pytest.mark.parametrize(("min_effect", "conclusion"), [(0.01, FAILED), (0.3, PASSED)])
@@ -225,24 +278,62 @@ def test_a_watched_evaluator_that_the_base_has_and_the_run_lost_is_told() -> Non
 
 
 @pytest.mark.parametrize(
-    ("new", "old", "conclusion", "value"),
+    ("new", "old", "cases", "conclusion", "value"),
     [
-        (0.03, 0.02, FAILED, "1.50 × the base's"),
-        (0.02, 0.02, PASSED, "1.00 × the base's"),
-        (None, 0.02, UNMEASURABLE, "unknown, though the base knows it"),
-        (0.02, None, PASSED, "unknown in the base"),
-        (0.02, 0.0, PASSED, "unknown in the base"),
+        (0.03, 0.02, 12, FAILED, "1.50 × the base's [1.50, 1.50]"),
+        (0.03, 0.02, 4, PASSED, "1.50 × the base's [1.50, 1.50]: above the limit, within noise at 4 cases"),
+        (0.02, 0.02, 12, PASSED, "1.00 × the base's [1.00, 1.00]"),
+        (None, 0.02, 12, UNMEASURABLE, "unknown, though the base knows it"),
+        (0.02, None, 12, PASSED, "unknown in the base"),
+        (0.02, 0.0, 12, PASSED, "unknown in the base"),
     ],
 )
 def test_a_cost_is_held_to_a_multiple_of_the_base(
-    new: float | None, old: float | None, conclusion: Conclusion, value: str
+    new: float | None, old: float | None, cases: int, conclusion: Conclusion, value: str
 ) -> None:
-    run, base = run_of(GOOD), run_of(GOOD)
+    run, base = (run_of(Told(scored(*[1.0] * cases))) for _ in range(2))
     for each, cost in ((run, new), (base, old)):
         columns = each.suites[0].columns
         columns.costs[:] = array("d", [float("nan") if cost is None else cost] * len(columns))
     one = finding(judge(compare(run, base), Policy(Limits(max_cost_ratio=1.2))), "cost ratio")
     assert (one.conclusion, one.value) == (conclusion, value)
+
+
+def test_p95_is_held_to_a_multiple_of_the_base_by_the_same_quantity() -> None:
+    """Eight of a hundred cases take five times as long: no average would show it."""
+    run, base = (run_of(Told(scored(*[1.0] * 100))) for _ in range(2))
+    for each, slow in ((run, 8), (base, 0)):
+        each.suites[0].columns.durations_ms[:] = array(
+            "d", [(100.0 + at % 7) * (5.0 if at < slow else 1.0) for at in range(100)]
+        )
+    policy = Policy(Limits(max_p95_ratio=1.5))
+    one = finding(judge(compare(run, base), policy), "p95 latency ratio")
+    assert (one.conclusion, one.value) == (FAILED, "4.76 × the base's")
+    assert finding(judge(compare(base, run), policy), "p95 latency ratio").conclusion is PASSED
+
+
+@pytest.mark.parametrize(
+    ("passed", "confidence", "conclusion", "uncertain"),
+    [
+        (44, None, FAILED, True),
+        (44, 0.95, PASSED, True),
+        (38, 0.95, FAILED, False),
+        (46, None, PASSED, True),
+        (50, None, PASSED, False),
+    ],
+)
+def test_a_pass_rate_within_its_own_noise_is_reported_so(
+    passed: int, confidence: float | None, conclusion: Conclusion, uncertain: bool
+) -> None:
+    limits = Limits(min_pass_rate=0.9, pass_rate_confidence=confidence)
+    found = verdict(Told(scored(*[1.0] * passed, *[0.0] * (50 - passed))), policy=Policy(limits))
+    one = finding(found, "pass rate")
+    assert (one.conclusion, one.uncertain, "at 50 cases" in one.value) == (conclusion, uncertain, uncertain)
+
+
+def test_a_confidence_has_no_effect_on_a_limit_of_1() -> None:
+    limits = Limits(min_pass_rate=1.0, pass_rate_confidence=0.95)
+    assert verdict(Told(scored(*[1.0] * 49, 0.0)), policy=Policy(limits)).conclusion is FAILED
 
 
 def test_a_base_is_not_required() -> None:

@@ -28,11 +28,6 @@ def clustered_error(differences: Sequence[float], clusters: Sequence[str]) -> fl
     return sqrt(len(names) / (len(names) - 1) * sum(total**2 for total in sums)) / n
 
 
-def holm(ps: Sequence[float]) -> list[float]:
-    """Each p times the number of those that are not smaller, never below one that a smaller p was given."""
-    return [max(min(1.0, q * (len(ps) - sum(other < q for other in ps))) for q in ps if q <= p) for p in ps]
-
-
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     """Each p by the share of those that are not larger, never above one that a larger p was given."""
     return [min(1.0, *(q * len(ps) / sum(other <= q for other in ps) for q in ps if q >= p)) for p in ps]

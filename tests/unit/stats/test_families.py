@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.stats import oracles
 
-from scoregate.core.families import benjamini_hochberg, holm
+from scoregate.core.families import benjamini_hochberg, correct_by_direction
 
 PS = st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.02, 0.04, 0.05, 0.3, 1.0]) | st.floats(0, 1), max_size=12)
 
@@ -30,20 +30,28 @@ def test_benjamini_and_hochberg_by_definition(ps: list[float]) -> None:
 
 
 @given(PS)
-def test_holm_by_definition(ps: list[float]) -> None:
-    assert holm(ps) == pytest.approx(oracles.holm(ps), abs=1e-12)
-
-
-@given(PS)
-def test_no_adjustment_is_below_p_and_holm_is_the_stricter(ps: list[float]) -> None:
-    for p, q, strict in zip(ps, benjamini_hochberg(ps), holm(ps), strict=True):
+def test_no_correction_is_below_p(ps: list[float]) -> None:
+    for p, q in zip(ps, benjamini_hochberg(ps), strict=True):
         assert p <= q + 1e-12
-        assert q <= strict + 1e-12
-        assert strict <= 1.0
+        assert q <= 1.0
 
 
 def test_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
-    assert (holm([]), benjamini_hochberg([])) == ([], [])
-    assert (holm([0.2]), benjamini_hochberg([0.2])) == ([0.2], [0.2])
+    assert benjamini_hochberg([]) == []
+    assert benjamini_hochberg([0.2]) == [0.2]
+
+
+@given(PS)
+def test_one_row_keeps_its_two_sided_p(ps: list[float]) -> None:
+    for p in ps:
+        assert correct_by_direction([p / 2], [1 - p / 2]) == pytest.approx([p], abs=1e-12)
+
+
+def test_rows_that_improve_are_no_evidence_against_another() -> None:
+    """In one two-sided family, nine tiny p-values would let the tenth pass at almost its own p."""
+    worse, better = [0.02] + [1 - 1e-6] * 9, [0.98] + [1e-6] * 9
+    corrected = correct_by_direction(worse, better)
+    assert corrected[0] == pytest.approx(2 * 10 * 0.02)
+    assert max(corrected[1:]) < 1e-4
+    assert 2 * benjamini_hochberg([0.02, *[1e-6] * 9])[0] == pytest.approx(0.04)

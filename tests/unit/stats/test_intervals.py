@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.unit.stats.oracles import clustered_error
 
-from scoregate.core.intervals import bonett_price, spread
+from scoregate.core.intervals import MANY, detectable_change, spread, wilson
 from scoregate.core.pairs import Pairs
-from scoregate.core.stats import examine
+from scoregate.core.stats import Estimate, examine
 
 CLOSE = 1e-9
 
@@ -33,9 +33,7 @@ def test_cases_alone_are_the_paired_t(n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = differences(n)
     around, expected = spread([(value, 1) for value in values]), stats.ttest_1samp(values, 0)
-    low, high = expected.confidence_interval(0.95)
     assert around.t_test() == pytest.approx(expected.pvalue, abs=CLOSE)
-    assert around.interval() == pytest.approx((low, high), abs=CLOSE)
     assert around.error == pytest.approx(stats.sem(values), abs=CLOSE)
     assert around.df == n - 1
 
@@ -58,12 +56,39 @@ def test_copies_within_a_cluster_are_no_evidence() -> None:
     assert often.interval() == pytest.approx(once.interval(), abs=CLOSE)
 
 
-@pytest.mark.parametrize("n", [2, 10, 57, 400])
-def test_the_detectable_effect(n: int) -> None:
+def quantile(p: float, n: int) -> float:
     stats: Any = pytest.importorskip("scipy.stats")
+    return float(stats.norm.ppf(p) if n >= MANY else stats.t.ppf(p, n - 1))
+
+
+@pytest.mark.parametrize("n", [2, 10, 49, 50, 400])
+def test_an_interval_counts_one_more_case_in_either_direction(n: int) -> None:
     values = differences(n)
-    expected = (stats.t.ppf(0.975, n - 1) + stats.t.ppf(0.8, n - 1)) * stats.sem(values)
-    assert spread([(value, 1) for value in values]).detectable() == pytest.approx(expected, abs=CLOSE)
+    mean, largest = sum(values) / n, max(map(abs, values))
+    for step in (0.0, 3.0):
+        squares = sum((value - mean) ** 2 for value in values) + 2 * max(largest, step) ** 2
+        half = quantile(0.975, n) * sqrt(squares / ((n + 2) * n))
+        found = spread([(value, 1) for value in values]).interval(step)
+        assert found == pytest.approx((mean - half, mean + half), abs=CLOSE)
+
+
+@pytest.mark.parametrize("n", [2, 10, 57, 400])
+def test_the_detectable_effect_is_by_the_variance_under_it(n: int) -> None:
+    values = differences(n)
+    found = spread([(value, 1) for value in values]).detectable()
+    squares = sum(value * value for value in values)
+    variance = (squares + 2 * max(map(abs, values)) ** 2) / (n + 2)
+    factor = quantile(0.975, n) + quantile(0.8, n)
+    assert found is not None
+    assert found == pytest.approx(factor * sqrt((variance + found * sqrt(squares / n) - found**2) / n), abs=CLOSE)
+
+
+def test_the_detectable_effect_of_pass_and_fail_is_that_of_the_audit() -> None:
+    """δ = 2.80·√((ψ + δ − δ²) / n) with ψ = (better + worse + 2) / (n + 2)."""
+    found = spread([(1.0, 1)] * 3 + [(-1.0, 1)] * 5 + [(0.0, 1)] * 92).detectable()
+    assert found is not None
+    assert found == pytest.approx(2.8016 * sqrt((10 / 102 + found - found**2) / 100), abs=1e-4)
+    assert detectable_change(10 / 102, 1.0, 100) == pytest.approx(found)
 
 
 def test_one_cluster_says_nothing_of_its_error() -> None:
@@ -71,40 +96,72 @@ def test_one_cluster_says_nothing_of_its_error() -> None:
     assert around.interval() == (-inf, inf)
     assert around.detectable() is None
     assert around.t_test() == 1.0
-    found = examine(Pairs(1, ((0.5, 1),), rose=1), bound=1.0)
+    found = examine(Pairs(1, ((0.5, 1),), rose=1), scale=1.0)
     assert (found.delta, found.p, found.low, found.high, found.detectable) == (0.5, 0.5, -1.0, 1.0, None)
 
 
 def test_differences_that_are_all_the_same() -> None:
     assert spread([(0.25, 1)] * 9).t_test() == 0.0
     assert spread([(0.0, 1)] * 9).t_test() == 1.0
-    assert spread([(0.25, 1)] * 9).interval() == (0.25, 0.25)
 
 
-@pytest.mark.parametrize("n", [1, 10, 40, 2_000])
-def test_bonett_and_price(n: int) -> None:
-    stats: Any = pytest.importorskip("scipy.stats")
-    z = stats.norm.ppf(0.975)
-    for worse, better in ((0, 0), (0, n), (n, 0), (n // 3, n // 5), (n // 2, n // 2)):
-        a, e = (worse + 1) / (n + 2), (better + 1) / (n + 2)
-        half = z * sqrt((a + e - (a - e) ** 2) / (n + 2))
-        expected = max(-1.0, e - a - half), min(1.0, e - a + half)
-        assert bonett_price(better, worse, n) == pytest.approx(expected, abs=CLOSE)
+def examined(*values: float, step: float = 0.0, scale: float | None = 1.0) -> Estimate:
+    rose, fell = sum(1 for value in values if value > 0), sum(1 for value in values if value < 0)
+    pairs = Pairs(len(values), tuple((value, 1) for value in values), rose=rose, fell=fell, step=step)
+    return examine(pairs, scale=scale)
 
 
-def test_binary_pairs_get_the_adjusted_interval_and_others_the_t() -> None:
-    values = [1.0] * 4 + [-1.0] * 9 + [0.0] * 27
-    clusters = tuple((value, 1) for value in values)
-    fourfold = examine(Pairs(40, clusters, rose=4, fell=9, binary=True), bound=1.0)
-    assert (fourfold.low, fourfold.high) == bonett_price(4, 9, 40)
-    assert fourfold.delta == pytest.approx(-5 / 40)
-    other = examine(Pairs(40, clusters, rose=4, fell=9), bound=1.0)
-    assert (other.low, other.high) == spread(clusters).interval()
+@pytest.mark.parametrize("n", [2, 10, 49, 50, 5_000])
+def test_no_interval_is_without_width(n: int) -> None:
+    for values in ([0.0] * n, [0.25] * n, [0.0] * (n - 1) + [1.0]):
+        found = examined(*values)
+        assert found.high > found.low
+
+
+def test_no_difference_in_many_cases_is_a_narrow_interval() -> None:
+    found = examined(*[0.0] * 1_000)
+    assert (found.delta, found.low) == (0.0, pytest.approx(-1.96 * sqrt(2) / 1_001, abs=1e-5))
+    assert found.within == pytest.approx(3.689 / 1_000, abs=1e-6)
+
+
+def test_fewer_than_fifty_cases_allow_for_a_change_that_none_of_them_shows() -> None:
+    source = random.Random(1)
+    few, many = ([0.01 * source.gauss(0, 1) for _ in range(n)] for n in (49, 50))
+    assert examined(*few).high > 0.05
+    assert examined(*many).high < 0.01
+    assert examined(*few, scale=None).high < 0.01, "the logarithm of a ratio has no scale"
+    falls = examined(*(value - 0.05 for value in few))
+    assert falls.p < 0.001
+    assert falls.high < 0 < -0.1 - falls.low, "towards 0, the differences decide"
+
+
+def test_few_cases_rule_out_no_rare_collapse() -> None:
+    """2 % of the cases lose all: among 100, none of them may be seen. 184 cases see one with 97.5 %."""
+    assert examined(*[0.001, -0.001] * 50).within > 0.02
+    assert examined(*[0.001, -0.001] * 91).within > 0.02
+    assert examined(*[0.001, -0.001] * 93).within < 0.02
 
 
 def test_an_interval_ends_where_the_scale_does() -> None:
-    found = examine(Pairs(3, ((1.0, 1), (1.0, 1), (-0.5, 1)), rose=2, fell=1), bound=1.0)
+    found = examined(1.0, 1.0, -0.5)
     assert (found.low, found.high) == (-1.0, 1.0)
-    free = examine(Pairs(3, ((1.0, 1), (1.0, 1), (-0.5, 1)), rose=2, fell=1), bound=inf)
+    free = examined(1.0, 1.0, -0.5, scale=None)
     assert free.low < -1.0
     assert free.high > 1.0
+
+
+def test_trials_that_were_chosen_sharpen_the_test_and_leave_the_estimate() -> None:
+    first = Pairs(60, tuple((d, 1) for d in [-1.0] * 9 + [1.0] * 3 + [0.0] * 48), rose=3, fell=9)
+    more = Pairs(60, tuple((d, 1) for d in [-0.8] * 9 + [0.2] * 3 + [0.0] * 48), rose=3, fell=9)
+    alone, sharper = examine(first, scale=1.0), examine(first, scale=1.0, sharper=more)
+    assert sharper.delta == alone.delta == pytest.approx(-0.1)
+    assert (sharper.low, sharper.high) == (alone.low, alone.high)
+    assert sharper.p < alone.p
+
+
+@pytest.mark.parametrize("n", [1, 10, 40, 2_000])
+def test_wilson(n: int) -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    for hits in (0, n // 3, n):
+        low, high = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+        assert wilson(hits, n) == pytest.approx((low, high), abs=CLOSE)

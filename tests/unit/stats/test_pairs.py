@@ -17,7 +17,7 @@ from scoregate.core.compare import compare
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.events import ErrorInfo
 from scoregate.core.intervals import spread
-from scoregate.core.pairs import pair_ratios, pair_scores
+from scoregate.core.pairs import Pairs, Values, amount_side, logarithms, pair, pair_scores
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Label, Measure
 from scoregate.core.signflip import sign_flip
@@ -28,12 +28,13 @@ def test_repeats_collapse_to_the_mean_of_their_case() -> None:
     old = {"a": [0.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0]}
     pairs = pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s")
     assert pairs.sums == pytest.approx([1 / 3, 2 / 3])
-    assert (pairs.n, pairs.rose, pairs.fell, pairs.binary) == (2, 2, 0, False)
+    assert (pairs.n, pairs.rose, pairs.fell, pairs.trials) == (2, 2, 0, ())
 
 
 def test_sides_may_differ_in_repeats() -> None:
     pairs = pair_scores(columns_of({"s": {"a": [0.5]}}), [columns_of({"s": {"a": [0.0, 1.0, 1.0, 1.0]}})], "s")
     assert pairs.sums == pytest.approx([-0.25])
+    assert pairs.trials == (([0.5], [0.0, 1.0, 1.0, 1.0]),)
 
 
 def test_a_repeat_is_no_case() -> None:
@@ -63,19 +64,14 @@ def test_a_base_run_of_another_evaluator_is_not_pooled() -> None:
     assert compared(suite_of(new), suite_of(old), stranger).rows[0].delta == 1.0
 
 
-def test_binary_is_what_is_0_or_1_and_alone() -> None:
-    def binary(new: list[float], old: list[float], clusters: dict[str, str] | None = None) -> bool:
-        sides = (columns_of({"s": cases(scores)}, clusters) for scores in (new, old))
-        here, there = sides
-        return pair_scores(here, [there], "s").binary
-
-    assert binary([1.0, 0.0], [0.0, 0.0])
-    assert not binary([1.0, 0.5], [0.0, 0.0])
-    assert not binary([1.0, 0.0], [0.0, 0.5])
-    assert not binary([1.0, 0.0], [0.0, 0.0], {"case-0": "c", "case-1": "c"})
-    assert not pair_scores(Columns(), [Columns()], "s").binary
-    repeated = columns_of({"s": {"case-0": [1.0, 1.0]}})
-    assert not pair_scores(repeated, [repeated], "s").binary
+def test_a_step_is_what_one_trial_more_could_change() -> None:
+    """Where most cases have one value only: one failure of one trial weighs 1, one of five weighs 0.2."""
+    new, old = {f"c{at}": [1.0] for at in range(9)}, {f"c{at}": [1.0] * 5 for at in range(9)}
+    assert pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s").step == 0.0
+    old["c0"] = [1.0, 1.0, 1.0, 0.0, 1.0]
+    assert pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s").step == 1.0
+    varied = {f"c{at}": [1.0, 0.9, 0.8, 0.7, 0.6] for at in range(9)}
+    assert pair_scores(columns_of({"s": new}), [columns_of({"s": varied})], "s").step == 0.0
 
 
 def test_clusters_are_the_unit() -> None:
@@ -91,7 +87,7 @@ def test_clusters_are_the_unit() -> None:
     assert row.p == pytest.approx(sign_flip(sums))
     around = spread([(total, names.count(name)) for total, name in zip(sums, dict.fromkeys(names), strict=True)])
     assert around.error == pytest.approx(clustered_error(differences, names))
-    assert (row.low, row.high) == pytest.approx(around.interval())
+    assert (row.low, row.high) == pytest.approx(around.interval(1.0)), "21 clusters are few"
     assert row.detectable == pytest.approx(around.detectable())
 
 
@@ -170,6 +166,11 @@ def used(cost: float, tokens: int, milliseconds: float, count: int = 12) -> Suit
     return SuiteResult("bot", "bot", columns=columns, complete=True)
 
 
+def pair_amounts(new: Columns, olds: list[Columns], values: Values, *, raw: bool = False) -> Pairs:
+    here, there = amount_side([new], values), amount_side(olds, values)
+    return pair(here, there, new) if raw else pair(logarithms(here), logarithms(there), new)
+
+
 def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:
     rows = {row.measure: row for row in compared(used(0.02, 90, 500.0), used(0.01, 90, 1000.0)).quantities}
     assert rows[Measure.COST].delta == pytest.approx(log(2))
@@ -190,9 +191,21 @@ def test_what_is_zero_or_unknown_has_no_ratio() -> None:
         return list(columns.durations_ms)
 
     new, old = (columns_of({"s": cases([1.0] * 4)}) for _ in range(2))
-    for row, pair in enumerate([(1.0, 2.0), (0.0, 2.0), (float("nan"), 2.0), (1.0, float("inf"))]):
-        new.durations_ms[row], old.durations_ms[row] = pair
-    assert pair_ratios(new, [old], values).sums == pytest.approx([-log(2)])
+    for row, values_of in enumerate([(1.0, 2.0), (0.0, 2.0), (float("nan"), 2.0), (1.0, float("inf"))]):
+        new.durations_ms[row], old.durations_ms[row] = values_of
+    assert pair_amounts(new, [old], values).sums == pytest.approx([-log(2)])
+    assert pair_amounts(new, [old], values, raw=True).sums == pytest.approx([-1.0])
+
+
+def test_logarithms_are_averaged_not_the_logarithm_of_an_average() -> None:
+    """The mean of five trials that scatter is above their geometric mean: more trials would look slower."""
+
+    def values(columns: Columns) -> list[float]:
+        return list(columns.durations_ms)
+
+    one, five = columns_of({"s": {"a": [1.0]}}), columns_of({"s": {"a": [1.0] * 5}})
+    one.durations_ms[:], five.durations_ms[:] = array("d", [4.0]), array("d", [1.0, 2.0, 4.0, 8.0, 16.0])
+    assert pair_amounts(five, [one], values).sums == pytest.approx([0.0])
 
 
 ASKED = Usage(10, 5, answer="first")
@@ -228,12 +241,11 @@ def test_what_was_made_from_the_same_stored_answers_counts_once(
     pooled = pair_scores(base, [stored(trial) for trial in trials], "s")
     assert (repeated.mean, pooled.base) == (pytest.approx(mean), pytest.approx(mean))
     assert repeated.sums == pytest.approx([mean] * 12)
-    assert repeated.binary is (mean == 1.0)
 
 
 def test_what_was_read_takes_no_time() -> None:
     fresh, read = stored((1.0, ASKED, None)), stored((1.0, READ, None))
-    assert pair_ratios(read, [fresh], lambda columns: columns.durations_ms).n == 0
+    assert pair_amounts(read, [fresh], lambda columns: columns.durations_ms).n == 0
 
 
 def test_what_an_error_cut_short_is_no_saving() -> None:
@@ -241,7 +253,7 @@ def test_what_an_error_cut_short_is_no_saving() -> None:
     whole = columns_of({"s": cases([1.0] * 12)})
     for columns in (broken, whole):
         columns.costs[:] = array("d", [1.0] * 12)
-    pairs = pair_ratios(broken, [whole], lambda columns: columns.costs)
+    pairs = pair_amounts(broken, [whole], lambda columns: columns.costs)
     assert (pairs.n, pairs.dropped) == (10, 2)
 
 

@@ -128,11 +128,14 @@ def test_one_more_equal_pair_changes_nothing_but_n(sides: tuple[Scores, Scores],
 
 
 @given(two_sides(), st.integers(1, 4))
-def test_pooling_the_same_base_again_changes_nothing(sides: tuple[Scores, Scores], runs: int) -> None:
+def test_pooling_the_same_base_again_moves_no_estimate_and_never_lowers_p(
+    sides: tuple[Scores, Scores], runs: int
+) -> None:
+    """Unequal repeats ask the within-case test too; the larger p counts."""
     new, old = sides
     row, pooled = row_of(new, old), row_of(new, *[old] * (1 + runs))
-    assert (pooled.p, pooled.delta) == pytest.approx((row.p, row.delta), abs=1e-9)
-    assert pooled.detectable == pytest.approx(row.detectable, abs=1e-9)
+    assert pooled.delta == pytest.approx(row.delta, abs=1e-9)
+    assert (pooled.p or 0.0) >= (row.p or 0.0) - 1e-9
     assert (pooled.n, pooled.better, pooled.worse) == (row.n, row.better, row.worse)
 
 

@@ -152,7 +152,7 @@ def test_many_continuous_values_get_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = drawn_without_lattice(DRAWN + 1, 0.1)
     assert sign_flip(values) is None
-    assert examine(alone(values), bound=9.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
+    assert examine(alone(values), scale=9.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
     assert sign_flip([*values[1:], 0.0, 0.0]) is not None, "equal pairs do not count towards the limit"
 
 
@@ -160,7 +160,7 @@ def test_a_lattice_beyond_the_work_bound_gets_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = random.Random(1).choices(as_floats(LATTICES["percent"]), k=3_000)
     assert sign_flip(values) is None
-    assert examine(alone(values), bound=1.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
+    assert examine(alone(values), scale=1.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
 
 
 def test_regimes_agree_where_they_meet() -> None:

@@ -91,6 +91,7 @@ def _listed(value: object) -> object:
 
 
 Rate = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0, le=1)]
+Confidence = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0.5, lt=1)]
 Count = Annotated[int, BeforeValidator(_no_bool), Field(ge=1)]
 Most = Annotated[int, BeforeValidator(_no_bool), Field(ge=0)]
 Seconds = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
@@ -168,7 +169,9 @@ class LimitFields(BaseModel):
     """The limits that can be set for all suites and for some, as in `core.policy.Limits`; None sets nothing."""
 
     min_pass_rate: Rate | None = None
+    pass_rate_confidence: Confidence | None = None
     max_error_rate: Rate | None = None
+    max_lost_scores: Rate | None = None
     min_score: ByEvaluator = Field(default_factory=dict)
     max_drop: ByEvaluator = Field(default_factory=dict)
     fail_on_regression: bool | None = None

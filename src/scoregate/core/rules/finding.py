@@ -18,7 +18,8 @@ class Conclusion(StrEnum):
 class Finding:
     """One rule applied: whether it holds, the value and limit in words, and where the limit was set.
 
-    `bound` is the limit as a number, in the unit of what is measured; None where it is none.
+    `bound` is the limit as a number, in the unit of what is measured; None where it is none. `uncertain`: it holds, but
+    by less than noise, or although the estimate is beyond the limit.
     """
 
     rule: str
@@ -29,3 +30,4 @@ class Finding:
     suite: str | None = None
     evaluator: str | None = None
     bound: float | None = None
+    uncertain: bool = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scoregate.core.compare import Comparison
@@ -22,10 +21,7 @@ class JudgedRun:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSuite:
-    """One suite, its rows, and what is demanded of it.
-
-    `adjusted` holds, for each row that a relative gate watches, its p after Holm over all such rows of the run.
-    """
+    """One suite, its rows, and what is demanded of it."""
 
     index: int
     suite: SuiteResult
@@ -33,5 +29,4 @@ class JudgedSuite:
     comparison: Comparison
     rows: tuple[Row, ...] = ()
     quantities: tuple[Row, ...] = ()
-    adjusted: Mapping[tuple[str, str], float] | None = None
     criteria: Criteria = field(default_factory=Criteria)

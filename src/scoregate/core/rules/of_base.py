@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import ceil, exp
 
+from scoregate.core.columns import Columns
 from scoregate.core.confirmation import Confirmation, Outcome
+from scoregate.core.pairs import Side, amount_side
+from scoregate.core.ratios import p95_test, ratio_of_p95, ratio_of_totals, total_test
 from scoregate.core.record import SuiteResult
-from scoregate.core.rows import Label, Row
+from scoregate.core.rows import Label, Measure, Row
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedSuite
-from scoregate.core.rules.of_suite import limit_of, p95
+from scoregate.core.rules.of_suite import limit_of, percent
+from scoregate.core.suite_rows import QUANTITIES
 
 CRITICAL = "critical"
 _OF_OUTCOME = {Outcome.CONFIRMED: Conclusion.FAILED, Outcome.OPEN: Conclusion.UNMEASURABLE}
@@ -22,48 +27,60 @@ def is_watched(row: Row, judged: JudgedSuite) -> bool:
     return drop is not None or bool(judged.limits.fail_on_regression)
 
 
-def _is_worse(row: Row, judged: JudgedSuite) -> bool:
-    """Worse beyond noise, by Holm over every row that a relative gate watches, and by an effect worth a word."""
-    adjusted = (judged.adjusted or {}).get((row.suite, row.evaluator), 1.0)
-    effect = judged.criteria.of(row.evaluator).min_effect or 0.0
-    return row.gain < 0 and -row.gain >= effect and adjusted <= judged.criteria.alpha
-
-
 def drops(judged: JudgedSuite) -> Iterator[Finding]:
-    """No evaluator's mean drops by more than its limit, and by more than noise."""
+    """No row that is worse has dropped by more than its limit."""
     for row in judged.rows:
         glob, limit = limit_of(judged.limits.max_drop, row.evaluator)
         if limit is None:
             continue
-        bad = _is_worse(row, judged) and -row.gain > limit
         where = judged.limits.where(f"max_drop.{glob}", "max_drop")
         told = f"a drop of at most {limit:.3f}"
-        yield from (replace(found, bound=limit) for found in _found("drop", row, bad=bad, limit=told, where=where))
+        exceeds = -row.gain > limit
+        found = _found("drop", row, bad=exceeds and row.label is Label.WORSE, limit=told, where=where)
+        for finding in found:
+            unsure = exceeds and finding.conclusion is Conclusion.PASSED
+            value = f"{finding.value}: above the limit, within noise{_deciding(row)}" if unsure else finding.value
+            yield replace(finding, value=value, bound=limit, uncertain=unsure)
+
+
+def _deciding(row: Row) -> str:
+    """How many cases would decide: as many as detect a drop of this size four times in five."""
+    if row.detectable is None or -row.gain >= row.detectable:
+        return ""
+    needed = row.n * (row.detectable / row.gain) ** 2
+    size = 10 ** max(0, len(str(int(needed))) - 2)
+    return f"; about {ceil(needed / size) * size:,} cases would decide"
 
 
 def regressions(judged: JudgedSuite) -> Iterator[Finding]:
-    """No evaluator got worse beyond noise and the smallest effect worth a word."""
+    """No row is worse."""
     if not judged.limits.fail_on_regression:
         return
     where = judged.limits.where("fail_on_regression")
     for row in judged.rows:
-        yield from _found("regression", row, bad=_is_worse(row, judged), limit="no regression", where=where)
+        if _is_unmeasured(row) and limit_of(judged.limits.max_drop, row.evaluator)[1] is not None:
+            continue  # the other relative gate of this row reports it
+        yield from _found("regression", row, bad=row.label is Label.WORSE, limit="no regression", where=where)
+
+
+def _is_unmeasured(row: Row) -> bool:
+    return row.label is Label.UNMEASURABLE and row.dropped > 0 and not row.lost_too_many
 
 
 def _found(rule: str, row: Row, *, bad: bool, limit: str, where: str) -> Iterator[Finding]:
     """What the rule finds in a row that was compared, or should have been."""
     conclusion, value = Conclusion.FAILED if bad else Conclusion.PASSED, moved(row)
-    if row.label is Label.UNMEASURABLE and row.dropped:
+    if _is_unmeasured(row):
         conclusion, value = Conclusion.UNMEASURABLE, row.reason
-    elif row.delta is None:
+    elif row.delta is None or row.lost_too_many:
         return
     yield Finding(rule, conclusion, value, limit, where, row.suite, row.evaluator)
 
 
 def moved(row: Row) -> str:
-    """How far a row moved: `−0.080 [−0.126, −0.033], p = 0.0005`."""
+    """How far a row moved, with its corrected p: `−0.080 [−0.126, −0.033], p = 0.0005`."""
     bounds = "" if row.low is None or row.high is None else f" [{_signed(row.low)}, {_signed(row.high)}]"
-    p = 1.0 if row.p is None else row.p
+    p = next((p for p in (row.q, row.p) if p is not None), 1.0)
     return f"{_signed(row.delta or 0.0)}{bounds}, {'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
 
 
@@ -84,59 +101,86 @@ def comparable(judged: JudgedSuite) -> Iterator[Finding]:
 
 
 def scores_remain(judged: JudgedSuite) -> Iterator[Finding]:
-    """An evaluator that the base has scores of does not return None for every case: a `return` may be forgotten."""
-    suite, columns = judged.suite, judged.suite.columns
+    """Every evaluator gives a score, and does not return None for many cases that have one in the base.
+
+    Where people are asked, or a battle has no champion yet, there is nothing to score.
+    """
     for row in judged.rows:
-        info, silent = suite.evaluators.get(row.evaluator), columns.silent.get(row.evaluator, 0)
-        lost = row.label is Label.UNMEASURABLE and row.mean is None and row.base is not None
-        if not lost or not silent or info is None or info.battles or not suite.complete:
-            continue
-        if silent + len(columns.erring()) >= len(columns):  # where people are asked for some, theirs is the word
-            told, limit = "no score, though the base has some", "a score of at least 1 case"
+        if row.lost_too_many and _is_needed(row, judged):
+            limit = f"≤ {percent(judged.limits.max_lost_scores or judged.criteria.max_lost)} lost"
+            where = judged.limits.where("max_lost_scores")
+            yield Finding("scores remain", Conclusion.UNMEASURABLE, row.reason, limit, where, row.suite, row.evaluator)
+        elif _gave_nothing(row, judged):
+            told = "no score, though the base has some" if row.base is not None else "no score of any case"
+            limit = "a score of at least 1 case"
             yield Finding("scores remain", Conclusion.UNMEASURABLE, told, limit, "always", row.suite, row.evaluator)
 
 
+def _is_needed(row: Row, judged: JudgedSuite) -> bool:
+    """Whether any gate depends on the scores of this row: a relative one, a mean, or thresholds of cases."""
+    base = _base_of(judged)
+    sides = (judged.suite, *([base] if base is not None else []))
+    thresholds = judged.limits.min_pass_rate is not None and any(
+        side.columns.judged.get(row.evaluator) for side in sides
+    )
+    _, mean = limit_of(judged.limits.min_score, row.evaluator)
+    return is_watched(row, judged) or mean is not None or thresholds
+
+
+def _gave_nothing(row: Row, judged: JudgedSuite) -> bool:
+    suite, columns = judged.suite, judged.suite.columns
+    info = suite.evaluators.get(row.evaluator)
+    if info is None or info.battles or not suite.complete or not len(columns):
+        return False
+    if suite.mean(row.evaluator) is not None or columns.labels.get(row.evaluator):
+        return False
+    if columns.deferred.get(row.evaluator) or row.evaluator in suite.reviews:
+        return False
+    limit = judged.limits.max_error_rate
+    errored = len(columns.erring()) / len(columns)
+    return columns.silent.get(row.evaluator, 0) > 0 or not errored or limit is None or errored <= limit
+
+
 def quantities(judged: JudgedSuite) -> Iterator[Finding]:
-    """Cost, tokens and the 95th percentile of latency stay within their multiples of the base's, a case."""
-    old = _base_of(judged)
+    """Cost, tokens and the 95th percentile of latency stay within their multiples of the base's, beyond noise."""
+    limits, new, old = judged.limits, judged.suite.columns, _base_of(judged)
     if old is None:
         return
-    limits, new = judged.limits, judged.suite
-    measured = (
-        ("cost", "max_cost_ratio", limits.max_cost_ratio, _a_case(new, "costs"), _a_case(old, "costs")),
-        ("tokens", "max_tokens_ratio", limits.max_tokens_ratio, _a_case(new, "tokens"), _a_case(old, "tokens")),
-        (
-            "p95 latency",
-            "max_p95_ratio",
-            limits.max_p95_ratio,
-            p95(new.columns.durations_ms),
-            p95(old.columns.durations_ms),
-        ),
-    )
-    for rule, name, limit, value, base in measured:
-        if limit is not None and (value or base):
-            conclusion, told = _ratio(value, base, limit)
-            where = limits.where(name)
-            yield Finding(f"{rule} ratio", conclusion, told, f"≤ {limit:g} ×", where, new.label, bound=limit)
+    for rule, name, limit, measure in (
+        ("cost", "max_cost_ratio", limits.max_cost_ratio, Measure.COST),
+        ("tokens", "max_tokens_ratio", limits.max_tokens_ratio, Measure.TOKENS),
+        ("p95 latency", "max_p95_ratio", limits.max_p95_ratio, Measure.LATENCY),
+    ):
+        if limit is None:
+            continue
+        here, there = (amount_side([columns], QUANTITIES[measure]) for columns in (new, old.columns))
+        if here.means or there.means:
+            found = _ratio(here, there, new, limit=limit, tail=measure is Measure.LATENCY, alpha=judged.criteria.alpha)
+            yield replace(found, rule=f"{rule} ratio", origin=limits.where(name), suite=judged.suite.label)
 
 
-def _ratio(value: float | None, base: float | None, limit: float) -> tuple[Conclusion, str]:
-    """What only the base knows was lost; what only the run knows has nothing to be held against."""
-    if not value:
-        return Conclusion.UNMEASURABLE, "unknown, though the base knows it"
-    if not base:
-        return Conclusion.PASSED, "unknown in the base"
-    return Conclusion.FAILED if value / base > limit else Conclusion.PASSED, f"{value / base:.2f} × the base's"
+def _ratio(here: Side, there: Side, new: Columns, *, limit: float, tail: bool, alpha: float) -> Finding:
+    """What only the base knows was lost; what only the run knows can't be compared."""
+    found = Finding("", Conclusion.PASSED, "unknown in the base", f"≤ {limit:g} ×", bound=limit)
+    if not here.means:
+        return replace(found, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the base knows it")
+    ratio = ratio_of_p95(here, there) if tail else ratio_of_totals(here, there)
+    if ratio is None:
+        return found
+    told = f"{ratio.times:.2f} × the base's"
+    if ratio.low is not None and ratio.high is not None:
+        told += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
+    if ratio.times <= limit * (1 + 1e-9):
+        return replace(found, value=told)
+    p = p95_test(here, there) if tail else total_test(here, there, new)
+    if p > alpha / 2:
+        return replace(found, value=f"{told}: above the limit, within noise at {ratio.n:,} cases", uncertain=True)
+    return replace(found, conclusion=Conclusion.FAILED, value=told)
 
 
 def _base_of(judged: JudgedSuite) -> SuiteResult | None:
     base, pairs = judged.comparison.base, dict(judged.comparison.pairs)
     return base.suites[pairs[judged.index]] if base is not None and judged.index in pairs else None
-
-
-def _a_case(suite: SuiteResult, column: str) -> float | None:
-    known = [value for value in getattr(suite.columns, column) if value > 0]
-    return sum(known) / len(known) if known else None
 
 
 def critical_cases(judged: JudgedSuite) -> Iterator[Finding]:

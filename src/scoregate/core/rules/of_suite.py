@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from statistics import fmean
 
 from scoregate.core.case import Status
 from scoregate.core.columns import percentiles
+from scoregate.core.intervals import spread, wilson
+from scoregate.core.pairs import score_side
 from scoregate.core.record import SuiteResult
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedSuite
+
+_JUDGED = (Status.PASSED, Status.FAILED)
+# Of fewer cases every rate is within its noise, which says nothing.
+_FEW = 10
 
 
 def completed(judged: JudgedSuite) -> Iterator[Finding]:
@@ -52,20 +59,28 @@ def error_rate(judged: JudgedSuite) -> Iterator[Finding]:
 
 
 def pass_rate(judged: JudgedSuite) -> Iterator[Finding]:
-    """Of the cases that have a threshold, enough meet it."""
-    columns, limit = judged.suite.columns, judged.limits.min_pass_rate
+    """Of the cases that have a threshold, enough meet it; with a confidence set, fewer may by chance."""
+    columns, limit, confidence = judged.suite.columns, judged.limits.min_pass_rate, judged.limits.pass_rate_confidence
     passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
     if limit is None or not passed + failed:
         return
     rate = passed / (passed + failed)
+    cases = len({columns.hashes[row] for row in range(len(columns)) if columns.status(row) in _JUDGED})
+    low, high = wilson(rate * cases, cases)
+    near = 0 < limit < 1 and cases >= _FEW and low <= limit <= high
+    # two-sided at 1 − 2·(1 − confidence) is one-sided at the confidence
+    bound = rate if confidence is None else wilson(rate * cases, cases, 2 * confidence - 1)[1]
+    value = f"{passed:,} of {passed + failed:,} cases ({percent(rate)})"
+    noise = f", ±{(high - low) / 2:.1%} at {_cases(cases)}" if near else ""
     yield Finding(
         "pass rate",
-        Conclusion.FAILED if rate < limit else Conclusion.PASSED,
-        f"{passed:,} of {passed + failed:,} cases ({percent(rate)})",
-        f"≥ {_share(limit)}",
+        Conclusion.FAILED if rate < limit and bound < limit else Conclusion.PASSED,
+        value + noise,
+        f"≥ {_share(limit)}" + ("" if confidence is None else f" with {percent(confidence)} confidence"),
         judged.limits.where("min_pass_rate"),
         judged.suite.label,
         bound=limit,
+        uncertain=near,
     )
 
 
@@ -97,16 +112,30 @@ def min_score(judged: JudgedSuite) -> Iterator[Finding]:
             continue
         mean = judged.suite.mean(name)
         reached = Conclusion.PASSED if mean is not None and mean >= limit else Conclusion.FAILED
+        noise, cases = _noise_of_mean(judged.suite, name)
+        near = mean is not None and 0 < limit < 1 and cases >= _FEW and abs(mean - limit) <= noise
+        told = f", ±{noise:.3f} at {_cases(cases)}" if near else ""
         yield Finding(
             "mean score",
             Conclusion.UNMEASURABLE if mean is None else reached,
-            "no score" if mean is None else _mean(mean, limit),
+            "no score" if mean is None else _mean(mean, limit) + told,
             f"≥ {_digits(limit, 2)}",
             judged.limits.where(f"min_score.{glob}", "min_score"),
             judged.suite.label,
             name,
             bound=limit,
+            uncertain=near,
         )
+
+
+def _noise_of_mean(suite: SuiteResult, evaluator: str) -> tuple[float, int]:
+    """Half the width of the mean's 95 % interval, of one case infinite, and the number of cases."""
+    means = score_side([suite.columns], evaluator).means
+    if not means:
+        return 0.0, 0
+    middle = fmean(means.values())
+    low, high = spread([(mean - middle, 1) for mean in means.values()]).interval()
+    return (high - low) / 2, len(means)
 
 
 def limit_of(table: Mapping[str, float], evaluator: str) -> tuple[str, float | None]:

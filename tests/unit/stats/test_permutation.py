@@ -1,0 +1,74 @@
+"""The within-case permutation test: against every way to deal the trials, and where draws meet the approximation."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import combinations, product
+
+import pytest
+
+from scoregate.core import permutation
+from scoregate.core.pairs import Pairs
+from scoregate.core.permutation import Trials, within_case_test
+from scoregate.core.stats import one_sided
+
+
+def by_definition(cases: Sequence[Trials]) -> tuple[float, float]:
+    """Every way to deal the trials of every case."""
+    ways = [list(deals(new, old)) for new, old in cases]
+    sums = [sum(chosen) for chosen in product(*ways)]
+    seen = sum(sum(new) / len(new) - sum(old) / len(old) for new, old in cases)
+    below, above = sum(s < seen - 1e-9 for s in sums), sum(s > seen + 1e-9 for s in sums)
+    equal = len(sums) - below - above
+    return (below + equal / 2) / len(sums), (above + equal / 2) / len(sums)
+
+
+def deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
+    values, found = [*new, *old], []
+    for chosen in combinations(range(len(values)), len(new)):
+        ours = [values[at] for at in chosen]
+        theirs = [value for at, value in enumerate(values) if at not in chosen]
+        found.append(sum(ours) / len(ours) - sum(theirs) / len(theirs))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_draws_agree_with_every_way_to_deal(seed: int) -> None:
+    source = random.Random(seed)
+    cases = [([source.random()], [source.random() for _ in range(3)]) for _ in range(5)]
+    assert within_case_test(cases) == pytest.approx(by_definition(cases), abs=0.02)
+
+
+def test_cases_of_one_value_say_nothing() -> None:
+    assert within_case_test([([1.0], [1.0, 1.0]), ([0.0, 0.0], [0.0])]) == (0.5, 0.5)
+    some = [([0.0], [1.0, 1.0, 0.0])] * 6
+    assert within_case_test([*some, ([1.0], [1.0] * 3)]) == within_case_test(some)
+
+
+def test_both_tails_add_up() -> None:
+    lower, upper = within_case_test([([1.0], [0.0, 1.0, 1.0]), ([0.0], [1.0, 1.0, 1.0])])
+    assert lower + upper == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
+def test_the_approximation_agrees_with_draws_where_they_meet(p: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = random.Random(int(100 * p))
+
+    def case() -> Trials:
+        values = [float(source.random() < p) for _ in range(6)]
+        return [values[0]], values[1:]
+
+    mixed = [each for each in (case() for _ in range(20_000)) if len({*each[0], *each[1]}) > 1][:400]
+    drawn = within_case_test(mixed)
+    monkeypatch.setattr(permutation, "_DRAWN", 0)
+    assert within_case_test(mixed) == pytest.approx(drawn, abs=0.02)
+
+
+def test_unequal_repeats_take_the_larger_p_of_both_tests() -> None:
+    """Five failures among five trials each, and none in the single trials of the run: nothing happened."""
+    dealt = tuple(([1.0], [1.0, 1.0, 0.0, 1.0, 1.0] if at < 7 else [1.0] * 5) for at in range(50))
+    sums = tuple((sum(new) / len(new) - sum(old) / len(old), 1) for new, old in dealt)
+    alone, both = Pairs(50, sums, rose=7), Pairs(50, sums, rose=7, trials=dealt)
+    assert one_sided(alone)[1] < 0.005
+    assert one_sided(both)[1] > 0.1
