@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from scoregate.ci.archive import EXTRA, RUN_FOLDER
+from scoregate.ci.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.extra_cost import extra_cost
-from scoregate.ci.parts import BASE_FOLDER, Ports
+from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Plan, restricted
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.compare import compare

@@ -36,7 +36,7 @@ Runs = tuple[Run | None, ...]
 
 async def confirm(comparison: Comparison, plan: Plan, settings: Settings, ports: Ports) -> Run:
     """The run with what further tries of its newly failing cases have shown; the same run where there are none."""
-    suspects = list(_suspects(comparison, settings.confirm))
+    suspects = list(_suspects(comparison, settings.confirmed_cases))
     if not suspects:
         return comparison.run
     tries, runs = await _tried(suspects, plan, settings, ports, in_base=False)

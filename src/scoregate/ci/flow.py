@@ -63,7 +63,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
         plan = ports.arm(plan, baseline.run)
         history = await recall(baseline, settings, ports)
         run = await ports.record(plan, settings, (*settings.notices, *found.notices))
-        run = remember(run, history, ports.amend)
+        run = remember(run, history, baseline, ports.amend)
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)
         run = _cut_short(run, ports) if ports.stop.is_set() else run
@@ -82,7 +82,7 @@ async def gate_merged(run: Run, settings: Settings, reporting: Reporting, *, ame
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await first_baseline(settings, reporting)
         history = line_of(baseline.run) if baseline.run is not None else History()
-        run = remember(run, history, amend)
+        run = remember(run, history, baseline, amend)
         return await _told(judged(run, baseline, settings), reporting)
 
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 import anyio
 
-from scoregate.ci.archive import RUN_FOLDER
+from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Found, Plan
@@ -23,9 +23,6 @@ from scoregate.core.record import Run
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 Amend: TypeAlias = Callable[[Run], None]
-
-
-BASE_FOLDER = "base"
 
 
 class Record(Protocol):

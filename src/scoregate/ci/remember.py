@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.parts import Amend, Ports
 from scoregate.ci.settings import BaselineKind, Settings
@@ -26,9 +28,9 @@ async def recall(baseline: Baseline, settings: Settings, ports: Ports) -> Histor
     return line_of(earlier) if line is None else merged(line, line_of(earlier))
 
 
-def remember(run: Run, history: History, amend: Amend) -> Run:
-    """The run with its history, on disk too."""
-    remembering = following(run, history)
-    if remembering.history != run.history:
+def remember(run: Run, history: History, baseline: Baseline, amend: Amend) -> Run:
+    """The run with its history and the base that it is compared with, on disk too."""
+    remembering = replace(following(run, history), compared_with=baseline.reference)
+    if (remembering.history, remembering.compared_with) != (run.history, run.compared_with):
         amend(remembering)
     return remembering

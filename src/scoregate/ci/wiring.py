@@ -13,7 +13,7 @@ import anyio
 import anyio.to_thread
 
 from scoregate.ci import git
-from scoregate.ci.archive import RUN_FOLDER, amend_run, read_run
+from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.imports import import_folders
 from scoregate.ci.baseline.rerun import base_tree, lend_packages, rerooted
@@ -29,7 +29,7 @@ from scoregate.ci.install import Site, prepare
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.needs import with_needs
-from scoregate.ci.parts import BASE_FOLDER, Ports
+from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.policies import policy_at, with_gates
 from scoregate.ci.recorder import Recorder

@@ -15,12 +15,18 @@ from scoregate.cli.voice import Voice, stage
 
 @click.command("gate")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="What it is held against.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="What it is compared with; default: the base that RUN was compared with.",
+)
 @gate_options
 @voice_options
 def command(run: Path, baseline: Path | None, voice: Voice, **flags: Any) -> int:
     """Judge RUN under the present settings. Nothing is run."""
     with stage(voice) as ours:
-        outcome = rejudged(run, baseline, gated_settings(project_root(), flags))
+        root = project_root()
+        outcome = rejudged(run, baseline, gated_settings(root, flags), root=root)
         close(outcome, None, ours, named=str(run))
     return outcome.verdict.exit_code

@@ -14,18 +14,24 @@ from scoregate.core.power import Need, needs
 
 @click.command("power")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="Measures how much pairs differ.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Measures how much pairs differ; default: the base that RUN was compared with.",
+)
 @click.option(
     "--drop",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.05,
     show_default=True,
-    help="Of the mean score, that should be seen four times in five.",
+    help="Of the mean score, to be detected four times in five if this were the only row.",
 )
 def command(run: Path, baseline: Path | None, drop: float) -> int:
-    """Show how many cases, or repeats of them, it would take to see a drop, from the variance in RUN."""
-    comparison = rejudged(run, baseline, settings_of(project_root(), {})).comparison
-    headings = ("suite", "evaluator", "cases", "repeats", "sees now", f"for {drop:g}: cases", "or repeats", "from")
+    """Show how many cases, or repeats, it takes to detect a drop in one evaluator, from the variance in RUN."""
+    root = project_root()
+    comparison = rejudged(run, baseline, settings_of(root, {}), root=root).comparison
+    headings = ("suite", "evaluator", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
     show_table(headings, map(_cells, needs(comparison, drop)), numbers=range(2, 7))
     return 0
 

@@ -21,12 +21,18 @@ FORMATS = (*REPORTS, _CONSOLE)
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMATS), help=f"Default: {_CONSOLE}, or json with --json.")
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="What it is held against.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="What it is compared with; default: the base that RUN was compared with.",
+)
 @voice_options
 def command(run: Path, baseline: Path | None, form: str | None, voice: Voice) -> int:
     """Write RUN to standard output in one of the formats of the reports; -q and -v are of the console's."""
     form = _form(form, voice)
-    outcome = rejudged(run, baseline, gated_settings(project_root(), {}))
+    root = project_root()
+    outcome = rejudged(run, baseline, gated_settings(root, {}), root=root)
     if form == _CONSOLE:
         with stage(voice) as ours:
             close(outcome, None, ours)

@@ -9,13 +9,14 @@ from typing import Any
 
 import anyio
 
-from scoregate.ci.archive import read_run
+from scoregate.ci.archive import read_run, run_folder
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.file import baseline_at
+from scoregate.ci.baseline.file import baseline_at, compared_base
 from scoregate.ci.flow import Outcome, judged
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import gated
 from scoregate.cli.options import settings_of
+from scoregate.core.record import Run
 from scoregate.store import open_store
 from scoregate.store.counting import counted
 
@@ -29,12 +30,31 @@ def gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
     return anyio.run(gated, root, settings_of(root, flags))
 
 
-def rejudged(run: Path, baseline: Path | None, settings: Settings) -> Outcome:
+def rejudged(run: Path, baseline: Path | None, settings: Settings, *, root: Path | None = None) -> Outcome:
     """A finished run and a base, both with what people have said since, judged under the present settings.
+
+    Args:
+        run: the folder of the run. baseline: of the base.
+        root: the project's folder. With it, and no base named, the base is the one that the run was compared with.
 
     Raises:
         RecordError: one of them cannot be read. StoreError: people's verdicts cannot be read.
     """
-    found = Baseline(None, "no base was named") if baseline is None else baseline_at(baseline)
+    finished = read_run(run)
+    if baseline is not None:
+        found = baseline_at(baseline)
+    elif root is not None:
+        found = compared_base(finished, run_folder(run), root) or Baseline(None, _missing(finished))
+    else:
+        found = Baseline(None, "no base was named")
     by_now = partial(counted, store=open_store)
-    return judged(by_now(read_run(run)), found.with_runs(by_now), settings)
+    return judged(by_now(finished), found.with_runs(by_now), settings)
+
+
+def _missing(run: Run) -> str:
+    known = run.compared_with
+    if known is None:
+        return "no base was named"
+    return (
+        f"the base that it was compared with, {known.name or known.id}, isn't on this machine: name one with --baseline"
+    )

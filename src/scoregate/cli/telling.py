@@ -8,9 +8,10 @@ from typing import ParamSpec, TypeVar
 
 from rich.text import Text
 
+from scoregate.ci.archive import BASE_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.parts import BASE_FOLDER, Ports
+from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings

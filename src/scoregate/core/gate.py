@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from scoregate.core.compare import Comparison
 from scoregate.core.policy import Limits, Policy, Severity
+from scoregate.core.record import SuiteResult
 from scoregate.core.rules import RUN_RULES, SUITE_RULES, Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun, JudgedSuite
+from scoregate.core.rules.of_suite import limit_of
 
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
@@ -17,12 +19,15 @@ EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABL
 class Verdict:
     """Every finding, those that only warn, and the conclusion drawn from the rest.
 
-    `policy_changes` tells in words how the policy differs from the base's.
+    `policy_changes` tells in words how the policy differs from the base's. `not_applied` names relative gates that are
+    set although there is no base; `ungated` are the labels of suites in which nothing can fail.
     """
 
     findings: tuple[Finding, ...]
     warnings: tuple[Finding, ...] = ()
     policy_changes: tuple[str, ...] = ()
+    not_applied: tuple[str, ...] = ()
+    ungated: tuple[str, ...] = ()
 
     @property
     def conclusion(self) -> Conclusion:
@@ -56,7 +61,24 @@ def judge(comparison: Comparison, policy: Policy, *, policy_changes: Sequence[st
             findings.append(finding)
         elif severity is Severity.WARN:
             warnings.append(finding)
-    return Verdict(tuple(findings), tuple(warnings), tuple(policy_changes))
+    return Verdict(
+        tuple(findings),
+        tuple(warnings),
+        tuple(policy_changes),
+        not_applied=policy.relative_gates if comparison.base is None else (),
+        ungated=tuple(
+            suite.label for suite in comparison.run.suites if len(suite.columns) and not _can_fail(suite, policy)
+        ),
+    )
+
+
+def _can_fail(suite: SuiteResult, policy: Policy) -> bool:
+    """Whether any score of the suite has a threshold that counts, or any limit but that of errors is set for it."""
+    limits = policy.of(suite)
+    judged = any(suite.columns.judged.values()) and bool(limits.min_pass_rate)
+    absolute = (limits.max_cost, limits.max_tokens, limits.max_p95_ms)
+    scored = any(limit_of(limits.min_score, name)[1] is not None for name in suite.evaluators)
+    return judged or scored or any(limit is not None for limit in absolute) or bool(limits.relative_gates)
 
 
 def _found(comparison: Comparison, policy: Policy) -> Iterator[tuple[Finding, Severity]]:

@@ -59,17 +59,23 @@ class Limits:
         return replace(self, **merged)
 
     @property
-    def is_relative(self) -> bool:
-        """Whether any of them needs a base."""
-        ratios = (self.max_cost_ratio, self.max_tokens_ratio, self.max_p95_ratio)
-        regressions = self.max_drop or self.fail_on_regression or self.fail_on_critical
-        return bool(regressions) or any(ratio is not None for ratio in ratios)
+    def relative_gates(self) -> tuple[str, ...]:
+        """The names of those that are set and need a base."""
+        return tuple(name for name in _RELATIVE if getattr(self, name) not in (None, False, {}))
 
     def where(self, *names: str) -> str:
         """Where a limit was set: the first of these names that is known."""
         return next((self.origin[name] for name in names if name in self.origin), "default")
 
 
+_RELATIVE = (
+    "max_drop",
+    "fail_on_regression",
+    "fail_on_critical",
+    "max_cost_ratio",
+    "max_tokens_ratio",
+    "max_p95_ratio",
+)
 DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, max_lost_scores=0.05, severity={"comparable": Severity.WARN})
 
 
@@ -94,6 +100,12 @@ class Policy:
             if is_meant(suite, glob):
                 found = found.over(limits)
         return found
+
+    @property
+    def relative_gates(self) -> tuple[str, ...]:
+        """The names of the limits that need a base, for all suites or for some."""
+        names = (name for limits in (self.default, *self.suites.values()) for name in limits.relative_gates)
+        return tuple(dict.fromkeys(names))
 
     def criteria_of(self, suite: SuiteResult) -> Criteria:
         """By what measure differences of one suite count: its own limits for errors and lost scores."""

@@ -108,6 +108,20 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseReference:
+    """The base that a run was compared with.
+
+    Args:
+        id: of the base run. name: such as `main@a1b2c3d`.
+        folder: where it is on disk, absolute or relative to the project; empty where it was downloaded.
+    """
+
+    id: str
+    name: str = ""
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Everything that one run of all suites left behind.
 
@@ -141,7 +155,15 @@ class Run:
     confirmations: tuple[Confirmation, ...] = ()
     extras: tuple[Run, ...] = ()
     history: History = field(default_factory=History)
+    compared_with: BaseReference | None = None
     read: Callable[[], Iterable[CaseResult]] | None = None
+
+    @property
+    def name(self) -> str:
+        """`main@a1b2c3d` where branch and commit are known, else the commit or the id."""
+        if self.commit is None:
+            return self.id
+        return f"{self.branch}@{self.commit[:7]}" if self.branch else self.commit[:7]
 
     @property
     def cases(self) -> Iterator[CaseResult]:

@@ -40,7 +40,7 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
     assert found is not None
     assert found.run is not None
     assert (found.run.id, [run.id for run in found.pool]) == ("id", ["twin"])
-    assert found.note == "2 stored runs pooled"
+    assert found.note == "stored run"
 
 
 async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.unit.ci.test_archive import a_run, some, write
 
 from scoregate.ci.archive import amend_run, read_run
 from scoregate.ci.archive.past import read_history
+from scoregate.ci.baseline import Baseline
 from scoregate.ci.remember import remember
 from scoregate.core.history import History, Past, Score, SuiteHistory, Took
 from scoregate.core.lineage import following, line_of
@@ -52,7 +53,7 @@ def test_what_is_known_already_is_not_written_again(tmp_path: Path) -> None:
     past = line_of(replace(run, id="before"))
     assert [past.id for past in past.runs] == ["before"]
     for _ in range(3):
-        run = remember(run, past, written.append)
+        run = remember(run, past, Baseline(None), written.append)
     assert written == [run]
     assert run.history == past
 

@@ -36,7 +36,7 @@ def test_each_stands_at_the_line_of_its_suite() -> None:
     assert (first.level, first.file, first.line) == ("error", "evals/s0.py", 1)
     assert (second.file, second.line) == ("evals/s1.py", 2)
     assert first.title == "scoregate · suite 0"
-    assert "pass rate" in first.message
+    assert "Pass rate" in first.message
 
 
 def test_in_a_project_below_the_repositorys_top_the_path_is_from_that() -> None:

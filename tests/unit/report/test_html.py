@@ -193,7 +193,7 @@ def test_a_long_text_is_cut_at_half_of_what_is_left_and_says_so() -> None:
 
 def shaken(name: str, by: float) -> tuple[Told, Told]:
     """A suite whose scores went up and down `by` so much, and its base."""
-    moves = [by if at % 2 else -by for at in range(40)]
+    moves = [by if at % 2 else -by for at in range(60)]
     now, before = (
         [Trial(f"c{at}", [Score("e", 0.5 + on * move, None)]) for at, move in enumerate(moves)] for on in (1, 0)
     )
@@ -227,9 +227,9 @@ def test_limits_of_gates_are_drawn_where_they_lie() -> None:
     page = text_of(view_of(run, base, limits=Limits(min_score={"has-all-substrings": 0.95}, max_drop={"*": 0.05})))
     marks = re.findall(r'class="limit (held|missed)"><title>([^<]*)</title>', page)
     assert sorted(marks) == [
-        ("held", "drop: a drop of at most 0.050"),
-        ("missed", "drop: a drop of at most 0.050"),
-        ("missed", "mean score: ≥ 0.95"),
+        ("held", "Drop: a drop of at most 0.050"),
+        ("missed", "Drop: a drop of at most 0.050"),
+        ("missed", "Mean score: ≥ 0.95"),
     ]
 
 

@@ -61,7 +61,7 @@ def test_a_green_run_is_three_lines_and_folded_tables() -> None:
         if not depth:
             shown.append(line)
         depth -= line.count("</details>")
-    assert [line[:12] for line in shown] == ["## ✅ scorega", "**Pass rate ", "<sub>Base: <"]
+    assert [line[:12] for line in shown] == ["## ✅ scorega", "**Pass rate ", "<sub>Base: <"], shown
 
 
 def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
@@ -97,7 +97,7 @@ def test_a_message_titles_the_run() -> None:
 def test_the_drop_of_the_pass_rate_is_that_of_the_cases_of_both_runs() -> None:
     base = Told("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
     run = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
-    assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>)" in comment(
+    assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>, within noise)" in comment(
         view_of(make_run(run), make_base(base))
     )
 

@@ -47,7 +47,7 @@ def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
     base = make_base(told([0.2] * 20, "toxicity", "a", higher=False), told([0.5] * 20, suite="b"))
     run = make_run(told([0.6] * 20, "toxicity", "a", higher=False), told([0.5] * 19 + [0.4], suite="b"))
     first, second = view_of(run, base).rows
-    assert (first.state, first.note, first.delta) == (State.WORSE, "p < 0.0001, lower is better", "+0.400")
+    assert (first.state, first.note, first.delta) == (State.WORSE, "corrected p < 0.0001, lower is better", "+0.400")
     assert (second.state, second.counts) == (State.HELD, "0 / 1")
 
 
@@ -55,7 +55,7 @@ def test_an_interval_without_zero_that_is_yet_noise_says_why() -> None:
     base = make_base(told([1.0] * 20, suite="a"), told([0.0, 1.0] * 10, suite="b"))
     run = make_run(told([0.0] * 5 + [1.0] * 15, suite="a"), told([1.0, 0.0] * 10, suite="b"))
     one, other = view_of(run, base).rows
-    assert one.note.startswith("p = 0.03, q = 0.06 among all rows, could detect ±")
+    assert one.note.startswith("corrected p = 0.06, could detect ±")
     assert other.note.startswith("could detect ±")
 
 
@@ -223,7 +223,7 @@ def test_the_titles() -> None:
     assert title(good, max_error_rate=0.1) == "1 gate passed"
     assert title(bad, max_error_rate=0.1, min_pass_rate=0.5) == "1 of 2 gates failed"
     assert title(bad, Told("none", ()), min_pass_rate=0.5) == "1 of 2 gates failed, 1 could not be measured"
-    assert title() == "1 of 1 gate could not be measured"
+    assert title() == "could not be measured: no suite ran"
 
 
 def test_errors_in_the_base_do_not_stand_in_the_way_of_its_outputs() -> None:

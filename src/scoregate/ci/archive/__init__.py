@@ -1,13 +1,14 @@
 """A run on disk: `run.json`, everything but the cases, and `cases.jsonl.gz`, a line a case."""
 
 from scoregate.ci.archive.amend import amend_run
-from scoregate.ci.archive.earlier import EARLIER, REPORT_FILE
-from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, RUN_FOLDER, run_folder
+from scoregate.ci.archive.earlier import REPORT_FILE
+from scoregate.ci.archive.folder import BASE_FOLDER, CASES_FILE, EARLIER, EXTRA, RUN_FILE, RUN_FOLDER, run_folder
 from scoregate.ci.archive.head import RunHead, read_head
 from scoregate.ci.archive.reader import read_run
 from scoregate.ci.archive.writer import RunWriter
 
 __all__ = [
+    "BASE_FOLDER",
     "CASES_FILE",
     "EARLIER",
     "EXTRA",

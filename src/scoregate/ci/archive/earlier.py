@@ -12,11 +12,10 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE
+from scoregate.ci.archive.folder import CASES_FILE, EARLIER, EXTRA, RUN_FILE
 from scoregate.ci.archive.head import RunHead, read_head
 from scoregate.errors import RecordError
 
-EARLIER = "earlier"
 REPORT_FILE = "report.html"
 _NAMES = re.compile(r"\.?\d{8}T\d{6}Z-[0-9a-f]{8}(\.partial)?")
 

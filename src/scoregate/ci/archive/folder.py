@@ -9,6 +9,8 @@ from scoregate.errors import RecordError
 RUN_FILE = "run.json"
 CASES_FILE = "cases.jsonl.gz"
 RUN_FOLDER = "run"
+BASE_FOLDER = "base"
+EARLIER = "earlier"
 EXTRA = "extra-"
 
 

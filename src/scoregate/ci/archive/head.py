@@ -16,7 +16,7 @@ from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 from scoregate.core.history import History
-from scoregate.core.record import RECORD_VERSION, Run, Script, SuiteResult
+from scoregate.core.record import RECORD_VERSION, BaseReference, Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
 
@@ -73,6 +73,7 @@ class RunHead:
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
     confirmations: tuple[Confirmation, ...] = ()
+    compared_with: BaseReference | None = None
     history: History = field(default_factory=History)
 
 

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from scoregate.core.record import Run
+from scoregate.core.record import BaseReference, Run
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """What a run is held against. `note` says in words what it is, or why there is none; empty where none was wanted.
 
-    `pool` holds more runs of the same commit, whose scores count as repeats.
+    `pool` holds more runs of the same commit, whose scores count as repeats. `folder` is where it is on disk; empty
+    where it was downloaded.
     """
 
     run: Run | None
     note: str = ""
     pool: tuple[Run, ...] = ()
+    folder: str = ""
+
+    @property
+    def reference(self) -> BaseReference | None:
+        """What a run that is compared with it remembers."""
+        return None if self.run is None else BaseReference(self.run.id, self.run.name, self.folder)
 
     def with_runs(self, change: Callable[[Run], Run]) -> Baseline:
         """The same with each of its runs changed."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import anyio.to_thread
 
-from scoregate.ci.archive import CASES_FILE, read_run, run_folder
+from scoregate.ci.archive import BASE_FOLDER, CASES_FILE, EARLIER, RUN_FILE, read_head, read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.record import Run
@@ -27,7 +29,8 @@ async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
         return Baseline(None)
     if settings.baseline_kind is not BaselineKind.FILE:
         return None
-    return await anyio.to_thread.run_sync(baseline_at, root / settings.baseline)
+    found = await anyio.to_thread.run_sync(baseline_at, root / settings.baseline)
+    return replace(found, folder=settings.baseline)
 
 
 def baseline_at(path: Path) -> Baseline:
@@ -45,7 +48,36 @@ def baseline_at(path: Path) -> Baseline:
     newest, *others = found
     pool = tuple(run for run in others if _is_twin(run, newest))
     told = (f"{error.message}: {error.advice}" for error in unreadable)
-    return Baseline(newest, ", ".join([describe(newest, len(pool) + 1), *told]), pool)
+    return Baseline(newest, ", ".join([describe(newest), *told]), pool)
+
+
+def compared_base(run: Run, folder: Path, root: Path) -> Baseline | None:
+    """The base that a finished run was compared with, where it is still on disk; None where it isn't.
+
+    It is looked for where it was, beside the run (a base that was run with it) and among the runs that newer ones
+    took the place of. Only a run of the same id is that base.
+
+    Args:
+        run: the finished run. folder: its own. root: the project's, which the base's folder may be relative to.
+    """
+    known = run.compared_with
+    if known is None:
+        return None
+    beside = folder.parent
+    places = [root / known.folder] if known.folder else []
+    for place in (*places, beside / BASE_FOLDER, *sorted(beside.glob(f"{EARLIER}/*/"))):
+        with suppress(RecordError):
+            if any(read_head(each / RUN_FILE).id == known.id for each in _run_folders(place)):
+                found = baseline_at(place)
+                if found.run is not None and found.run.id == known.id:
+                    return replace(found, folder=str(place))
+    return None
+
+
+def _run_folders(path: Path) -> list[Path]:
+    """The folder that holds the run, or, where several below it hold one, all of those."""
+    below = sorted(child for child in path.glob("*/") if _holds_run(child)) if not _holds_run(path) else []
+    return [run_folder(each) for each in below] or [run_folder(path)]
 
 
 def _is_twin(run: Run, newest: Run) -> bool:
@@ -55,8 +87,7 @@ def _is_twin(run: Run, newest: Run) -> bool:
 
 def _runs(path: Path, unreadable: list[RecordError]) -> Iterator[Run]:
     """Every run; what is wrong with those that cannot be read is appended."""
-    below = sorted(child for child in path.glob("*/") if _holds_run(child)) if not _holds_run(path) else []
-    for folder in below or [run_folder(path)]:
+    for folder in _run_folders(path):
         try:
             yield read_run(folder, strictly=True)
         except RecordError as error:
@@ -71,13 +102,9 @@ def _holds_run(path: Path) -> bool:
     return True
 
 
-def describe(run: Run, runs: int = 1) -> str:
-    """What a reader should know of a stored run besides its name and age, such as `stored run, incomplete`.
-
-    Args:
-        run: the newest. runs: how many are pooled.
-    """
-    words = ["stored run"] if runs == 1 else [f"{runs} stored runs pooled"]
+def describe(run: Run) -> str:
+    """What a reader should know of a stored run besides its name and age, such as `stored run, incomplete`."""
+    words = ["stored run"]
     words += ["with uncommitted changes"] if run.dirty else []
     words += ["incomplete"] if not run.complete else []
     words += [notice for notice in run.notices if notice.startswith(CASES_FILE)]

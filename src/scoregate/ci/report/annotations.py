@@ -55,7 +55,8 @@ def _each(
     for found in findings:
         suite = suites.get(found.suite or "")
         title = " · ".join(part for part in ("scoregate", found.suite, found.evaluator) if part)
-        message = f"{found.rule}: {found.value}; limit {found.limit} ({found.origin})"
+        limit = f"; limit {found.limit} ({found.origin})" if found.has_limit else ""
+        message = f"{found.title}: {found.value}{limit}"
         file = join(folder, suite.file) if suite and suite.file else None
         line = suite.line if suite else None
         yield Annotation(level, one_line(title, 250), one_line(message, _MESSAGE), file, line)

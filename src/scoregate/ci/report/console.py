@@ -14,6 +14,7 @@ from scoregate.ci.report.console_cases import Failing, every
 from scoregate.ci.report.console_tables import Rows, Suites
 from scoregate.ci.report.console_text import MARKS, Trimmed, hung, mark, place, shown
 from scoregate.ci.report.harvest import ErrorView
+from scoregate.ci.report.row_views import State
 from scoregate.ci.report.view import ReportView
 from scoregate.core.rules import Conclusion, Finding
 
@@ -62,11 +63,12 @@ def _wrong(view: ReportView, rest: str, *, whole: bool = False) -> Iterator[Rend
     if view.failing:
         yield from every(view) if whole else (Failing(view, rest),)
         yield Text()
-    if view.errors:
-        shown_errors = view.errors if whole else view.errors[:_ERRORS]
+    errors = view.errors if whole else view.ungated_errors
+    if errors:
+        shown_errors = errors if whole else errors[:_ERRORS]
         for error in shown_errors:
             yield from _error(error, whole=whole)
-        yield from (*_more(len(view.errors) - len(shown_errors), "error", rest), Text())
+        yield from (*_more(len(errors) - len(shown_errors), "error", rest), Text())
 
 
 def _judged(view: ReportView, rest: str, *, most: int) -> Iterator[RenderableType]:
@@ -75,6 +77,8 @@ def _judged(view: ReportView, rest: str, *, most: int) -> Iterator[RenderableTyp
     for finding in view.failed[:most]:
         yield hung(mark(finding.conclusion), _gate(finding))
     yield from _more(len(view.failed) - most, "gate", rest)
+    for finding in view.near[:most]:
+        yield hung(mark(State.UNCERTAIN), _gate(finding))
 
 
 def _error(error: ErrorView, *, whole: bool) -> Iterator[RenderableType]:
@@ -89,9 +93,10 @@ def _error(error: ErrorView, *, whole: bool) -> Iterator[RenderableType]:
 
 
 def _gate(finding: Finding) -> Text:
-    text = Text().append(shown(finding.rule), "bold")
+    text = Text().append(shown(finding.title), "bold")
     where = f" of {place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
-    text.append(f"{where}: {shown(finding.value)}, required: {shown(finding.limit)}")
+    limit = f", required: {shown(finding.limit)}" if finding.has_limit else ""
+    text.append(f"{where}: {shown(finding.value)}{limit}")
     if finding.origin not in ("", "default", "always"):
         text.append(f" (set in {shown(finding.origin)})", style="dim")
     return text
@@ -113,7 +118,8 @@ def _told(view: ReportView) -> Iterator[str]:
     if totals.pass_rate is not None:
         yield f"{totals.passed:,} of {totals.passed + totals.failed:,} pass ({numbers.percent(totals.pass_rate)})"
     if view.base:
-        yield f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing"
+        why = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
+        yield f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{why}"
     if totals.with_errors:
         yield f"{totals.with_errors:,} with errors"
     if totals.cost is not None:

@@ -139,4 +139,6 @@ def _words(row: RowView, view: ReportView) -> Text:
         text.append(f" ({shown(row.note)})", style="dim")
     if row.below and row.state in (State.FAILED, State.NEW):
         text.append(f"{'; ' if text else ''}{row.below:,} of {row.judged:,} below threshold")
+    for told in row.uncertain:
+        text.append(f"{'; ' if text else ''}{shown(told)}")
     return text

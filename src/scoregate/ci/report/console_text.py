@@ -18,6 +18,7 @@ MARKS = {
     State.FAILED: ("✗", "bold red"),
     State.WORSE: ("↓", "red"),
     State.UNMEASURABLE: ("!", "bold yellow"),
+    State.UNCERTAIN: ("?", "yellow"),
     State.NOT_COMPARABLE: ("!", "yellow"),
     State.REMOVED: ("-", "yellow"),
     State.NEW: ("+", "cyan"),

@@ -24,4 +24,5 @@ def _of_run(run: Run) -> Iterator[ErrorView]:
 
 
 def _view(where: str, error: ErrorInfo) -> ErrorView:
-    return ErrorView(where, None, error.type, one_line(error.message, 200), error.advice, trials=0, trace=trace(error))
+    message = one_line(error.message, 200)
+    return ErrorView(where, None, error.type, message, error.advice, trials=0, trace=trace(error), gated=True)

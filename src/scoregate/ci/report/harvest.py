@@ -40,7 +40,7 @@ class Miss:
 class ErrorView:
     """One error and how many trials met it, `case` being the first; without a case it concerns more than one.
 
-    `trace` is the end of where it was raised, or else the whole message.
+    `trace` is the end of where it was raised, or else the whole message. `gated`: a finding of the gate has it too.
     """
 
     where: str
@@ -51,6 +51,7 @@ class ErrorView:
     trials: int
     case: str | None = None
     trace: str = ""
+    gated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ _OF_QUANTITIES = (
     "clusters",
     "dropped",
     "reason",
+    "total",
+    "total_low",
+    "total_high",
 )
 
 
@@ -60,8 +63,9 @@ def as_data(view: ReportView) -> dict[str, Any]:
         "suites": [_suite(suite) for suite in view.suites],
         "rows": [_row(row) for row in view.rows],
         "quantities": [_quantity(row) for row in view.quantities],
-        "findings": [asdict(finding) for finding in view.findings],
-        "warnings": [asdict(finding) for finding in view.warnings],
+        "findings": [asdict(finding) | {"title": finding.title} for finding in view.findings],
+        "warnings": [asdict(finding) | {"title": finding.title} for finding in view.warnings],
+        "not_applied": list(view.not_applied),
         "policy_changes": list(view.policy_changes),
         "confirmations": [_confirmation(tried) for tried in view.confirmations],
         "newly_failing": _keys(view.newly_failing),
@@ -83,7 +87,7 @@ def _suite(suite: SuiteView) -> dict[str, Any]:
 
 def _error(error: ErrorView) -> dict[str, Any]:
     whole = asdict(error)
-    del whole["trace"]
+    del whole["trace"], whole["gated"]
     return whole
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from scoregate.ci.report import numbers
@@ -28,6 +28,7 @@ from scoregate.core.record import Run
 from scoregate.core.rules import Conclusion, Finding
 
 _LONGEST_TITLE = 120
+_MOST_SUITES = 5
 _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 
@@ -62,7 +63,10 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         newly_passing=_keys(run, comparison.newly_passing),
         gone=comparison.gone,
         errors=error_views(run, crop.errors.values()),
-        notices=tuple(notices(comparison, context)),
+        notices=(*_ungated(verdict), *notices(comparison, context))
+        if comparison.base
+        else (*notices(comparison, context), *_ungated(verdict)),
+        not_applied=verdict.not_applied,
         models=_models(run),
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
@@ -70,6 +74,14 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         sides=tuple(sides(comparison, context)),
         history=tuple(past_views(run.history, context)),
     )
+
+
+def _ungated(verdict: Verdict) -> Iterator[str]:
+    if verdict.ungated and not verdict.failed:
+        shown = ", ".join(verdict.ungated[:_MOST_SUITES])
+        more = len(verdict.ungated) - _MOST_SUITES
+        names = f"{shown} and {more} more" if more > 0 else shown
+        yield f"{names}: nothing here can fail. No score has a threshold, and no limit or relative gate is set."
 
 
 def _place(finding: Finding) -> tuple[int, Place]:
@@ -84,16 +96,28 @@ def title(verdict: Verdict) -> str:
     gates = numbers.count(len(found), "gate")
     if failed:
         return f"{failed} of {gates} failed" + (f", {unmeasured} could not be measured" if unmeasured else "")
+    if unmeasured == 1:
+        return f"could not be measured: {_uncapitalised(verdict.failed[0].title)}"
     if unmeasured:
-        return f"{unmeasured} of {gates} could not be measured"
-    return f"{gates} passed" if found else "passed, no gate is set"
+        return f"could not be measured: {unmeasured} problems"
+    passed = f"{gates} passed" if found else "passed, no gate is set"
+    if verdict.not_applied:
+        return f"{passed}; {_listed(verdict.not_applied)} not applied: there is no base"
+    return passed
+
+
+def _uncapitalised(title: str) -> str:
+    return title[:1].lower() + title[1:]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _run_view(run: Run) -> RunView:
-    named = run.branch and run.commit
     return RunView(
         id=run.id,
-        name=f"{run.branch}@{(run.commit or '')[:7]}" if named else run.commit[:7] if run.commit else run.id,
+        name=run.name,
         message=one_line(run.message or "", _LONGEST_TITLE) or None,
         commit=run.commit,
         branch=run.branch,

@@ -10,7 +10,6 @@ from pathlib import Path
 from jinja2 import Template
 from markupsafe import Markup
 
-from scoregate.ci.report import numbers
 from scoregate.ci.report.compiled import environment
 from scoregate.ci.report.detail import LADDER, SUMMARY_LADDER, Detail, top_rows
 from scoregate.ci.report.escape import code, fence, link, prose
@@ -27,6 +26,7 @@ _ICONS = {
     State.FAILED: "❌",
     State.WORSE: "🔻",
     State.UNMEASURABLE: "⚠️",
+    State.UNCERTAIN: "🟡",
     State.NOT_COMPARABLE: "⚠️",
     State.REMOVED: "➖",
     State.NEW: "🆕",
@@ -58,7 +58,6 @@ def _largest(view: ReportView, ladder: Iterable[Detail], budget: int) -> str:
 
 def _render(view: ReportView, detail: Detail) -> str:
     rows = tuple(islice(top_rows(view.rows, detail.rows), _ROWS))
-    age = view.context.generated_at - view.base.finished if view.base else 0.0
     text = _template().render(
         view=view,
         detail=detail,
@@ -67,7 +66,6 @@ def _render(view: ReportView, detail: Detail) -> str:
         intervals=any(row.low for row in rows),
         moved=any(suite.moved for suite in view.ordered_suites[: detail.suites]),
         marker=Markup(marker(view.context)),
-        base_age=numbers.age(age) if 0 < age < view.context.generated_at else "",
     )
     return text.strip() + "\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from math import expm1
 
 NONE = "–"
 _AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))
@@ -37,6 +38,16 @@ def points(difference: float) -> str:
     """A difference of rates in percentage points: `−5.0 pp`."""
     text = signed(100 * difference, 1)
     return text if text == "±0" else f"{text} pp"
+
+
+def points_between(low: float, high: float) -> str:
+    """An interval of rates in percentage points: `[−7.1, −0.9]`."""
+    return f"[{signed(100 * low, 1)}, {signed(100 * high, 1)}]"
+
+
+def ratio(logarithm: float) -> str:
+    """The natural logarithm of a ratio as a change in percent: `+12%`."""
+    return f"{signed(100 * expm1(logarithm), 0)}%"
 
 
 def relative(new: float, old: float) -> str:

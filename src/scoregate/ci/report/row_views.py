@@ -12,6 +12,7 @@ from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.history import History, Score
 from scoregate.core.lineage import digest
+from scoregate.core.lost_scores import Reason
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Label, Row
 from scoregate.core.rules import Conclusion, Finding
@@ -25,6 +26,7 @@ class State(StrEnum):
     FAILED = "failed"
     WORSE = "worse"
     UNMEASURABLE = "unmeasurable"
+    UNCERTAIN = "uncertain"
     NOT_COMPARABLE = "not comparable"
     REMOVED = "removed"
     NEW = "new"
@@ -61,6 +63,19 @@ class RowView:
     def missed(self) -> tuple[Finding, ...]:
         """Its gates that do not hold."""
         return tuple(gate for gate in self.gates if gate.conclusion is not Conclusion.PASSED)
+
+    @property
+    def failure(self) -> str:
+        """Why a gate fails, where one does: what its sign is about, rather than the change against the base."""
+        failed = [gate.title for gate in self.missed if gate.conclusion is Conclusion.FAILED]
+        if failed:
+            return f"{' and '.join(failed)} gate{'s' if len(failed) > 1 else ''} failed"
+        return f"{numbers.count(self.below, 'case')} below threshold" if self.state is State.FAILED else ""
+
+    @property
+    def uncertain(self) -> tuple[str, ...]:
+        """What gates say that hold although the estimate is beyond their limit."""
+        return tuple(gate.value.partition(": ")[2] for gate in self.gates if gate.uncertain and not gate.has_failed)
 
     @property
     def significant(self) -> bool:
@@ -119,7 +134,7 @@ def _view(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> R
         delta=numbers.signed(row.delta) if measured and row.delta is not None else numbers.NONE,
         low=numbers.signed(row.low) if measured and row.low is not None else "",
         high=numbers.signed(row.high) if measured and row.high is not None else "",
-        counts=f"{row.better:,} / {row.worse:,}" if measured and row.n else numbers.NONE,
+        counts=f"{row.better:,} / {row.worse:,} of {row.n:,}" if measured and row.n else numbers.NONE,
         label=str(row.label),
         note=_note(row),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
@@ -152,7 +167,9 @@ def _state(row: Row, findings: Iterable[Finding], below: int) -> State:
     if Conclusion.FAILED in own or (Conclusion.FAILED in shared and below):
         return State.FAILED
     state = _STATES.get(row.label, State.HELD)
-    shaky = Conclusion.UNMEASURABLE in own | shared and state in (State.HELD, State.BETTER, State.NEW)
+    uncertain = any(found.uncertain for found in findings if found.evaluator == row.evaluator and found.rule == "drop")
+    state = State.UNCERTAIN if uncertain and state is State.HELD else state
+    shaky = Conclusion.UNMEASURABLE in own | shared and state in (State.HELD, State.BETTER, State.NEW, State.UNCERTAIN)
     return State.UNMEASURABLE if shaky else state
 
 
@@ -160,6 +177,8 @@ def _note(row: Row) -> str:
     notes = [_because(row)]
     if row.dropped and not row.reason:
         notes.append(f"{numbers.count(row.dropped, 'pair')} left out for errors")
+    if row.lost and not row.lost_too_many:
+        notes.append(_lost(row))
     if row.labels and row.mean is not None:
         notes.append(f"without a score: {_counted(row.labels)}")
     if not row.higher_is_better:
@@ -167,22 +186,33 @@ def _note(row: Row) -> str:
     return ", ".join(note for note in notes if note)
 
 
-def _among(row: Row) -> str:
-    """Why an interval that does not hold 0 is no more than noise: there are other rows, or too little moved."""
-    if row.p is None or row.low is None or row.high is None or row.low <= 0 <= row.high:
-        return ""
-    others = "" if row.q is None or row.q <= row.p else f", q = {row.q:.2f} among all rows"
-    return f"{numbers.p_value(row.p)}{others}, "
+def _lost(row: Row) -> str:
+    """`lost scores: 3 None, 2 removed`, and how many cases gained one."""
+    lost = dict(row.lost)
+    if row.label is Label.UNMEASURABLE:
+        lost.pop(Reason.ERROR, None)  # the reason of the row counts them
+    told = ", ".join(f"{count:,} {'None' if reason == Reason.NONE else reason}" for reason, count in lost.items())
+    gained = f"; {row.gained:,} gained one" if row.gained else ""
+    return f"lost scores: {told}{gained}" if told else ""
 
 
 def _because(row: Row) -> str:
     if row.reason:
         return row.reason
+    p = row.p if row.q is None else row.q
     match row.label:
-        case Label.WORSE | Label.BETTER if row.p is not None:
-            return numbers.p_value(row.p)
+        case Label.WORSE | Label.BETTER if p is not None:
+            return f"corrected {numbers.p_value(p)}{_exaggerated(row)}"
         case Label.NOISE if row.detectable is not None:
-            return f"{_among(row)}could detect ±{row.detectable:.2f}"
+            moved = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
+            told = f"corrected {numbers.p_value(p)}, " if moved and p is not None else ""
+            return f"{told}could detect ±{row.detectable:.2f} if this were the only row"
         case Label.TOO_FEW:
             return numbers.count(row.n, "pair")
     return ""
+
+
+def _exaggerated(row: Row) -> str:
+    """A drop that few comparisons of this size would detect is found mostly where luck makes it look larger."""
+    weak = row.label is Label.WORSE and row.detectable is not None and -row.gain < row.detectable
+    return ", the true drop is probably smaller" if weak else ""

@@ -9,6 +9,7 @@ from math import isnan
 from scoregate.ci.report import numbers
 from scoregate.core.columns import percentiles
 from scoregate.core.record import SuiteResult
+from scoregate.core.rows import Measure, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +49,49 @@ def spend(suite: SuiteResult) -> Spend:
     return Spend(p50, p95, suite.tokens, suite.cost)
 
 
-def spend_text(new: Spend, old: Spend | None) -> SpendText:
-    """The numbers in words, with their change where the base has them."""
+def spend_text(new: Spend, old: Spend | None, rows: Iterable[Row] = ()) -> SpendText:
+    """The numbers in words, with their change where the base has them.
+
+    Args:
+        new: of the run. old: of the base.
+        rows: the suite's rows of quantities: of cost and tokens, the change of the total and that of a typical case.
+    """
     old = old or Spend()
+    changes = {row.measure: _totals(row) for row in rows if row.total is not None}
     return SpendText(
         p50=_text(new.p50_ms, old.p50_ms, _milliseconds, numbers.relative),
         p95=_text(new.p95_ms, old.p95_ms, _milliseconds, numbers.relative),
-        tokens=_text(new.tokens, old.tokens, numbers.tokens, numbers.relative),
-        cost=_text(new.cost, old.cost, numbers.cost, lambda now, before: numbers.cost_change(now - before)),
+        tokens=_text(new.tokens, old.tokens, numbers.tokens, numbers.relative, changes.get(Measure.TOKENS, "")),
+        cost=_text(new.cost, old.cost, numbers.cost, _dollars, changes.get(Measure.COST, "")),
     )
 
 
+def _dollars(now: float, before: float) -> str:
+    return numbers.cost_change(now - before)
+
+
+def _totals(row: Row) -> str:
+    """`total +12% [+3%, +22%], typical case +5%`, over the cases of both."""
+    assert row.total is not None
+    bounds = ""
+    if row.total_low is not None and row.total_high is not None:
+        bounds = f" [{numbers.ratio(row.total_low)}, {numbers.ratio(row.total_high)}]"
+    typical = "" if row.delta is None else f", typical case {numbers.ratio(row.delta)}"
+    return f"total {numbers.ratio(row.total)}{bounds}{typical}"
+
+
 def _text(
-    new: float | None, old: float | None, show: Callable[[float], str], change: Callable[[float, float], str]
+    new: float | None,
+    old: float | None,
+    show: Callable[[float], str],
+    change: Callable[[float, float], str],
+    totals: str = "",
 ) -> str:
     if new is None:
         return numbers.NONE
     difference = "" if old is None else change(new, old)
-    return f"{show(new)} ({difference})" if difference else show(new)
+    moved = "; ".join(filter(None, (difference, totals if difference not in ("", "±0", "±0%") else "")))
+    return f"{show(new)} ({moved})" if moved else show(new)
 
 
 def _milliseconds(value: float) -> str:

@@ -13,7 +13,7 @@ from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.history import Took
 from scoregate.core.record import SuiteResult
-from scoregate.core.rows import Label
+from scoregate.core.rows import Label, Row
 from scoregate.core.rules import Conclusion, Finding
 
 
@@ -61,7 +61,7 @@ def suite_views(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ..
     findings, moved = by_suite(verdict), _moved(comparison)
     return tuple(
         replace(
-            _view(at, suite, pairs.get(at), state=_state(findings.get(suite.label, ()))),
+            _view(at, suite, pairs.get(at), comparison.quantities, state=_state(findings.get(suite.label, ()))),
             moved=moved.get(suite.label, ()),
             past=comparison.run.history.of(suite.label).took,
         )
@@ -77,7 +77,9 @@ def _moved(comparison: Comparison) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def _view(index: int, suite: SuiteResult, base: SuiteResult | None, *, state: State) -> SuiteView:
+def _view(
+    index: int, suite: SuiteResult, base: SuiteResult | None, quantities: Iterable[Row], *, state: State
+) -> SuiteView:
     columns, origin = suite.columns, suite.origin
     now, before = spend(suite), spend(base) if base else None
     return SuiteView(
@@ -101,7 +103,7 @@ def _view(index: int, suite: SuiteResult, base: SuiteResult | None, *, state: St
         passes=_passes(suite),
         spend=now,
         base_spend=before,
-        spend_text=spend_text(now, before),
+        spend_text=spend_text(now, before, (row for row in quantities if row.suite == suite.label)),
         problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from scoregate.ci.report import numbers
 from scoregate.ci.report.case_views import FailingCase
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.harvest import ErrorView
@@ -52,7 +53,7 @@ class ReportView:
     `failing` are the newly failing cases, or, where there are none, the failing ones: the largest drops of
     `failing_total`, suites in turn. `cases` reads every trial, in the order in which they finished; `cases_of` those
     of one suite, `base_cases` those of the base. `sides` hold the scores of both. `history` is of the runs before this
-    one, as far as they are known, oldest first.
+    one, as far as they are known, oldest first. `not_applied` names relative gates that are set without a base.
     """
 
     context: Context
@@ -85,6 +86,27 @@ class ReportView:
     base_cases: Callable[[], Iterator[CaseResult]]
     sides: tuple[Sides, ...]
     history: tuple[PastView, ...] = ()
+    not_applied: tuple[str, ...] = ()
+
+    @property
+    def base_details(self) -> str:
+        """What follows the base's name: `2 runs of this commit, 3 days old`; empty where there is nothing to say."""
+        if self.base is None:
+            return ""
+        age = self.context.generated_at - self.base.finished
+        known_age = 0 < age < self.context.generated_at
+        pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
+        return ", ".join(filter(None, (pooled, self.base_note, numbers.age(age) if known_age else "")))
+
+    @property
+    def near(self) -> tuple[Finding, ...]:
+        """The findings that hold, but by less than noise, or although the estimate is beyond their limit."""
+        return tuple(found for found in self.findings if found.uncertain and found.conclusion is Conclusion.PASSED)
+
+    @property
+    def ungated_errors(self) -> tuple[ErrorView, ...]:
+        """The errors that no finding reports, and those that come with advice."""
+        return tuple(error for error in self.errors if not error.gated or error.advice)
 
     @property
     def heading(self) -> str:

@@ -88,7 +88,7 @@ class Settings(LimitFields, BaseSettings):
     check_run: bool = False
     key: Text | None = None
     github_token: SecretStr | None = None
-    confirm: Confirm = Confirm.OFF
+    confirm: Confirm | None = None
     policy_from: PolicySource = PolicySource.HEAD
     alpha: Annotated[Rate, Field(gt=0, lt=1)] = 0.05
     min_effect: Rate = 0.01
@@ -147,6 +147,14 @@ class Settings(LimitFields, BaseSettings):
     def baseline_kind(self) -> BaselineKind:
         """What `baseline` names."""
         return baseline_kind(self.baseline)
+
+    @property
+    def confirmed_cases(self) -> Confirm:
+        """Which newly failing cases are run again: by default the critical ones, where they fail a gate."""
+        if self.confirm is not None:
+            return self.confirm
+        critical = self.fail_on_critical or any(suite.fail_on_critical for suite in self.suites.values())
+        return Confirm.CRITICAL if critical else Confirm.OFF
 
     @property
     def rerun_ref(self) -> str | None:

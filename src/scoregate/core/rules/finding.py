@@ -14,6 +14,28 @@ class Conclusion(StrEnum):
     UNMEASURABLE = "unmeasurable"
 
 
+# By rule: what is wrong where it does not hold, and what it is called where it does.
+_TITLES = {
+    "something ran": ("No suite ran", "Suites ran"),
+    "run complete": ("The run is incomplete", "Complete run"),
+    "scripts end well": ("A script failed", "Scripts"),
+    "scripts run suites": ("A script ran no suite", "Scripts"),
+    "suites remain": ("A suite of the base is missing", "Suites of the base"),
+    "base present": ("No base to compare with", "Base"),
+    "filters match": ("A filter matches no suite", "Filters"),
+    "limits apply": ("A limit matches no suite or evaluator", "Limits"),
+    "suite is valid": ("The suite reported an error", "Suite"),
+    "suite finished": ("The suite didn't finish", "Suite"),
+    "cases ran": ("No case ran", "Cases"),
+    "cases were evaluated": ("Nothing was evaluated", "Evaluations"),
+    "scores remain": ("Scores are missing", "Scores"),
+    "comparable": ("Can't be compared with the base", "Comparable"),
+    "critical case": ("A critical case fails", "Critical case"),
+    "error rate": ("Too many errors", "Error rate"),
+    "assert_test": ("assert_test failed", "assert_test"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One rule applied: whether it holds, the value and limit in words, and where the limit was set.
@@ -31,3 +53,19 @@ class Finding:
     evaluator: str | None = None
     bound: float | None = None
     uncertain: bool = False
+
+    @property
+    def title(self) -> str:
+        """The rule in plain words: `No suite ran`, `Pass rate`."""
+        wrong, held = _TITLES.get(self.rule, (self.rule[:1].upper() + self.rule[1:],) * 2)
+        return held if self.conclusion is Conclusion.PASSED else wrong
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the rule certainly does not hold."""
+        return self.conclusion is Conclusion.FAILED
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether there is a limit to name; what always holds says all in its title."""
+        return self.origin != "always"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil, exp
 
+from scoregate.core.case import Status
 from scoregate.core.columns import Columns
 from scoregate.core.confirmation import Confirmation, Outcome
 from scoregate.core.pairs import Side, amount_side
@@ -81,7 +82,7 @@ def moved(row: Row) -> str:
     """How far a row moved, with its corrected p: `−0.080 [−0.126, −0.033], p = 0.0005`."""
     bounds = "" if row.low is None or row.high is None else f" [{_signed(row.low)}, {_signed(row.high)}]"
     p = next((p for p in (row.q, row.p) if p is not None), 1.0)
-    return f"{_signed(row.delta or 0.0)}{bounds}, {'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
+    return f"{_signed(row.delta or 0.0)}{bounds}, corrected {'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
 
 
 def _signed(value: float) -> str:
@@ -197,14 +198,27 @@ def critical_cases(judged: JudgedSuite) -> Iterator[Finding]:
 
 def _critical(case: str, tried: Confirmation | None, judged: JudgedSuite) -> Finding:
     outcome = Outcome.CONFIRMED if tried is None else tried.outcome
-    told = (
-        "not run again" if tried is None else f"{outcome}, {tried.tries.count(True)} of {len(tried.tries)} tries passed"
-    )
     return Finding(
         "critical case",
         _OF_OUTCOME.get(outcome, Conclusion.PASSED),
-        f"{case} newly fails ({told})",
+        f"{case} newly fails ({_shown_by(tried)}; {_base_trials(case, judged)})",
         "no critical case newly fails",
         judged.limits.where("fail_on_critical"),
         judged.suite.label,
     )
+
+
+def _shown_by(tried: Confirmation | None) -> str:
+    if tried is None:
+        return "not run again"
+    return f"{tried.outcome}: failed {tried.tries.count(False)} of {len(tried.tries)} further tries"
+
+
+def _base_trials(case: str, judged: JudgedSuite) -> str:
+    """How often the case failed in the base; of one trial that says nothing."""
+    base = _base_of(judged)
+    found = [] if base is None else [row for row, known in enumerate(base.columns.hashes) if known == case]
+    statuses = [base.columns.status(row) for row in found] if base is not None else []
+    if len(statuses) < 2:
+        return "how often it failed before is unknown"
+    return f"in the base it failed {statuses.count(Status.FAILED)} of {len(statuses)} trials"

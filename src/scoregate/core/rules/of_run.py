@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoregate.core.filters import is_wanted
+from scoregate.core.record import Run
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun
 
@@ -12,32 +13,40 @@ _MOST_NAMES = 20
 
 
 def something_ran(judged: JudgedRun) -> Iterator[Finding]:
-    """Zero suites are never green."""
-    if not judged.comparison.run.suites:
-        yield Finding("something ran", Conclusion.UNMEASURABLE, "0 suites", "at least 1 suite", "always")
+    """Zero suites are never green. A script that failed, or ran no suite, is reported by its own rule."""
+    run = judged.comparison.run
+    if not run.suites and not run.scripts:
+        value = "all were skipped" if run.skipped else "none was found"
+        yield Finding("something ran", Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
 
 
 def whole(judged: JudgedRun) -> Iterator[Finding]:
     """A run that was interrupted, or whose record is damaged, is never green."""
     if not judged.comparison.run.complete:
-        yield Finding("run complete", Conclusion.UNMEASURABLE, "only a part is there", "the whole run", "always")
+        yield Finding("run complete", Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
 
 
 def scripts_ended_well(judged: JudgedRun) -> Iterator[Finding]:
     """Every script exits with 0, or with 1 because its own `assert_test` raised, and leaves what it was to leave."""
-    asserted = {suite.script for suite in judged.comparison.run.suites if suite.assertion_failed}
-    for script in judged.comparison.run.scripts:
-        if script.timed_out:
-            value = f"{script.name} was stopped after {script.duration_s:.0f} s"
-        elif script.exit_code is None:
-            value = f"{script.name}: {script.error.message}" if script.error else f"{script.name} did not start"
-        elif script.exit_code and (script.exit_code != 1 or script.name not in asserted):
-            value = f"{script.name} exited with {script.exit_code}"
-        elif script.exit_code == 0 and script.error is not None:
-            value = f"{script.name}: {script.error.message}"
-        else:
-            continue
+    for value in script_failures(judged.comparison.run).values():
         yield Finding("scripts end well", Conclusion.UNMEASURABLE, value, "exit code 0", "always")
+
+
+def script_failures(run: Run) -> dict[str, str]:
+    """Why a script failed, by the names of those that did."""
+    asserted = {suite.script for suite in run.suites if suite.assertion_failed}
+    found = {}
+    for script in run.scripts:
+        why = script.error.message if script.error else ""
+        if script.timed_out:
+            found[script.name] = f"{script.name} was stopped after {script.duration_s:.0f} s"
+        elif script.exit_code is None:
+            found[script.name] = f"{script.name}: {why}" if why else f"{script.name} did not start"
+        elif script.exit_code and (script.exit_code != 1 or script.name not in asserted):
+            found[script.name] = f"{script.name}: {why}" if why else f"{script.name} exited with {script.exit_code}"
+        elif script.exit_code == 0 and why:
+            found[script.name] = f"{script.name}: {why}"
+    return found
 
 
 def scripts_speak(judged: JudgedRun) -> Iterator[Finding]:
@@ -57,10 +66,14 @@ def suites_remain(judged: JudgedRun) -> Iterator[Finding]:
 
 
 def base_present(judged: JudgedRun) -> Iterator[Finding]:
-    """There is a base, where one is required."""
-    if judged.policy.require_baseline and judged.comparison.base is None:
-        why = judged.comparison.base_note or "no base run"
+    """There is a base, where one is required, or where relative gates were applied to this run before."""
+    if judged.comparison.base is not None:
+        return
+    why = judged.comparison.base_note or "no base run"
+    if judged.policy.require_baseline:
         yield Finding("base present", Conclusion.UNMEASURABLE, why, "a base run", "require_baseline")
+    elif judged.comparison.run.compared_with is not None and judged.policy.relative_gates:
+        yield Finding("base present", Conclusion.UNMEASURABLE, why, "the base of this run", "always")
 
 
 def filters_match(judged: JudgedRun) -> Iterator[Finding]:

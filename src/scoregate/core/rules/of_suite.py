@@ -13,6 +13,7 @@ from scoregate.core.pairs import score_side
 from scoregate.core.record import SuiteResult
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedSuite
+from scoregate.core.rules.of_run import script_failures
 
 _JUDGED = (Status.PASSED, Status.FAILED)
 # Of fewer cases every rate is within its noise, which says nothing.
@@ -24,6 +25,8 @@ def completed(judged: JudgedSuite) -> Iterator[Finding]:
     suite = judged.suite
     for error in suite.errors:
         yield _unmeasurable(suite, "suite is valid", f"{error.type}: {error.message}", "no error")
+    if suite.script in script_failures(judged.comparison.run):
+        return  # reported once, by the script
     if not suite.complete:
         yield _unmeasurable(suite, "suite finished", f"{_cases(len(suite.columns))}, then no more", "a finished suite")
     if not len(suite.columns):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scoregate.ci.report import numbers
 from scoregate.ci.report.html import assets
 from scoregate.ci.report.html.book import SAMPLES, Book, open_book, pages
 from scoregate.ci.report.html.entries import Entry, entries
@@ -37,7 +36,6 @@ def render(view: ReportView) -> Iterator[str]:
 
 
 def _top(view: ReportView, found: Sequence[Entry]) -> dict[str, Any]:
-    age = view.context.generated_at - view.base.finished if view.base else 0.0
     rows = view.rows[:ROWS]
     return {
         "view": view,
@@ -51,7 +49,6 @@ def _top(view: ReportView, found: Sequence[Entry]) -> dict[str, Any]:
         "more_rows": len(view.rows) - len(rows),
         "scatters": scatters(rows, found, view.sides),
         "spreads": spreads(view.sides),
-        "base_age": numbers.age(age) if 0 < age < view.context.generated_at else "",
         "commit_url": commit_url(view.context.commit, view.context),
         "base_url": commit_url(view.base.commit if view.base else None, view.context),
     }

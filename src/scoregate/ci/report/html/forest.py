@@ -90,7 +90,7 @@ def _marks(view: RowView, scale: Scale) -> Iterator[Mark]:
     for gate in view.gates:
         at = _limit(gate, view)
         if at is not None and scale.holds(at):
-            yield Mark(scale(at), gate.conclusion is Conclusion.PASSED, f"{gate.rule}: {gate.limit}")
+            yield Mark(scale(at), gate.conclusion is Conclusion.PASSED, f"{gate.title}: {gate.limit}")
 
 
 def _limit(gate: Finding, view: RowView) -> float | None:

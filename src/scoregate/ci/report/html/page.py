@@ -27,6 +27,7 @@ _SIGNS = {
     "better": "up",
     "new": "new",
     "removed": "gone",
+    "uncertain": "warn",
     "held": "same",
     "scored": "same",
     "unscored": "same",
