@@ -27,7 +27,7 @@ def test_limits_of_a_suite_that_nobody_has_are_never_green(two: Project, table: 
     two.write("scoregate.toml", f'[suites."{table}"]\nmin_score = {{ is-equals = 0.9 }}\n')
     ran = two.scoregate("run")
     assert ran.exit_code == 3, ran.output
-    assert told(ran) == [f"no suite is called {table}; those that ran: demo, other"]
+    assert told(ran) == [f"{table} matches none of the suites that ran: demo, other"]
     assert "scoregate.toml" in ran.output
 
 
@@ -67,7 +67,7 @@ def test_the_command_line_is_for_what_it_runs(two: Project) -> None:
     assert two.scoregate("run", BOTH[0]).exit_code == 0
     ran = two.scoregate("run", BOTH[0], "--max-drop", "is-equal=0.1")
     assert ran.exit_code == 3
-    assert told(ran) == ["no evaluator is called is-equal"]
+    assert told(ran) == ["is-equal in max_drop matches no evaluator"]
 
 
 def test_a_suites_own_limits_are_for_its_own_evaluators(two: Project) -> None:
@@ -77,7 +77,7 @@ def test_a_suites_own_limits_are_for_its_own_evaluators(two: Project) -> None:
     for part in (("run",), ("run", BOTH[0])):
         ran = two.scoregate(*part)
         assert ran.exit_code == 3, ran.output
-        assert told(ran) == ["no evaluator is called is-alike"]
+        assert told(ran) == ["is-alike in min_score matches no evaluator"]
 
 
 def test_a_script_that_died_says_so_and_its_limits_do_not(two: Project) -> None:
@@ -97,4 +97,4 @@ def test_legs_of_paths_are_measurable_and_together_they_are_held_to_every_limit(
         legs.append(shutil.copytree(ran.out / "run", two.root / "legs" / path.replace("/", "-")))
     merged = two.scoregate("merge", *map(str, legs))
     assert merged.exit_code == 3, merged.output
-    assert told(merged) == ["no suite is called otter; those that ran: demo, other"]
+    assert told(merged) == ["otter matches none of the suites that ran: demo, other"]

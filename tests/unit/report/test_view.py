@@ -48,7 +48,7 @@ def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
     run = make_run(told([0.6] * 20, "toxicity", "a", higher=False), told([0.5] * 19 + [0.4], suite="b"))
     first, second = view_of(run, base).rows
     assert (first.state, first.note, first.delta) == (State.WORSE, "corrected p < 0.0001, lower is better", "+0.400")
-    assert (second.state, second.counts) == (State.HELD, "0 / 1")
+    assert (second.state, second.counts) == (State.HELD, "0 / 1 of 20")
 
 
 def test_an_interval_without_zero_that_is_yet_noise_says_why() -> None:

@@ -117,7 +117,7 @@ def _told(view: ReportView) -> Iterator[str]:
     totals = view.totals
     if totals.pass_rate is not None:
         yield f"{totals.passed:,} of {totals.passed + totals.failed:,} pass ({numbers.percent(totals.pass_rate)})"
-    if view.base:
+    if view.base and totals.pass_rate is not None:
         why = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
         yield f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{why}"
     if totals.with_errors:

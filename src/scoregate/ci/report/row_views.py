@@ -75,7 +75,8 @@ class RowView:
     @property
     def uncertain(self) -> tuple[str, ...]:
         """What gates say that hold although the estimate is beyond their limit."""
-        return tuple(gate.value.partition(": ")[2] for gate in self.gates if gate.uncertain and not gate.has_failed)
+        drops = (gate for gate in self.gates if gate.uncertain and gate.rule == "drop")
+        return tuple(f"{gate.value.partition(': ')[2]} (required: {gate.limit})" for gate in drops)
 
     @property
     def significant(self) -> bool:

@@ -96,7 +96,8 @@ class ReportView:
         age = self.context.generated_at - self.base.finished
         known_age = 0 < age < self.context.generated_at
         pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
-        return ", ".join(filter(None, (pooled, self.base_note, numbers.age(age) if known_age else "")))
+        note = self.base_note.removeprefix("stored run").removeprefix(", ") if pooled else self.base_note
+        return ", ".join(filter(None, (pooled, note, numbers.age(age) if known_age else "")))
 
     @property
     def near(self) -> tuple[Finding, ...]:

@@ -61,11 +61,6 @@ class Finding:
         return held if self.conclusion is Conclusion.PASSED else wrong
 
     @property
-    def has_failed(self) -> bool:
-        """Whether the rule certainly does not hold."""
-        return self.conclusion is Conclusion.FAILED
-
-    @property
     def has_limit(self) -> bool:
         """Whether there is a limit to name; what always holds says all in its title."""
         return self.origin != "always"

@@ -43,16 +43,20 @@ def _may_lack_suites(run: Run) -> bool:
 def _without_suite(glob: str, limits: Limits, run: Run) -> Finding:
     known = ", ".join(sorted({suite.id for suite in run.suites})[:_MOST_NAMES]) or "none"
     where = next(iter(limits.origin.values()), "default")
-    value = f"no suite is called {glob}; those that ran: {known}"
+    value = f"{glob} matches none of the suites that ran: {known}"
     return Finding("limits apply", Conclusion.UNMEASURABLE, value, "at least 1 suite each", where)
 
 
 def _without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, elsewhere: bool) -> Iterator[Finding]:
     """`elsewhere`: a suite that is not in this run may have it, but for limits of the command line, which is for it."""
     names = {name for suite in suites for name in suite.evaluators}
+    if not names:
+        return  # that nothing was evaluated has a rule of its own
     for rule, table in (("min_score", limits.min_score), ("max_drop", limits.max_drop)):
         for glob in table:
             where = limits.where(f"{rule}.{glob}")
             if any(fnmatchcase(name, glob) for name in names) or (elsewhere and not where.startswith("--")):
                 continue
-            yield Finding("limits apply", Conclusion.UNMEASURABLE, f"no evaluator is called {glob}", rule, where)
+            yield Finding(
+                "limits apply", Conclusion.UNMEASURABLE, f"{glob} in {rule} matches no evaluator", rule, where
+            )

@@ -1,0 +1,240 @@
+"""Verdicts in the conditions that matter, through the command line and with real run folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from tests.integration.host.conftest import Project, Ran
+
+# Scores come from a file: for each evaluator and case a list of repeats, null where it returns None.
+SUITE = """
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation, Threshold
+from scoregate.testing.run import run_test_suite
+
+told = json.loads(Path("scores.json").read_text())
+
+
+@dataclass
+class Case(BaseTestCase):
+    name: str
+
+    def hash(self):
+        return self.name
+
+
+class Told(BaseTestEvaluator):
+    def __init__(self, name, threshold):
+        self.name, self.threshold, self.seen = name, threshold, Counter()
+
+    @property
+    def id(self):
+        return self.name
+
+    def evaluate_test_case(self, test_case, output):
+        scores = told["scores"][self.name][test_case.name]
+        score = scores[self.seen[test_case.name] % len(scores)]
+        self.seen[test_case.name] += 1
+        if score is None:
+            return None
+        return Evaluation(score=score, threshold=Threshold(gte=1) if self.threshold else None)
+
+
+names = list(next(iter(told["scores"].values())))
+run_test_suite(
+    id="support-bot",
+    test_cases=[Case(name) for name in names],
+    fn=lambda case: case.name,
+    evaluators=[Told(name, told["threshold"]) for name in told["scores"]],
+)
+"""
+Scores = Sequence[float | Sequence[float | None] | None]
+
+
+def told(threshold: bool = False, **evaluators: Scores) -> str:
+    """The file of the scores; a number is one trial, a list several."""
+    scores = {
+        name.replace("_", "-"): {
+            f"case {at:03}": list(given) if isinstance(given, Sequence) else [given] for at, given in enumerate(all_of)
+        }
+        for name, all_of in evaluators.items()
+    }
+    return json.dumps({"scores": scores, "threshold": threshold})
+
+
+def against(
+    project: Project,
+    base: str,
+    run: str,
+    *flags: str,
+    settings: str = "min_pass_rate = 0\n",
+    base_flags: Sequence[str] = (),
+) -> Ran:
+    project.write(".gitignore", "scoregate-out\nbase\nscores.json\n")
+    project.write("scoregate.toml", settings)
+    project.write("evals/demo.py", SUITE)
+    project.write("scores.json", base)
+    project.commit("base")
+    project.scoregate("run", "--baseline", "none", *base_flags)
+    shutil.copytree(project.root / "scoregate-out" / "run", project.root / "base")
+    project.write("scores.json", run)
+    project.write("notes.md", "changed")
+    project.commit("change")
+    return picture(project.scoregate("run", "--baseline", "base", *flags))
+
+
+def picture(ran: Ran) -> Ran:
+    """The comment is kept where SCOREGATE_KEEP_COMMENTS names a folder, to look at it."""
+    if folder := os.environ.get("SCOREGATE_KEEP_COMMENTS"):
+        name = os.environ["PYTEST_CURRENT_TEST"].split("::")[-1].split(" ")[0]
+        Path(folder, f"{name}.md").write_text(ran.comment, encoding="utf-8")
+        Path(folder, f"{name}.txt").write_text(ran.output, encoding="utf-8")
+    return ran
+
+
+def half(better: int, worse: int, equal: int) -> tuple[list[float], list[float]]:
+    return [1.0] * better + [0.0] * worse + [1.0] * equal, [0.0] * better + [1.0] * worse + [1.0] * equal
+
+
+def two(**evaluators: tuple[Sequence[float], Sequence[float]]) -> tuple[str, str]:
+    """The base's scores and the run's."""
+    base, run = ({name: sides[at] for name, sides in evaluators.items()} for at in (1, 0))
+    return told(**base), told(**run)
+
+
+def labels(ran: Ran) -> Mapping[str, str]:
+    return {row["evaluator"]: row["label"] for row in ran.result["rows"]}
+
+
+WORSE = {"accurate": half(2, 16, 102), "complete": half(1, 14, 105), "polite": half(5, 4, 111)}
+
+
+def test_what_is_labelled_worse_fails_the_gate(project: Project) -> None:
+    """The first-time user's case: two rows are worse, and with `fail_on_regression` the run fails."""
+    ran = against(project, *two(**WORSE), "--fail-on-regression")
+    assert labels(ran) == {"accurate": "worse", "complete": "worse", "polite": "within noise"}
+    assert ran.exit_code == 1
+    failed = {found["evaluator"] for found in ran.result["findings"] if found["conclusion"] == "failed"}
+    assert failed == {"accurate", "complete"}
+
+
+def test_worse_without_a_gate_is_shown_and_passes(project: Project) -> None:
+    ran = against(project, *two(**WORSE))
+    assert (ran.exit_code, labels(ran)["accurate"]) == (0, "worse")
+    assert "nothing here can fail" in ran.comment
+    assert "more than chance explains" not in ran.comment
+
+
+def test_rows_that_improve_do_not_turn_another_red(project: Project) -> None:
+    better = {f"better_{at}": half(40, 0, 80) for at in range(6)}
+    ran = against(project, *two(null=half(4, 13, 103), **better), "--fail-on-regression")
+    assert labels(ran)["null"] == "within noise"
+    assert {label for name, label in labels(ran).items() if name != "null"} == {"better"}
+    assert ran.exit_code == 0
+
+
+def test_scores_lost_to_none_are_never_green(project: Project) -> None:
+    base = told(accurate=[0.0] * 60 + [1.0] * 140)
+    lost = told(accurate=[None] * 60 + [1.0] * 140)
+    ran = against(project, base, lost, "--fail-on-regression")
+    (row,) = ran.result["rows"]
+    assert (ran.exit_code, row["label"], row["lost"]) == (3, "unmeasurable", {"none": 60})
+    assert (row["mean"], row["base"], row["n"]) == (1.0, 1.0, 140)
+    assert "60 of 200 cases lost their score: the evaluator returned None" in ran.comment
+    free = project.scoregate("gate", str(ran.out), "--baseline", "base")
+    assert free.exit_code == 0, "without a gate nothing depends on it"
+
+
+def test_a_few_scores_lost_are_shown(project: Project) -> None:
+    ran = against(project, told(accurate=[1.0] * 200), told(accurate=[None] * 3 + [1.0] * 197), "--fail-on-regression")
+    assert (ran.exit_code, ran.result["rows"][0]["lost"]) == (0, {"none": 3})
+    assert "lost scores: 3 None" in ran.comment
+
+
+def test_an_evaluator_that_scores_nothing_is_never_green_without_a_base_either(project: Project) -> None:
+    project.write("evals/demo.py", SUITE)
+    project.write("scores.json", told(accurate=[1.0] * 20, silent=[None] * 20))
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3
+    assert "Scores are missing of support-bot · silent: no score of any case" in " ".join(ran.output.split())
+
+
+def test_a_limit_missed_within_noise_is_no_plain_check_mark(project: Project) -> None:
+    base, run = two(accurate=half(3, 8, 49))
+    ran = against(project, base, run, "--max-drop", "0.03")
+    (row,) = ran.result["rows"]
+    assert (ran.exit_code, row["label"], row["state"]) == (0, "within noise", "uncertain")
+    assert "above the limit, within noise; about" in ran.comment
+    assert "🟡" in ran.comment
+
+
+@pytest.mark.parametrize(("confidence", "code"), [("", 1), ("pass_rate_confidence = 0.95\n", 0)])
+def test_a_pass_rate_missed_within_its_own_noise_says_so(project: Project, confidence: str, code: int) -> None:
+    project.write("scoregate.toml", f"min_pass_rate = 0.9\n{confidence}")
+    project.write("evals/demo.py", SUITE)
+    project.write("scores.json", told(threshold=True, accurate=[1.0] * 44 + [0.0] * 6))
+    ran = picture(project.scoregate("run"))
+    assert ran.exit_code == code
+    assert "44 of 50 cases (88.0%), ±9.0% at 50 cases" in " ".join(ran.output.split())
+
+
+def test_a_base_of_several_runs_of_one_commit_is_pooled_and_raises_no_alarm(project: Project) -> None:
+    """Five runs of the base against one of the change, at a pass rate of 98 %: nothing changed."""
+    project.write(".gitignore", "scoregate-out\nbases\nscores.json\n")
+    project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_regression = true\n")
+    project.write("evals/demo.py", SUITE)
+    project.commit("base")
+    (project.root / "bases").mkdir()
+    for number in range(5):
+        scores = [float(at not in (number, number + 20)) for at in range(100)]
+        project.write("scores.json", told(accurate=scores))
+        project.scoregate("run", "--baseline", "none")
+        (project.root / "scoregate-out").rename(project.root / "bases" / f"run-{number}")
+    project.write("scores.json", told(accurate=[1.0] * 100))
+    ran = picture(project.scoregate("run", "--baseline", "bases"))
+    (row,) = ran.result["rows"]
+    assert (ran.result["pooled"], row["n"], row["better"]) == (5, 100, 10)
+    assert (ran.exit_code, row["label"]) == (0, "within noise"), "the sign flip alone gives p = 0.002"
+    assert "5 runs of this commit" in ran.comment
+
+
+def test_more_repeats_than_the_base_raise_no_alarm(project: Project) -> None:
+    one = told(accurate=[1.0] * 100)
+    five = told(accurate=[[1.0, 1.0, 0.0, 1.0, 1.0] if at % 10 == 0 else [1.0] for at in range(100)])
+    ran = against(project, one, five, "--fail-on-regression", "--repeats", "5")
+    assert (ran.exit_code, ran.result["rows"][0]["label"]) == (0, "within noise")
+
+
+def test_without_a_base_the_verdict_names_the_gates_that_were_not_applied(project: Project) -> None:
+    project.write("scoregate.toml", "fail_on_regression = true\nmax_drop = 0.05\n")
+    project.write("evals/demo.py", SUITE)
+    project.write("scores.json", told(threshold=True, accurate=[1.0] * 20))
+    ran = picture(project.scoregate("run"))
+    assert ran.exit_code == 0
+    assert "max_drop and fail_on_regression not applied: there is no base" in " ".join(ran.output.split())
+    assert ran.result["not_applied"] == ["max_drop", "fail_on_regression"]
+
+
+def test_a_finished_run_is_judged_against_the_base_that_it_was_compared_with(project: Project) -> None:
+    ran = against(project, *two(**WORSE))
+    assert ran.run["compared_with"]["folder"] == "base"
+    again = project.scoregate("gate", str(ran.out), "--fail-on-regression")
+    assert again.exit_code == 1
+    assert "worse" in again.output
+    (project.root / "base").rename(project.root / "elsewhere")
+    assert project.scoregate("gate", str(ran.out), "--fail-on-regression").exit_code == 1, "a newer run took its place"
+    shutil.rmtree(ran.out / "earlier")
+    gone = project.scoregate("gate", str(ran.out), "--fail-on-regression")
+    assert gone.exit_code == 3
+    assert "isn't on this machine: name one with --baseline" in " ".join(gone.output.split())
+    assert project.scoregate("gate", str(ran.out)).exit_code == 0, "no gate needs it"
+    assert project.scoregate("gate", str(ran.out), "--fail-on-regression", "--baseline", "elsewhere").exit_code == 1
