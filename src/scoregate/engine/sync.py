@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import cache
 from typing import Any, TypeVar
 
 import anyio
@@ -57,22 +56,40 @@ def _in_kept_loop(function: Callable[[], Awaitable[T]]) -> T:
     async def whole() -> T:
         return await function()
 
-    runner = _kept_runner(os.getpid())
+    runner = _kept_runner()
     try:
         result = runner.run(whole(), context=contextvars.copy_context())
         runner.run(_end_others())
     except BaseException:  # who knows what is left in that loop
-        _kept_runner.cache_clear()
+        del _runners[os.getpid()]
         runner.close()
         raise
     return result
 
 
-@cache
-def _kept_runner(process: int) -> asyncio.Runner:  # noqa: ARG001 - a fork has a loop of its own
-    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-    atexit.register(runner.close)
-    return runner
+_runners: dict[int, asyncio.Runner] = {}  # by process: a fork has a loop of its own
+
+
+def _kept_runner() -> asyncio.Runner:
+    process = os.getpid()
+    if process not in _runners:
+        _runners[process] = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        atexit.register(_close_kept_loop)
+    return _runners[process]
+
+
+def _close_kept_loop() -> None:
+    """End the loop of this process at its exit.
+
+    `Runner.close` would start a thread to wait for worker threads, which Python 3.12 and newer refuse at exit. By then
+    Python itself has waited for them.
+    """
+    runner = _runners.pop(os.getpid(), None)
+    if runner is not None:
+        loop = runner.get_loop()
+        loop.run_until_complete(_end_others())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 async def _end_others() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import secrets
@@ -15,6 +16,7 @@ FILE = "answers.sqlite"
 MOST_BYTES = 512 * 1024 * 1024
 _SCHEMA = 1
 _WAIT_S = 30.0
+_WAIT_AT_EXIT_S = 1.0
 # Looked at so seldom: whether the file has grown too large, and whether an answer is still used.
 _STORES_BETWEEN_LOOKS = 200
 _STALE_S = 6 * 3600
@@ -76,12 +78,19 @@ class Cache:
             if self._writes and (connection := self._opened(to_write=True)) is not None:
                 self._prune(connection)
 
-    def close(self) -> None:
-        """Let go of the file; what is written is complete."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection, self._tried = None, False
+    def close(self, *, wait_s: float = -1) -> None:
+        """Let go of the file; what is written is complete.
+
+        Args:
+            wait_s: how long to wait for a thread that uses the file, which then keeps it; negative: until it is done.
+        """
+        if self._lock.acquire(timeout=wait_s):
+            try:
+                if self._connection is not None:
+                    self._connection.close()
+                self._connection, self._tried = None, False
+            finally:
+                self._lock.release()
 
     def _opened(self, *, to_write: bool) -> sqlite3.Connection | None:
         if self._connection is None:
@@ -94,13 +103,11 @@ class Cache:
     def _open_to_write(self, path: Path) -> sqlite3.Connection:
         _make(self._folder)
         connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, _SCHEMA):
-            connection.execute("DROP TABLE IF EXISTS answers")
-        connection.execute(_TABLE)
-        connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+        try:
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _prune(self, connection: sqlite3.Connection) -> None:
@@ -114,6 +121,16 @@ class Cache:
             "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY used LIMIT ?)", (surplus,)
         )
         connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if _pragma(connection, "user_version") not in (0, _SCHEMA):
+        connection.execute("DROP TABLE IF EXISTS answers")
+    connection.execute(_TABLE)
+    connection.execute(f"PRAGMA user_version = {_SCHEMA}")
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
@@ -149,3 +166,11 @@ def cache_in(folder: Path, *, writes: bool) -> Cache:
         if place not in _caches:
             _caches[place] = Cache(folder, writes=writes)
         return _caches[place]
+
+
+@atexit.register
+def _close_caches() -> None:
+    """Close the files of this process. A parent's connections are not closed in a fork: SQLite forbids it."""
+    for (_, _, process), cache in list(_caches.items()):
+        if process == os.getpid():
+            cache.close(wait_s=_WAIT_AT_EXIT_S)

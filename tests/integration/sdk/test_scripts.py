@@ -55,6 +55,19 @@ def test_nothing_is_warned_of_even_in_development_mode(home: Home) -> None:
         assert (found.code, found.err) == (0, "")
 
 
+def test_threads_of_the_loops_own_end_with_the_script(home: Home) -> None:
+    found = home.run(
+        """
+async def fn(case):
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: case["n"])
+
+run_test_suite("demo", cases(3), fn, [Good()], test_case_hash=["n"])
+""",
+        options=["-W", "error"],
+    )
+    assert (found.code, found.err) == (0, "")
+
+
 @pytest.mark.parametrize("arguments", [["-c"], ["-"]], ids=["-c", "standard input"])
 def test_a_suite_needs_no_file(home: Home, arguments: list[str]) -> None:
     source = PREAMBLE + "run_test_suite('demo', cases(2), lambda case: 1, [Good()], test_case_hash=['n'])"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scoregate.models.cache import FILE, Cache
 
+OpenCache = Callable[..., Cache]
 KEY, OTHER = b"k" * 16, b"o" * 16
 
 
@@ -18,38 +22,51 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def test_an_answer_is_there_for_the_next_process(folder: Path) -> None:
-    stored = Cache(folder).put(KEY, b"answer", model="m")
-    found = Cache(folder).get(KEY)
+@pytest.fixture
+def open_cache(folder: Path) -> Iterator[OpenCache]:
+    """Opens the cache of the folder, as often as it is called; in the end each of them is closed."""
+    with ExitStack() as opened:
+
+        def open_one(**options: Any) -> Cache:
+            cache = Cache(folder, **options)
+            opened.callback(cache.close)
+            return cache
+
+        yield open_one
+
+
+def test_an_answer_is_there_for_the_next_process(open_cache: OpenCache) -> None:
+    stored = open_cache().put(KEY, b"answer", model="m")
+    found = open_cache().get(KEY)
     assert found == stored
-    assert Cache(folder).get(OTHER) is None
+    assert open_cache().get(OTHER) is None
 
 
-def test_an_answer_asked_anew_has_another_name(folder: Path) -> None:
-    cache = Cache(folder)
+def test_an_answer_asked_anew_has_another_name(open_cache: OpenCache) -> None:
+    cache = open_cache()
     first, second = cache.put(KEY, b"one", model="m"), cache.put(KEY, b"two", model="m")
     assert first.name != second.name
     assert cache.get(KEY) == second
 
 
-def test_git_does_not_see_the_folder(folder: Path) -> None:
-    Cache(folder).put(KEY, b"answer", model="m")
+def test_git_does_not_see_the_folder(folder: Path, open_cache: OpenCache) -> None:
+    open_cache().put(KEY, b"answer", model="m")
     assert (folder / ".gitignore").read_text() == "*\n"
 
 
-def test_reading_makes_nothing(folder: Path) -> None:
-    assert Cache(folder).get(KEY) is None
+def test_reading_makes_nothing(folder: Path, open_cache: OpenCache) -> None:
+    assert open_cache().get(KEY) is None
     assert not folder.exists()
 
 
-def test_a_reader_writes_nothing_even_where_it_may_not(folder: Path) -> None:
-    writer = Cache(folder)
+def test_a_reader_writes_nothing_even_where_it_may_not(folder: Path, open_cache: OpenCache) -> None:
+    writer = open_cache()
     writer.put(KEY, b"answer", model="m")
     writer.close()
     before = (folder / FILE).read_bytes()
     folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
-        reader = Cache(folder, writes=False)
+        reader = open_cache(writes=False)
         reader.put(OTHER, b"more", model="m")
         found = reader.get(KEY)
         reader.close()
@@ -60,8 +77,8 @@ def test_a_reader_writes_nothing_even_where_it_may_not(folder: Path) -> None:
     assert (folder / FILE).read_bytes() == before
 
 
-def test_what_was_not_used_for_longest_goes_first(folder: Path) -> None:
-    cache = Cache(folder, most_bytes=400_000)
+def test_what_was_not_used_for_longest_goes_first(folder: Path, open_cache: OpenCache) -> None:
+    cache = open_cache(most_bytes=400_000)
     for number in range(600):
         cache.put(number.to_bytes(16, "big"), b"x" * 1000, model="m")
         if number == 0:
@@ -75,10 +92,10 @@ def test_what_was_not_used_for_longest_goes_first(folder: Path) -> None:
     assert (folder / FILE).stat().st_size <= 400_000
 
 
-def test_a_damaged_file_is_a_miss(folder: Path) -> None:
+def test_a_damaged_file_is_a_miss(folder: Path, open_cache: OpenCache) -> None:
     folder.mkdir()
     (folder / FILE).write_bytes(b"no database, but long enough to look like one" * 100)
-    cache = Cache(folder)
+    cache = open_cache()
     assert cache.get(KEY) is None
     assert cache.put(KEY, b"answer", model="m").body == b"answer"
 
@@ -90,14 +107,14 @@ def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path) -> None:
     assert cache.get(KEY) is None
 
 
-def test_a_file_of_another_version_starts_anew(folder: Path) -> None:
-    first = Cache(folder)
+def test_a_file_of_another_version_starts_anew(folder: Path, open_cache: OpenCache) -> None:
+    first = open_cache()
     first.put(KEY, b"answer", model="m")
     first.close()
     with sqlite3.connect(folder / FILE) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    cache = Cache(folder)
+    cache = open_cache()
     assert cache.get(KEY) is None
     cache.put(KEY, b"anew", model="m")
     assert cache.get(KEY) is not None
