@@ -31,6 +31,7 @@ def test_a_stored_run_is_a_base(project: Project) -> None:
 
 
 def test_the_base_is_run_from_its_own_commit_and_nothing_is_left(project: Project) -> None:
+    project.write(".gitignore", "__pycache__/\n")
     project.write("app.py", "def answer(case):\n    return case.input\n")
     project.write("evals/demo.py", suite("from app import answer", fn="answer", good=20))
     project.commit("first")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
@@ -58,7 +59,7 @@ def test_paths_of_the_environment_are_a_part_and_those_of_the_file_are_the_proje
 
 def test_a_command_alone_may_lack_suites_that_have_limits(two: Project) -> None:
     two.write("scoregate.toml", "[suites.other]\nmin_pass_rate = 0.9\n")
-    ran = two.scoregate("exec", "--", "python", BOTH[0])
+    ran = two.scoregate("exec", "--", sys.executable, BOTH[0])
     assert ran.exit_code == 0, ran.output
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import pytest
 from tests.integration.host.conftest import Project, suite
@@ -107,10 +108,10 @@ def test_a_wrong_setting_is_told_on_standard_error(project: Project, job: dict[s
 
 def test_a_command_of_any_language_has_them_too(project: Project) -> None:
     project.write("demo.py", suite(NOISE))
-    ran = apart(project, "exec", "--json", "-q", "--", "python", "demo.py", "--json", "-v")
+    ran = apart(project, "exec", "--json", "-q", "--", sys.executable, "demo.py", "--json", "-v")
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert json.loads(ran.stdout)["totals"]["passed"] == 3
-    (line,) = out(apart(project, "exec", "-q", "--", "python", "demo.py"))
+    (line,) = out(apart(project, "exec", "-q", "--", sys.executable, "demo.py"))
     assert line.startswith("✓ scoregate: ")
 
 

@@ -89,9 +89,9 @@ def of(tmp_path: Path) -> Iterator[Any]:
     made: list[str] = []
 
     def load(source: str, **ignore: Any) -> Fingerprint:
-        path = tmp_path / "evaluators.py"
-        path.write_text(source, encoding="utf-8")
         name = f"evaluators_{next(_numbers)}"
+        path = tmp_path / f"{name}.py"  # two of one name and size in one second would share their bytecode
+        path.write_text(source, encoding="utf-8")
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec
         assert spec.loader
