@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.integration.host.conftest import Project
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -25,6 +25,7 @@ def browser() -> Iterator[Browser]:
     """Closed with the module: while it is open, nothing async can run beside it."""
     if CHROMIUM is None:
         pytest.skip("NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium)")
+    expect.set_options(timeout=20_000)  # other tests run beside these
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield found
