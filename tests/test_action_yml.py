@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,14 @@ def test_every_input_is_a_setting_with_a_flag_and_a_place_in_the_readme(name: st
 
 def test_the_inputs_of_merge_are_its_parameters() -> None:
     assert set(OF_MERGE) <= {parameter.name for parameter in merge_command.params}
+
+
+def test_the_tests_run_on_every_python_that_is_supported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = [name.rpartition(" ")[2] for name in project["classifiers"] if "Python :: 3." in name]
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    assert workflow["jobs"]["tests"]["strategy"]["matrix"]["python"] == pythons
+    assert project["requires-python"] == f">={pythons[0]}"
 
 
 def test_the_input_command_names_commands() -> None:

@@ -22,6 +22,7 @@ from scoregate.endpoints.surroundings import Surroundings
 from scoregate.endpoints.target import Ask
 from scoregate.engine.call import Caller
 from scoregate.engine.errors import ENDINGS
+from scoregate.engine.signatures import parameters_of
 from scoregate.engine.targets import target
 from scoregate.store.endpoints import StoredEndpoint
 
@@ -109,7 +110,7 @@ def found(name: str, place: Surroundings) -> Callable[..., Any]:
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
-        return list(inspect.signature(function).parameters.values())
+        return parameters_of(function)
     except ValueError:  # some of those that are written in C tell nothing of themselves
         return [inspect.Parameter("message", inspect.Parameter.POSITIONAL_ONLY)]
 

@@ -10,6 +10,7 @@ from typing import Any
 from anyio import to_thread
 
 from scoregate.engine.call import is_async, settled
+from scoregate.engine.signatures import parameters_of
 from scoregate.engine.targets import module_of
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
@@ -131,7 +132,7 @@ def metric(
 
 def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     name = getattr(function, "__name__", repr(function))
-    found = inspect.signature(function).parameters
+    found = {each.name: each for each in parameters_of(function)}
     fixed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
     strange = [each for each, how in found.items() if each not in _KNOWN or how.kind in fixed]
     if strange:

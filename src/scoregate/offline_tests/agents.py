@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scoregate.engine.signatures import parameters_of
+
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -74,7 +76,7 @@ def _parameters(agent: Any, name: str) -> list[inspect.Parameter]:
     if not callable(agent):
         raise TypeError(f"agent_function must be callable, not {agent!r:.100}")
     try:
-        return list(inspect.signature(agent).parameters.values())
+        return parameters_of(agent)
     except ValueError:
         raise TypeError(f"Agent entrypoint {name}() does not tell its parameters; wrap it in a function.") from None
 

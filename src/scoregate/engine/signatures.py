@@ -1,0 +1,25 @@
+"""What parameters a user's function has."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of a function, in order; their annotations are not evaluated.
+
+    From Python 3.14 on, annotations may use names that only type checkers import, and evaluating them would fail.
+
+    Raises:
+        ValueError: the function is written in C and does not tell its parameters.
+    """
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        signature = inspect.signature(function, annotation_format=Format.FORWARDREF)
+    else:
+        signature = inspect.signature(function)
+    return list(signature.parameters.values())
