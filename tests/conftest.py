@@ -24,6 +24,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(f"tests/{part}" in item.nodeid for part in LONG))
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: one more than there are cores, as many tests only wait for processes that they started."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     """Async tests run on asyncio, as the product does."""

@@ -211,8 +211,9 @@ def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path) -> 
 def test_the_command_that_runs_the_tests_finds_them(clone: Path, first: subprocess.CompletedProcess[str]) -> None:
     """Only collected: this test is one of them. CI installed the same from nothing, in the same words."""
     assert first.returncode == 1
-    installs = BLOCKS[DEVELOP][1].partition(" && ")[0].removeprefix(".venv/bin/")
+    installs = BLOCKS[DEVELOP][1].partition(" && ")[0]
     assert f"\n{installs}\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert BLOCKS[DEVELOP][1].partition(" && ")[2] in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (packages,) = (clone / ".venv" / "lib").glob("python3.*/site-packages")
     (packages / "installed-by-ci.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     done = run(DEVELOP, clone, PYTEST_ADDOPTS="--collect-only --ignore=tests/integration --ignore=tests/unit")
