@@ -13,7 +13,7 @@ import pytest
 from tests.integration.foreign.conftest import Place, outer_environment
 
 HOOK = Path(__file__).parents[3] / "src/scoregate/ci/listen/redirect/python"
-OTHERS = [found for version in range(8, 15) if (found := shutil.which(f"python3.{version}"))]
+PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 ADDRESSES = (
     "import autoblocks._impl.config.constants as c; print(c.API_ENDPOINT, c.API_ENDPOINT_V2, c.INGESTION_ENDPOINT)"
 )
@@ -43,10 +43,17 @@ def pretend_sdk(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("python", OTHERS or [sys.executable], ids=lambda path: Path(path).name)
-def test_any_python_is_redirected(python: str, tmp_path: Path) -> None:
-    if run(python, "-c", "").returncode:
-        pytest.skip(f"{python} does not start")  # a shim of pyenv without its version
+def find_pythons(name: str) -> list[str]:
+    """Those of one version; what pyenv puts on PATH may not start, where it keeps them they do."""
+    on_path = shutil.which(name)
+    return [*map(str, PYENV.glob(f"{name.removeprefix('python')}.*/bin/{name}")), *([on_path] if on_path else [])]
+
+
+@pytest.mark.parametrize("name", [f"python3.{version}" for version in range(8, 15)])
+def test_any_python_is_redirected(name: str, tmp_path: Path) -> None:
+    python = next((found for found in find_pythons(name) if run(found, "-c", "").returncode == 0), None)
+    if python is None:
+        pytest.skip(f"{name} is not installed")
     pretend_sdk(tmp_path)
     done = run(python, "-W", "error", "-c", f"{ADDRESSES}; print(c.APP)", PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
     assert done.stderr == ""
