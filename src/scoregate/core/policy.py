@@ -76,7 +76,7 @@ _RELATIVE = (
     "max_tokens_ratio",
     "max_p95_ratio",
 )
-DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, max_lost_scores=0.05, severity={"comparable": Severity.WARN})
+DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable": Severity.WARN})
 
 
 @dataclass(frozen=True, slots=True)

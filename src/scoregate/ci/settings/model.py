@@ -80,7 +80,6 @@ class Settings(LimitFields, BaseSettings):
     configs: OfflineConfigs = ()
     min_pass_rate: Rate = 1.0
     max_error_rate: Rate = 0.05
-    max_lost_scores: Rate = 0.05
     require_baseline: bool = False
     comment: Comment = CommentMode.ALWAYS
     show_outputs: ShowOutputs = ShowOutputs.FULL
@@ -184,7 +183,6 @@ class Settings(LimitFields, BaseSettings):
             self.margin,
             self.min_ratio,
             max_dropped=self.max_error_rate,
-            max_lost=self.max_lost_scores,
             evaluators=narrow,
         )
 

@@ -30,3 +30,9 @@ class JudgedSuite:
     rows: tuple[Row, ...] = ()
     quantities: tuple[Row, ...] = ()
     criteria: Criteria = field(default_factory=Criteria)
+
+    @property
+    def most_lost(self) -> float:
+        """The share of scores that may turn to None."""
+        limit = self.limits.max_lost_scores
+        return self.criteria.max_lost if limit is None else limit

@@ -108,7 +108,7 @@ def scores_remain(judged: JudgedSuite) -> Iterator[Finding]:
     """
     for row in judged.rows:
         if row.lost_too_many and _is_needed(row, judged):
-            limit = f"≤ {percent(judged.limits.max_lost_scores or judged.criteria.max_lost)} lost"
+            limit = f"≤ {percent(judged.most_lost)} lost"
             where = judged.limits.where("max_lost_scores")
             yield Finding("scores remain", Conclusion.UNMEASURABLE, row.reason, limit, where, row.suite, row.evaluator)
         elif _gave_nothing(row, judged):
