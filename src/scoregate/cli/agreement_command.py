@@ -88,7 +88,11 @@ def _accuracy(figures: Agreement) -> str:
 
 
 def _kappa(kappa: Kappa | None) -> str:
-    return "not defined" if kappa is None else f"{kappa.value:.3f} [{kappa.low:.3f}, {kappa.high:.3f}]"
+    if kappa is None:
+        return "not defined"
+    if kappa.low is None or kappa.high is None:
+        return f"{kappa.value:.3f}, too few for an interval"
+    return f"{kappa.value:.3f} [{kappa.low:.3f}, {kappa.high:.3f}]"
 
 
 def _row(name: str, figures: Agreement, settings: Settings) -> dict[str, object]:

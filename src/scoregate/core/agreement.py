@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import sqrt
@@ -12,8 +12,11 @@ from typing import Protocol, TypeAlias
 from scoregate.core.distributions import normal_quantile
 from scoregate.core.intervals import wilson
 
+FEWEST_FOR_INTERVAL = 50
+_MOST_SCORES_FOR_INTERVAL = 100
 _DIGITS = 9
 Shares: TypeAlias = Mapping[float, float]
+Confusion: TypeAlias = Mapping[tuple[float, float], float]
 
 
 class Conclusion(StrEnum):
@@ -38,12 +41,17 @@ class Corrected(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """Cohen's kappa: 1 is full agreement, 0 what chance would give; its standard error and interval."""
+    """Cohen's kappa: 1 is full agreement, 0 what chance would give.
+
+    Args:
+        value: the estimate, in [-1, 1]. error: its large-sample standard error, 0 where all agree.
+        low: where its interval begins; None on fewer than 50 judgements. high: where it ends.
+    """
 
     value: float
     error: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,32 +106,69 @@ def agreement(judged: Iterable[Corrected], confidence: float = 0.95) -> Agreemen
 
 
 def kappa(confusion: Mapping[tuple[float, float], int], confidence: float = 0.95) -> Kappa | None:
-    """Cohen's kappa with its large-sample standard error; None where it is not defined.
+    """Cohen's kappa with its standard error and interval; None where it is not defined.
 
-    The interval is kappa ± z·SE within [-1, 1]. It has no width where all agree: then accuracy's tells more.
+    The interval is kappa ± z·SE of a smoothed table, within [-1, 1], widened to hold kappa itself where it does not.
+    The table gets one agreement and one disagreement more, spread evenly over the scores that were given, as Agresti
+    and Coull add to a proportion. Without them the interval covers .20 to .95 on 50 judgements, and has no width where
+    all agree; with them at least .92 in 357 of 360 conditions, never under .91 (`benchmarks/calibration_kappa.py`).
+    Fewer than 50 judgements have no interval.
+
     Source: Cohen (1960), Educational and Psychological Measurement 20:37; the error: Fleiss, Cohen and Everitt (1969),
-    Psychological Bulletin 72:323 (the error of the estimate, not that under the hypothesis of kappa = 0).
+    Psychological Bulletin 72:323 (the error of the estimate, not that under the hypothesis of kappa = 0); the
+    smoothing: Agresti and Coull (1998), The American Statistician 52:119, carried over to tables.
     """
+    estimate = _estimate(confusion)
+    if estimate is None:
+        return None
+    value, error = estimate
+    low, high = _interval(confusion, value, confidence)
+    return Kappa(value, error, low, high)
+
+
+def _interval(
+    confusion: Mapping[tuple[float, float], int], value: float, confidence: float
+) -> tuple[float, float] | tuple[None, None]:
+    """Where the interval of kappa begins and ends; twice None where there is too little to say it."""
+    scores = {score for pair in confusion for score in pair}
+    if sum(confusion.values()) < FEWEST_FOR_INTERVAL or len(scores) > _MOST_SCORES_FOR_INTERVAL:
+        return None, None
+    estimate = _estimate(_smoothed(confusion, scores))
+    assert estimate is not None  # every score has a share on both sides
+    center, error = estimate
+    half = normal_quantile((1 + confidence) / 2) * error
+    return max(-1.0, min(value, center - half)), min(1.0, max(value, center + half))
+
+
+def _smoothed(confusion: Confusion, scores: Collection[float]) -> Confusion:
+    """The table with one agreement and one disagreement more, in equal parts in each of their cells."""
+    alike, apart = 1 / len(scores), 1 / (len(scores) * (len(scores) - 1))
+    return {
+        (one, other): confusion.get((one, other), 0) + (alike if one == other else apart)
+        for one in scores
+        for other in scores
+    }
+
+
+def _estimate(confusion: Confusion) -> tuple[float, float] | None:
+    """Kappa and its standard error; None where everything got one score from both."""
     n = sum(confusion.values())
     judge, person = _margins(confusion, n)
     seen = sum(count for (one, other), count in confusion.items() if one == other) / n
     chance = sum(judge[score] * person[score] for score in judge)
     if chance >= 1:
         return None
-    value = (seen - chance) / (1 - chance)
     inner = sum(
         count / n * _influence((one, other), judge, person, seen=seen, chance=chance) ** 2
         for (one, other), count in confusion.items()
     )
     variance = (inner - (seen * chance - 2 * chance + seen) ** 2) / (1 - chance) ** 4 / n
-    error = sqrt(max(0.0, variance))
-    half = normal_quantile((1 + confidence) / 2) * error
-    return Kappa(value, error, max(-1.0, value - half), min(1.0, value + half))
+    return (seen - chance) / (1 - chance), sqrt(max(0.0, variance))
 
 
-def _margins(confusion: Mapping[tuple[float, float], int], n: int) -> tuple[Shares, Shares]:
+def _margins(confusion: Confusion, n: float) -> tuple[Shares, Shares]:
     """The share of each score among the judge's, and among people's."""
-    judge, person = Counter[float](), Counter[float]()
+    judge, person = defaultdict[float, float](float), defaultdict[float, float](float)
     for (one, other), count in confusion.items():
         judge[one] += count
         person[other] += count

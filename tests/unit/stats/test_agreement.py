@@ -41,8 +41,41 @@ def test_kappa_and_its_error_are_those_of_others(rows: Sequence[Sequence[int]], 
     assert found is not None
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.error) == pytest.approx((value, error), abs=1e-12)
-    assert (found.kappa.low, found.kappa.high) == pytest.approx((value - 1.959964 * error, value + 1.959964 * error))
     assert found.n == sum(map(sum, rows))
+
+
+def test_the_interval_of_kappa_is_that_of_the_table_with_an_agreement_and_a_disagreement_more() -> None:
+    """By hand: 52 judgements, 36 alike; the judge gave 0 to 26, people to 31."""
+    found = kappa({(0.0, 0.0): 20, (0.0, 1.0): 5, (1.0, 0.0): 10, (1.0, 1.0): 15})
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    center = (36 / 52 - 0.5) / 0.5
+    assert (found.low + found.high) / 2 == pytest.approx(center)
+    smoothed = kappa({(0.0, 0.0): 41, (0.0, 1.0): 11, (1.0, 0.0): 21, (1.0, 1.0): 31})  # twice as many of each
+    assert smoothed is not None
+    assert (found.high - found.low) / 2 == pytest.approx(1.959964 * sqrt(2) * smoothed.error)
+
+
+@pytest.mark.parametrize("n", [1, 49, 50, 51, 2000])
+def test_an_interval_is_told_from_50_judgements_on_and_never_without_a_width(n: int) -> None:
+    for table in ({(1.0, 1.0): n - 1, (0.0, 0.0): 1}, {(1.0, 1.0): n, (0.0, 1.0): 1}, {(1.0, 0.0): n, (0.0, 1.0): 1}):
+        found = kappa(table)
+        if found is None:
+            continue
+        if sum(table.values()) < 50:
+            assert (found.low, found.high) == (None, None)
+        else:
+            assert found.low is not None
+            assert found.high is not None
+            assert -1 <= found.low <= found.value <= found.high <= 1
+            assert found.low < found.high
+
+
+def test_more_than_a_hundred_different_scores_have_no_interval() -> None:
+    found = kappa({(at / 200, (at + at % 2) / 200): 1 for at in range(200)})
+    assert found is not None
+    assert (found.low, found.high) == (None, None)
 
 
 @given(tables)
@@ -82,7 +115,10 @@ def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
     assert 0 <= found.low <= found.accuracy <= found.high <= 1
     assert sum(found.confusion.values()) == found.n
     if found.kappa is not None:
-        assert -1 <= found.kappa.low <= found.kappa.value <= found.kappa.high <= 1 + 1e-12
+        assert (found.kappa.low is None) == (found.n < 50)
+        if found.kappa.low is not None and found.kappa.high is not None:
+            assert -1 <= found.kappa.low <= found.kappa.value <= found.kappa.high <= 1 + 1e-12
+            assert found.kappa.low < found.kappa.high
         assert found.kappa.value <= found.accuracy + 1e-12
     mirrored = agreement(judged({(person, judge): count for (judge, person), count in table.items()}))
     assert mirrored is not None

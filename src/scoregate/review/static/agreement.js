@@ -4,7 +4,8 @@ import { h } from "./elements.js";
 import { visible } from "./texts.js";
 
 const rate = (value) => value.toFixed(3);
-const range = (value, low, high) => [rate(value), " ", h("span", { class: "quiet" }, `[${rate(low)}, ${rate(high)}]`)];
+const range = (value, low, high) =>
+  [rate(value), " ", h("span", { class: "quiet" }, low === null ? "too few for an interval" : `[${rate(low)}, ${rate(high)}]`)];
 
 function figures(title, headings, rows) {
   return h("section", null, h("h2", null, title), h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title },

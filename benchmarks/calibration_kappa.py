@@ -1,0 +1,174 @@
+"""How often the interval of Cohen's kappa holds the true kappa: `calibration_kappa.py [--quick] [--check]`."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import numpy as np
+from calibration_cells import Rate
+from calibration_scores import Array
+from numpy.random import default_rng
+
+from scoregate.core.agreement import Kappa, kappa
+
+SIZES = (50, 100, 200)
+CHOICES = (2, 3, 5)
+PASSING = (0.5, 0.7, 0.9, 0.95)
+KAPPAS = (0.0, 0.3, 0.6, 0.8, 0.95)
+SKEWS = (0.0, 0.08)
+FULL, QUICK = 4_000, 400
+COVERAGE, SHARE_OF_CELLS = 0.92, 0.95
+COVERAGE_EVERYWHERE = 0.90
+
+_SEED = 20_261_122
+INTRODUCTION = """\
+Reviews of a judge with 2, 3 or 5 choices; people give the best choice to a share of outputs (`pass`). The judge and
+people agree with the kappa that is given. With a `skew` the judge gives the best choice less often than people by that
+much (at a share of .5, more often). `coverage` is how often the interval holds the true kappa, where kappa is defined,
+± one Monte Carlo standard error; `width` is its mean width, `narrowest` the least."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was found of one condition."""
+
+    n: int
+    choices: int
+    passing: float
+    kappa: float
+    skew: float
+    coverage: Rate
+    width: float
+    narrowest: float
+
+    def __str__(self) -> str:
+        """Return it as a line of the table."""
+        condition = f"{self.n} | {self.choices} | {self.passing} | {self.kappa:.2f} | {self.skew}"
+        return f"| {condition} | {self.coverage} | {self.width:.3f} | {self.narrowest:.3f} |"
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"n = {self.n}, {self.choices} choices, pass {self.passing}, kappa {self.kappa:.2f}, skew {self.skew}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target and whether it is met; `found` in words."""
+
+    target: str
+    found: str
+    met: bool
+
+    def __str__(self) -> str:
+        """Return the target as a line of the table."""
+        return f"| {self.target} | {self.found} | {'ok' if self.met else 'MISSED'} |"
+
+
+def measure(tables: int, sizes: Sequence[int] = SIZES) -> list[Cell]:
+    """Draw tables under every condition and ask the product for their intervals; the same numbers every time."""
+    conditions = product(sizes, CHOICES, PASSING, KAPPAS, SKEWS)
+    return [_cell(n, choices, passing, true, skew, tables=tables) for n, choices, passing, true, skew in conditions]
+
+
+def targets(cells: Sequence[Cell], *, slack: float = 0.0) -> list[Target]:
+    """Hold the cells against what is demanded; `slack`: so many standard errors off are taken for chance."""
+    least = min(cells, key=lambda cell: cell.coverage.value)
+    good = sum(_reaches(cell, COVERAGE, slack) for cell in cells)
+    low = [cell for cell in cells if not _reaches(cell, COVERAGE_EVERYWHERE, slack)]
+    narrowest = min(cell.narrowest for cell in cells)
+    return [
+        Target(
+            f"kappa's interval covers at least {COVERAGE} in {SHARE_OF_CELLS:.0%} of conditions",
+            f"in {good} of {len(cells)}",
+            good >= SHARE_OF_CELLS * len(cells),
+        ),
+        Target(
+            f"and at least {COVERAGE_EVERYWHERE} in all",
+            f"least {least.coverage} ({least.name})",
+            not low,
+        ),
+        Target("it is never without a width", f"narrowest {narrowest:.3f}", narrowest > 0),
+    ]
+
+
+def _reaches(cell: Cell, least: float, slack: float) -> bool:
+    return cell.coverage.value >= least - slack * cell.coverage.error
+
+
+def _cell(n: int, choices: int, passing: float, true: float, skew: float, *, tables: int) -> Cell:
+    shares, reached = _shares(choices, passing, true, skew)
+    source = default_rng([_SEED, n, choices, round(1000 * passing), round(1000 * true), round(1000 * skew)])
+    drawn, times = np.unique(source.multinomial(n, shares.ravel(), size=tables), axis=0, return_counts=True)
+    found = [(_kappa(table, choices), int(count)) for table, count in zip(drawn, times, strict=True)]
+    known = [
+        (each.low, each.high, count) for each, count in found if each and each.low is not None and each.high is not None
+    ]
+    total = sum(count for _, _, count in known)
+    covered = sum(count for low, high, count in known if low - 1e-9 <= reached <= high + 1e-9) / total
+    return Cell(
+        n,
+        choices,
+        passing,
+        true,
+        skew,
+        Rate(covered, (covered * (1 - covered) / total) ** 0.5),
+        sum((high - low) * count for low, high, count in known) / total,
+        min(high - low for low, high, _ in known),
+    )
+
+
+def _kappa(table: Array, choices: int) -> Kappa | None:
+    cells = ((at // choices, at % choices, int(count)) for at, count in enumerate(table))
+    return kappa({(float(judge), float(person)): count for judge, person, count in cells if count})
+
+
+def _shares(choices: int, passing: float, true: float, skew: float) -> tuple[Array, float]:
+    """Return the shares of the table and its kappa: independent scores mixed with scores as alike as they can be.
+
+    With a skew the two cannot always agree as well as is asked for; then kappa is as near as it gets.
+    """
+    person = _margin(choices, passing)
+    judge = _margin(choices, passing - skew if passing > 0.5 else passing + skew)
+    common = np.minimum(judge, person)
+    alike = np.diag(common)
+    if (rest := 1 - common.sum()) > 1e-12:
+        alike = alike + np.outer(judge - common, person - common) / rest
+    apart, chance = np.outer(judge, person), float((judge * person).sum())
+    kappa_of = partial(_kappa_of, chance=chance)
+    mixed = min(1.0, true / kappa_of(alike))
+    shares: Array = mixed * alike + (1 - mixed) * apart
+    return shares, kappa_of(shares)
+
+
+def _margin(choices: int, passing: float) -> Array:
+    return np.array([passing] + [(1 - passing) / (choices - 1)] * (choices - 1))
+
+
+def _kappa_of(shares: Array, *, chance: float) -> float:
+    return float((np.trace(shares) - chance) / (1 - chance))
+
+
+def main() -> int:
+    """Print the table and the targets; return 1 where one is missed and `--check` was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer tables; three standard errors off are forgiven")
+    parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
+    arguments = parser.parse_args()
+    tables, started = QUICK if arguments.quick else FULL, time.monotonic()
+    print(INTRODUCTION)
+    print("\n| n | choices | pass | kappa | skew | coverage | width | narrowest |\n|" + "--:|" * 8)
+    cells = measure(tables)
+    print(*cells, sep="\n")
+    held = targets(cells, slack=3.0 if arguments.quick else 0.0)
+    print("\n### Targets\n\n| target | found | |\n|---|---|---|", *held, sep="\n")
+    print(f"\n{tables:,} tables a condition; {time.monotonic() - started:.0f} s.")
+    return int(arguments.check and not all(target.met for target in held))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
