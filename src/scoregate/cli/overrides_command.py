@@ -20,8 +20,8 @@ _COLUMNS = {
     "comments": lambda item: " · ".join(comment.comment_text for comment in item.comments),
 }
 _KEYS = (
-    "original_score, override_score, input, output, comment, by, created_at, id; in JSON lines, and "
-    "where there are several, input_fields, output_fields and comments"
+    "original_score, override_score, input, output, comment, by, created_at, id, fingerprint, sampled; in JSON lines, "
+    "and where there are several, input_fields, output_fields and comments"
 )
 
 

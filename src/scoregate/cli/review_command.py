@@ -14,6 +14,7 @@ from scoregate.cli.listing import say
 from scoregate.cli.options import project_root, settings_of
 from scoregate.cli.pages import page_options, show_page
 from scoregate.cli.people import speaker
+from scoregate.core.record import Run
 from scoregate.errors import UsageError
 from scoregate.store import open_store
 
@@ -28,26 +29,49 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--by", metavar="NAME", envvar="SCOREGATE_REVIEWER", help="Who judges; default: git's user.name.")
 @click.option("--export", "to", type=_FILE, metavar="FILE", help="Write what waits for people elsewhere, and end.")
 @click.option("--import", "back", type=_FILE, metavar="FILE", help="Take back a file that they have filled in.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only N scores of judges, drawn at random.")
 @page_options
-def command(run: Path | None, by: str | None, to: Path | None, back: Path | None, **page: Any) -> None:
+def command(
+    run: Path | None, by: str | None, to: Path | None, back: Path | None, sample: int | None, **page: Any
+) -> None:
     """Judge what waits for people in RUN (default: the newest), and correct its judges.
 
     A page on this machine alone shows the battles, blind, and what judges said. Your words go to .scoregate/, and
-    `scoregate gate RUN` counts them in.
+    `scoregate gate RUN` counts them in. With --sample, scores are drawn at random and you judge before you see what
+    the judge said: only such reviews tell how far all scores of a judge can be trusted.
     """
     if to is not None and back is not None:
         raise UsageError("--export and --import cannot be had together")
-    from scoregate.review.queue import queue_of
-
+    if sample is not None and back is not None:
+        raise UsageError("--sample and --import cannot be had together", advice="The file says what was drawn.")
     folder = run or _newest(project_root())
     found = read_run(folder)
-    queue = queue_of(found)
+    queue = _queue(found, sample)
     if to is not None:
         _give_out(queue, to, by or "")
     elif back is not None:
-        _take_in(queue, back, by or "")
+        _take_in(found, queue, back, by=by or "")
     else:
         _serve(queue, _reviewer(by), title=found.message or "", folder=folder, page=page)
+
+
+def _queue(run: Run, sample: int | None) -> Queue:
+    """What there is to judge.
+
+    Raises:
+        UsageError: a sample is wanted, and no judge gave a score.
+    """
+    from scoregate.review.queue import queue_of
+    from scoregate.review.sampling import count_scores, sample_of
+
+    if sample is None:
+        return queue_of(run)
+    queue = sample_of(run, sample)
+    if not len(queue.judged):
+        raise UsageError("there is nothing to draw from: no evaluator of this run asked a model")
+    told = ", ".join(f"{name} {count:,}" for name, count in sorted(count_scores(queue).items()))
+    say(f"drawn at random, scores of judges: {told}")
+    return queue
 
 
 def _newest(root: Path) -> Path:
@@ -81,14 +105,15 @@ def _give_out(queue: Queue, file: Path, reader: str) -> None:
         say(f"{withheld} scores of outputs that fight in these battles are left out until they are judged.")
 
 
-def _take_in(queue: Queue, file: Path, by: str) -> None:
+def _take_in(run: Run, queue: Queue, file: Path, *, by: str) -> None:
     from scoregate.review.exchange import imported, take_in
+    from scoregate.review.sampling import sample_of
 
     try:
         lines = file.read_bytes()
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    taken = take_in(open_store(), imported(lines, queue, origin=str(file), by=by))
+    taken = take_in(open_store(), imported(lines, queue, sample_of(run), origin=str(file), by=by))
     say(f"{taken.added} added, {taken.changed} changed, {taken.known} known before, {taken.empty} not judged")
 
 

@@ -12,20 +12,22 @@ from typing import Any, NamedTuple
 from scoregate.core.agreement import Agreement, agreement
 from scoregate.core.override import EvaluationOverrideComment
 from scoregate.review.heard import Heard
-from scoregate.review.judged import Judged, choices_of, judged_key
+from scoregate.review.judged import Judged, choices_of, is_guessable, judged_key
 from scoregate.review.keeping import keep_words
 from scoregate.review.queue import Row, Spool
-from scoregate.store import OVERRIDES, Override, Store
-from scoregate.store.words import remove
+from scoregate.store import OVERRIDES, Override, Source, Store
+from scoregate.store.words import age, remove
 
 
 class Mark(NamedTuple):
-    """What is kept in memory of an override."""
+    """What is kept in memory of an override; `judge` is the fingerprint of a sampled one's judge, else None."""
 
     id: str
     original_score: float
     override_score: float
     comments: tuple[EvaluationOverrideComment, ...]
+    judge: str | None
+    age: tuple[float, str]
 
 
 Marks = Mapping[str, Sequence[Mark]]
@@ -63,7 +65,8 @@ class Corrections:
         comments = [asdict(each) for each in mine[-1].comments] if mine else []
         fields = {"inputs": [asdict(each) for each in judged.inputs], "outputs": [asdict(e) for e in judged.outputs]}
         choices = [asdict(each) for each in choices_of(judged, self._scores[judged.evaluator])]
-        told = {"reason": judged.reason, "choices": choices, "only": bool(judged.choices), "comments": comments}
+        reason = "" if self._is_hidden(row, said) else judged.reason
+        told = {"reason": reason, "choices": choices, "only": bool(judged.choices), "comments": comments}
         return {**self._row(row, said), **fields, **told}
 
     def correct(self, key: str, score: float, comments: Iterable[EvaluationOverrideComment]) -> dict[str, Any]:
@@ -90,8 +93,12 @@ class Corrections:
 
     def agreements(self) -> list[dict[str, Any]]:
         """How well each judge that people have corrected agrees with them, as `scoregate agreement` tells it."""
-        said = ((name, self._heard.of(name).values()) for name in self._corrected())
-        return [_figures(name, found) for name, each in said if (found := agreement(_marks(each))) is not None]
+        return [
+            _figures(name, source, found)
+            for name in self._corrected()
+            for source, marks in _sources(self._heard.of(name).values())
+            if (found := agreement(marks)) is not None
+        ]
 
     @cached_property
     def _scores(self) -> Mapping[str, set[float]]:
@@ -106,25 +113,46 @@ class Corrections:
     def _said(self, row: Row) -> Marks:
         return self._heard.of(row.evaluator).get(row.key, {})
 
+    def _is_hidden(self, row: Row, said: Marks) -> bool:
+        """Whether the reviewer is to judge before they know what the judge said: in a sample, and among choices.
+
+        Who types any number would hardly ever hit upon the judge's, so that they are asked whether it is right.
+        """
+        chooses = row.chooses or is_guessable(self._scores[row.evaluator])
+        return row.sampled and chooses and self.reviewer not in said
+
     def _row(self, row: Row, said: Marks) -> dict[str, Any]:
         mine = said[self.reviewer][-1].override_score if self.reviewer in said else None
         others = [(by, marks[-1].override_score) for by, marks in sorted(said.items()) if by != self.reviewer]
-        about = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name, "score": row.score}
+        score = None if self._is_hidden(row, said) else row.score
+        about = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name, "score": score}
         shown = [{"by": by, "said": score} for by, score in others] if mine is not None else []
-        return {**about, "said": mine, "others": shown}
+        return {**about, "sampled": row.sampled, "said": mine, "others": shown}
 
 
 def _mark(said: Override) -> Mark:
-    return Mark(said.id, said.original_score, said.override_score, said.comments)
+    judge = said.fingerprint if said.sampled else None
+    return Mark(said.id, said.original_score, said.override_score, said.comments, judge, age(said))
 
 
-def _marks(said: Iterable[Marks]) -> Iterator[Mark]:
+def _sources(said: Iterable[Marks]) -> Iterator[tuple[Source, list[Mark]]]:
+    """What people chose to correct, and of each judge what they said of a sample, as `split_by_source` has it."""
+    chosen, samples = list[Mark](), defaultdict[str, list[Mark]](list)
     for words in said:
-        yield from chain.from_iterable(words.values())
+        marks = sorted(chain.from_iterable(words.values()), key=lambda mark: mark.age)
+        judge = marks[-1].judge
+        if judge is None:
+            chosen += marks
+        else:
+            samples[judge].append(marks[-1])
+    if chosen:
+        yield Source.CHOSEN, chosen
+    for marks in sorted(samples.values(), key=lambda each: max(mark.age for mark in each)):
+        yield Source.SAMPLE, marks
 
 
-def _figures(name: str, found: Agreement) -> dict[str, Any]:
+def _figures(name: str, source: Source, found: Agreement) -> dict[str, Any]:
     each = found.kappa
     kappa = None if each is None else {"value": each.value, "low": each.low, "high": each.high}
     told = {"n": found.n, "matching": found.matching, "accuracy": found.accuracy, "low": found.low, "high": found.high}
-    return {"evaluator": name, **told, "kappa": kappa}
+    return {"evaluator": name, "source": str(source), **told, "kappa": kappa}

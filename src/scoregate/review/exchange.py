@@ -14,7 +14,7 @@ from scoregate.review.battles import Battle, Side, battle_key
 from scoregate.review.judged import Judged, judged_key
 from scoregate.review.keeping import keep_words
 from scoregate.review.queue import Queue
-from scoregate.review.sheets import SEED, SHEETS, BattleSheet, ScoreSheet
+from scoregate.review.sheets import SEED, SHEETS, BattleSheet, ScoreSheet, is_hidden
 from scoregate.store import OVERRIDES, VERDICTS, Override, Store, Verdict
 
 _MOST_TOLD = 20
@@ -39,10 +39,11 @@ class Taken:
     empty: int
 
 
-def imported(data: bytes, queue: Queue, *, origin: str, by: str) -> Said:
+def imported(data: bytes, queue: Queue, samples: Queue, *, origin: str, by: str) -> Said:
     """What a file says.
 
     Args:
+        queue: what there is to judge in the run. samples: what can be drawn from it.
         origin: how the file is called. by: who judged where a line does not say.
 
     Raises:
@@ -51,7 +52,9 @@ def imported(data: bytes, queue: Queue, *, origin: str, by: str) -> Said:
     said, wrong = Said(), []
     for number, line in _lines(data):
         try:
-            _hear(said, number, _sheet(line), queue=queue, by=by)
+            sheet = _sheet(line)
+            sampled = isinstance(sheet, ScoreSheet) and sheet.sampled
+            _hear(said, number, sheet, queue=samples if sampled else queue, by=by)
         except ValueError as error:
             wrong.append(f"{origin}:{number}: {error}")
         except UsageError as error:
@@ -124,6 +127,7 @@ def _judged(sheet: ScoreSheet, queue: Queue) -> Judged:
     if sheet.key not in queue.judged:
         raise ValueError(f"key: this run has no judge's score {sheet.key!r:.40}")
     judged = queue.judged[sheet.key]
-    if (judged.score, judged.inputs, judged.outputs) != (sheet.score, sheet.inputs, sheet.outputs):
+    score = None if is_hidden(judged) else judged.score
+    if (score, judged.inputs, judged.outputs) != (sheet.score, sheet.inputs, sheet.outputs):
         raise ValueError("score, inputs, outputs: these are not what was judged, as it was given out")
     return judged

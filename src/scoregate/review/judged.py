@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from scoregate.core.calibration import digest_fingerprint
 from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.override import EvaluationOverrideComment, EvaluationOverrideField
@@ -24,7 +25,8 @@ class Judged:
     """A judge's score of one output, in [0, 1], and why.
 
     `battles` are the keys of those in which the output fights; `choices` are the scores that the judge can give, none
-    where that is not known.
+    that is not known. `asked`: it asked a model. `fingerprint` tells which judge it was, as `digest_fingerprint` does.
+    `sampled`: it was drawn at random.
     """
 
     evaluator: str
@@ -36,11 +38,15 @@ class Judged:
     outputs: Fields
     battles: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
+    asked: bool = False
+    fingerprint: str = ""
+    sampled: bool = False
 
     @property
     def key(self) -> str:
-        """Tells it apart."""
-        return _key(self.evaluator, self.score, self.inputs, outputs=self.outputs)
+        """Tells it apart; a sampled one also by its judge, since what people said of another judge is not of it."""
+        sample = [self.fingerprint] if self.sampled else []
+        return _key(self.evaluator, self.score, self.inputs, outputs=self.outputs, sample=sample)
 
     def override(self, score: float, by: str, *, comments: Iterable[EvaluationOverrideComment] = ()) -> Override:
         """A person's correction, as the store keeps it; the same score says that the judge was right.
@@ -55,17 +61,25 @@ class Judged:
             output_fields=self.outputs,
             comments=tuple(comments),
             by=by,
+            fingerprint=self.fingerprint,
+            sampled=self.sampled,
         )
 
 
 def judged_key(evaluator: str, override: Override) -> str:
     """Of the score that an override corrects."""
-    return _key(evaluator, override.original_score, override.input_fields, outputs=override.output_fields)
+    return _key(
+        evaluator,
+        override.original_score,
+        override.input_fields,
+        outputs=override.output_fields,
+        sample=[override.fingerprint] if override.sampled else [],
+    )
 
 
-def _key(evaluator: str, score: float, inputs: Fields, *, outputs: Fields) -> str:
+def _key(evaluator: str, score: float, inputs: Fields, *, outputs: Fields, sample: Iterable[str]) -> str:
     fields = json.dumps([[(each.id, each.name, each.value) for each in side] for side in (inputs, outputs)])
-    return digest(evaluator, repr(float(score)), fields)
+    return digest(evaluator, repr(float(score)), fields, *sample)
 
 
 def judged_of(case: CaseResult, suite: SuiteResult, battles: Iterable[str]) -> Iterator[Judged]:
@@ -76,9 +90,10 @@ def judged_of(case: CaseResult, suite: SuiteResult, battles: Iterable[str]) -> I
     """
     battles = tuple(battles)
     for name, evaluation in case.evaluations.items():
-        reason = _reason(evaluation)
-        if case.output is None or not (reason or _asks(suite, name, evaluation)):
+        reason, asked = _reason(evaluation), _asks(suite, name, evaluation)
+        if case.output is None or not (reason or asked):
             continue
+        info = suite.evaluators.get(name)
         yield Judged(
             evaluator=name,
             suite=suite.label,
@@ -88,7 +103,9 @@ def judged_of(case: CaseResult, suite: SuiteResult, battles: Iterable[str]) -> I
             inputs=fields_of("input", case.input),
             outputs=fields_of("output", case.output),
             battles=battles,
-            choices=suite.evaluators[name].choices if name in suite.evaluators else (),
+            choices=info.choices if info else (),
+            asked=asked,
+            fingerprint=digest_fingerprint(info.fingerprint) if info else "",
         )
 
 
@@ -108,9 +125,13 @@ def choices_of(judged: Judged, seen: Iterable[float]) -> Sequence[Choice]:
     for each in judged.choices:
         names.setdefault(each.value, []).append(each.name)
     if not names:
-        guessed = {0.0, 1.0, *seen}
-        names = {score: [] for score in guessed} if len(guessed) <= _MOST_GUESSED else {}
+        names = {score: [] for score in {0.0, 1.0, *seen}} if is_guessable(seen := set(seen)) else {}
     return [Choice(score, " / ".join(filter(None, names[score]))) for score in sorted(names, reverse=True)]
+
+
+def is_guessable(seen: Iterable[float]) -> bool:
+    """Whether a judge of which these scores are known seems to choose among few."""
+    return len({0.0, 1.0, *seen}) <= _MOST_GUESSED
 
 
 def _asks(suite: SuiteResult, name: str, evaluation: Evaluation) -> bool:

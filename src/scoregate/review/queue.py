@@ -6,11 +6,12 @@ import pickle
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
+from scoregate.core.case import CaseResult
 from scoregate.core.naming import natural
 from scoregate.core.record import Run
 from scoregate.review.battles import Battle, battles_of
@@ -20,7 +21,10 @@ T = TypeVar("T", Battle, Judged)
 
 
 class Row(NamedTuple):
-    """What lists tell of one thing, without its texts; `score` and `battles` are of judges' scores alone."""
+    """What lists tell of one thing, without its texts; what follows its name is of judges' scores alone.
+
+    `chooses`: it is known what the judge chooses among. `sampled`: the score was drawn at random.
+    """
 
     key: str
     suite: str
@@ -28,6 +32,8 @@ class Row(NamedTuple):
     name: str
     score: float = 0.0
     battles: tuple[str, ...] = ()
+    chooses: bool = False
+    sampled: bool = False
 
 
 class Spool(Generic[T]):
@@ -49,6 +55,12 @@ class Spool(Generic[T]):
             self._places[row.key] = self._file.tell(), len(data)
             self._file.write(data)
             self._rows[row.key] = row
+
+    def keep(self, keys: Iterable[str]) -> None:
+        """Leave these alone in it; before anything is asked."""
+        kept = set(keys)
+        self._places = {key: place for key, place in self._places.items() if key in kept}
+        self._rows = {key: row for key, row in self._rows.items() if key in kept}
 
     @cached_property
     def rows(self) -> Mapping[str, Row]:
@@ -91,16 +103,36 @@ class Queue:
     judged: Spool[Judged]
 
 
-def queue_of(run: Run) -> Queue:
-    """Read the cases of a run once."""
+def _unchanged(judged: Judged) -> Judged:
+    return judged
+
+
+def _ignore(key: str, evaluator: str, case: CaseResult) -> None:
+    """Nobody wants to know."""
+
+
+def queue_of(
+    run: Run,
+    *,
+    judged_as: Callable[[Judged], Judged | None] = _unchanged,
+    seen: Callable[[str, str, CaseResult], None] = _ignore,
+) -> Queue:
+    """Read the cases of a run once.
+
+    Args:
+        judged_as: what becomes of a judge's score; None leaves it out.
+        seen: is told the key and the evaluator of each score that is not left out, and its case.
+    """
     queue = Queue(Spool(_battle_row), Spool(_judged_row))
     for case in run.cases:
         suite = run.suites[case.suite]
         battles = list(battles_of(case, suite.label))
         for battle in battles:
             queue.battles.add(battle)
-        for judged in judged_of(case, suite, [battle.key for battle in battles]):
-            queue.judged.add(judged)
+        for found in judged_of(case, suite, [battle.key for battle in battles]):
+            if (judged := judged_as(found)) is not None:
+                queue.judged.add(judged)
+                seen(judged.key, judged.evaluator, case)
     return queue
 
 
@@ -109,7 +141,16 @@ def _battle_row(battle: Battle) -> Row:
 
 
 def _judged_row(judged: Judged) -> Row:
-    return Row(judged.key, judged.suite, judged.evaluator, judged.name, judged.score, judged.battles)
+    return Row(
+        judged.key,
+        judged.suite,
+        judged.evaluator,
+        judged.name,
+        judged.score,
+        judged.battles,
+        chooses=bool(judged.choices),
+        sampled=judged.sampled,
+    )
 
 
 def _place(row: Row) -> tuple[object, ...]:

@@ -45,14 +45,18 @@ class BattleSheet(_Sheet):
 
 
 class ScoreSheet(_Sheet):
-    """A judge's score; `said` is the right one, the same where the judge is right. `choices` are what it can give."""
+    """A judge's score; `said` is the right one, the same where the judge is right. `choices` are what it can give.
+
+    Of a `sampled` one the score is None where there are choices, so that nobody knows it before they have judged.
+    """
 
     kind: Literal["score"] = "score"
-    score: FiniteFloat
+    score: FiniteFloat | None
     reason: str = ""
     choices: tuple[Choice, ...] = ()
     inputs: tuple[EvaluationOverrideField, ...] = ()
     outputs: tuple[EvaluationOverrideField, ...] = ()
+    sampled: bool = False
     said: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
     comment: Comment = ""
     by: str = ""
@@ -85,6 +89,11 @@ def written(queue: Queue, battles: list[str], scores: list[str]) -> Iterator[str
         yield _score(queue.judged[key]).model_dump_json() + "\n"
 
 
+def is_hidden(judged: Judged) -> bool:
+    """Whether a file does not tell what the judge said."""
+    return judged.sampled and bool(judged.choices)
+
+
 def _battle(battle: Battle) -> BattleSheet:
     left, right = battle.texts(SEED)
     return BattleSheet(
@@ -100,13 +109,15 @@ def _battle(battle: Battle) -> BattleSheet:
 
 
 def _score(judged: Judged) -> ScoreSheet:
+    hidden = is_hidden(judged)
     return ScoreSheet(
         key=judged.key,
         suite=judged.suite,
         evaluator=judged.evaluator,
         case=judged.name,
-        score=judged.score,
-        reason=judged.reason,
+        score=None if hidden else judged.score,
+        reason="" if hidden else judged.reason,
+        sampled=judged.sampled,
         choices=tuple(choices_of(judged, ())) if judged.choices else (),
         inputs=judged.inputs,
         outputs=judged.outputs,

@@ -12,7 +12,16 @@ from scoregate.store.kinds import Kind, Layout, Shelf
 from scoregate.store.labels import BEHAVIORS, CATEGORIES, TOPICS
 from scoregate.store.location import current_store, open_store, use_store
 from scoregate.store.metrics import METRICS, StoredMetric
-from scoregate.store.overrides import OVERRIDES, Override, add_override, overrides, recent_overrides
+from scoregate.store.overrides import (
+    OVERRIDES,
+    Override,
+    Source,
+    add_override,
+    overrides,
+    read_calibrations,
+    recent_overrides,
+    split_by_source,
+)
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.test_runs import TEST_RUNS
 from scoregate.store.test_sets import LOOSE_TESTS, TEST_SETS
@@ -63,6 +72,7 @@ __all__ = [
     "Layout",
     "Override",
     "Shelf",
+    "Source",
     "Store",
     "StoredConfig",
     "StoredEndpoint",
@@ -81,7 +91,9 @@ __all__ = [
     "keep_trace",
     "open_store",
     "overrides",
+    "read_calibrations",
     "recent_overrides",
+    "split_by_source",
     "stored_configs",
     "stored_trace",
     "use_store",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, FiniteFloat, TypeAdapter
 
+from scoregate.core.agreement import agreement
+from scoregate.core.calibration import Calibrations
 from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store.kinds import Kind
 from scoregate.store.lines import JSON_LINES
@@ -17,10 +21,19 @@ Score = Annotated[FiniteFloat, Field(ge=0, le=1)]
 _FIELDS = TypeAdapter(tuple[EvaluationOverrideField, ...])
 
 
+class Source(StrEnum):
+    """How a score came to be reviewed: it was drawn at random, or somebody chose it."""
+
+    SAMPLE = "sample"
+    CHOSEN = "chosen"
+
+
 class Override(Said):
     """A person's correction of a judge's score of one output; both scores in [0, 1].
 
-    An `override_score` that equals the original says that the judge was right.
+    An `override_score` that equals the original says that the judge was right. `fingerprint` tells which judge gave the
+    score, as `digest_fingerprint` does; empty where that is not known. `sampled`: the score was drawn at random from a
+    run's, and was not chosen by anybody.
     """
 
     original_score: Score
@@ -28,9 +41,13 @@ class Override(Said):
     input_fields: tuple[EvaluationOverrideField, ...] = ()
     output_fields: tuple[EvaluationOverrideField, ...] = ()
     comments: tuple[EvaluationOverrideComment, ...] = ()
+    fingerprint: str = ""
+    sampled: bool = False
 
     def about(self) -> object:
-        """The input, the output, and the judge's score.
+        """The input, the output, and the judge's score; of a sampled one also the judge.
+
+        What was drawn at random and what people chose stand side by side, so that neither takes the other's place.
 
         Raises:
             ValueError: neither input nor output is known, so that nothing tells it apart.
@@ -38,7 +55,8 @@ class Override(Said):
         if not self.input_fields and not self.output_fields:
             raise ValueError("an override needs the input or the output that was judged (or an id)")
         fields = [_FIELDS.dump_python(each, mode="json") for each in (self.input_fields, self.output_fields)]
-        return [*fields, self.original_score]
+        sample = [self.fingerprint] if self.sampled else []
+        return [*fields, self.original_score, *sample]
 
     def as_given(self) -> EvaluationOverride:
         """As an evaluator's `example_output_mapper` gets it."""
@@ -86,7 +104,49 @@ def overrides(store: Store, evaluator: str) -> list[Override]:
 def recent_overrides(store: Store, evaluator: str, count: int) -> list[EvaluationOverride]:
     """The newest corrections of an evaluator, at most `count`, the newest first; always the same for the same store.
 
+    Those of sampled scores are left out: a judge that had seen them as examples could not be tested by them.
+
     Raises:
         StoreError: they cannot be read.
     """
-    return [item.as_given() for item in overrides(store, evaluator)[::-1][: max(0, count)]]
+    chosen = [item for item in overrides(store, evaluator) if not item.sampled]
+    return [item.as_given() for item in chosen[::-1][: max(0, count)]]
+
+
+def split_by_source(items: Iterable[Override]) -> list[tuple[Source, str, list[Override]]]:
+    """What people chose to correct, and of each judge, by its fingerprint, what they said of a sample.
+
+    The judge that was reviewed last comes last.
+    """
+    items = list(items)
+    chosen = [item for item in items if not item.sampled]
+    samples = [(Source.SAMPLE, fingerprint, said) for fingerprint, said in group_samples(items).items()]
+    return [*([(Source.CHOSEN, "", chosen)] if chosen else []), *samples]
+
+
+def group_samples(items: Iterable[Override]) -> dict[str, list[Override]]:
+    """People's words on sampled scores by the judge's fingerprint, the judge that was reviewed last at the end.
+
+    Of one output only the latest word counts: several people's words on it are no further outputs.
+    """
+    groups: dict[str, dict[Hashable, Override]] = {}
+    for item in sorted(items, key=age):
+        if item.sampled:
+            group = groups[item.fingerprint] = groups.pop(item.fingerprint, {})
+            group[item.input_fields, item.output_fields, item.original_score] = item
+    return {fingerprint: list(group.values()) for fingerprint, group in groups.items()}
+
+
+def read_calibrations(store: Store) -> Calibrations:
+    """How well each judge agrees with people on sampled scores.
+
+    Raises:
+        StoreError: people's words cannot be read.
+    """
+    found = {
+        (name, fingerprint): agreement(said)
+        for (name,) in store.shelves(OVERRIDES)
+        for fingerprint, said in group_samples(store.read(OVERRIDES, (name,))).items()
+        if fingerprint
+    }
+    return {judge: each for judge, each in found.items() if each is not None}

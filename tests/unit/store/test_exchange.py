@@ -59,7 +59,7 @@ def test_a_plain_table_is_enough() -> None:
 def test_plain_columns_are_written_where_they_say_all() -> None:
     items = read(HEADER + "0,1,Hi,Hello\n")
     header = exported(items, OVERRIDES, table=True).decode().splitlines()[0]
-    assert header == "id,by,created_at,original_score,override_score,input,output,comment"
+    assert header == "id,by,created_at,original_score,override_score,fingerprint,sampled,input,output,comment"
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

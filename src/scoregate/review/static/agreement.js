@@ -7,6 +7,8 @@ const rate = (value) => value.toFixed(3);
 const range = (value, low, high) =>
   [rate(value), " ", h("span", { class: "quiet" }, low === null ? "too few for an interval" : `[${rate(low)}, ${rate(high)}]`)];
 
+const SOURCES = { sample: "random sample", chosen: "chosen by people" };
+
 function figures(title, headings, rows) {
   return h("section", null, h("h2", null, title), h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title },
     h("table", null, h("thead", null, h("tr", null, headings.map((each) => h("th", { scope: "col" }, each)))),
@@ -28,10 +30,12 @@ export function agreementView(state) {
   return [
     h("h1", null, "Agreement"),
     state.agreement.length
-      ? figures("Judges and people", ["judge", "overrides", "same score", "accuracy", "kappa"], state.agreement.map((each) => [
-        visible(each.evaluator), each.n, each.matching, range(each.accuracy, each.low, each.high),
+      ? figures("Judges and people", ["judge", "source", "overrides", "same score", "accuracy", "kappa"], state.agreement.map((each) => [
+        visible(each.evaluator), SOURCES[each.source], each.n, each.matching, range(each.accuracy, each.low, each.high),
         each.kappa ? range(each.kappa.value, each.kappa.low, each.kappa.high) : "not defined"]))
       : h("p", { class: "quiet" }, "Nobody has corrected or confirmed a judge yet."),
+    state.agreement.length > 0 && h("p", { class: "quiet" }, "Only a random sample tells how a judge does on all of its scores: ",
+      h("code", null, "scoregate review --sample 50"), "."),
     people.length
       ? figures("You and other reviewers", ["evaluator", "judged by both", "same word"], people)
       : h("p", { class: "quiet" }, "Nobody else has judged what you have judged."),

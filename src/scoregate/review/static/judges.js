@@ -4,7 +4,7 @@ import { h, show } from "./elements.js";
 import { others, progress, steps, table } from "./parts.js";
 import { prose, tell, visible } from "./texts.js";
 
-export const number = (score) => String(Math.round(score * 1e6) / 1e6);
+export const number = (score) => (score === null ? "" : String(Math.round(score * 1e6) / 1e6));
 
 // What is marked within one field: its id, and the text.
 function marked() {
@@ -26,6 +26,8 @@ export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
   const notes = judged.comments.filter((each) => each.quoted_text).map((each) => ({ ...each }));
   const general = h("input", { id: "comment", type: "text", maxlength: 5000, autocomplete: "off", value: judged.comments.find((each) => !each.quoted_text)?.comment_text ?? "" });
   const own = h("input", { id: "score", type: "number", min: 0, max: 1, step: "any", value: number(judged.said ?? judged.score) });
+  // Of a sample, people judge before they know what the judge said.
+  const hidden = judged.score === null;
   const list = h("ul", { class: "notes" });
   const redraw = () => show(list, notes.map((note) => noteRow(note, redraw, (gone) => notes.splice(notes.indexOf(gone), 1))));
   const quote = () => {
@@ -50,7 +52,8 @@ export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
     h("h1", null, visible(judged.name)),
     h("p", { class: "quiet" }, visible(`${judged.suite} · ${judged.evaluator}`)),
     h("div", { class: "pair" }, h("div", null, fields("Input", judged.inputs)), h("div", null, fields("Output", judged.outputs))),
-    h("section", { class: "verdict", "aria-label": "The judge" }, h("p", null, "The judge gives ", h("b", null, named ? `${visible(named)} · ${number(judged.score)}` : number(judged.score)), judged.reason && ": "), judged.reason && prose(judged.reason)),
+    judged.sampled && h("p", { class: "quiet" }, hidden ? "Drawn at random. You see what the judge gave once you have judged." : "Drawn at random."),
+    !hidden && h("section", { class: "verdict", "aria-label": "The judge" }, h("p", null, "The judge gives ", h("b", null, named ? `${visible(named)} · ${number(judged.score)}` : number(judged.score)), judged.reason && ": "), judged.reason && prose(judged.reason)),
     h("div", { class: "actions scores" }, judged.choices.map(choice),
       !judged.only && [h("label", { for: "score" }, "Score"), own, h("button", { type: "button", onclick: submit }, "Save")]),
     h("p", { id: "others", class: "others" }, others(judged, number)),
@@ -59,12 +62,12 @@ export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
     steps([["q", "Quote what is marked", quote], ["k", "Back", () => go(-1)], ["j", "Skip", () => go(1)], ["u", "Undo", undo, !canUndo]]),
   ];
   const keys = Object.fromEntries(judged.choices.slice(0, 9).map(({ value }, at) => [String(at + 1), () => save(value)]));
-  return { view, keys: { ...keys, y: () => save(judged.score), q: quote } };
+  return { view, keys: { ...keys, ...(hidden ? {} : { y: () => save(judged.score) }), q: quote } };
 }
 
 export function judgeList(rows, open) {
   return table("All scores of judges", ["case", "judge", "its score", "you", "others"], rows, (row) => [
     h("button", { type: "button", class: "link", onclick: () => open(row.key) }, visible(row.name)),
-    visible(row.evaluator), number(row.score), row.said === null ? "" : number(row.said),
+    visible(row.evaluator), row.score === null ? h("span", { class: "quiet" }, "hidden") : number(row.score), row.said === null ? "" : number(row.said),
     others(row, number)]);
 }
