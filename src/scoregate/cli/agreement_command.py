@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import click
 
@@ -13,11 +13,38 @@ from scoregate.cli.listing import say, show_json, show_lines, show_table
 from scoregate.cli.options import project_root, settings_of
 from scoregate.cli.people import chosen
 from scoregate.core.agreement import Agreement, Conclusion, Kappa, agreement
-from scoregate.store import OVERRIDES, open_store
+from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
 
 _MOST_SCORES = 8
 _NAME = 60
-Found = dict[str, Agreement]
+_CLAIM = "Only a random sample (`scoregate review --sample 50`) tells how often a judge is right on all of its scores."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How well a judge agrees with people on a sample of its scores, or on those that people chose to review.
+
+    `earlier`: another judge of this name was sampled since. `decides`: this is held against `min_agreement`.
+    """
+
+    evaluator: str
+    source: Source
+    fingerprint: str
+    figures: Agreement
+    earlier: bool = False
+    decides: bool = False
+
+    @property
+    def told(self) -> str:
+        """The source in words."""
+        if self.source is Source.CHOSEN:
+            return "chosen by people"
+        return "sample, earlier judge" if self.earlier else "random sample"
+
+    @property
+    def title(self) -> str:
+        """Judge and source, on one line."""
+        return f"{one_line(self.evaluator, _NAME)} ({self.told})"
 
 
 @click.command("agreement")
@@ -29,31 +56,54 @@ def command(evaluator: str | None, min_agreement: float | None, min_overrides: i
     """Show how well each judge agrees with the overrides that people made of its scores.
 
     Accuracy is the share of equal scores, kappa (Cohen's) what is left of it beyond chance; intervals are of 95 %.
+    Scores that were drawn at random and those that people chose to review stand apart. The sample is held against
+    min_agreement once it is large enough, before that what people chose.
     """
     settings = settings_of(project_root(), {"min_agreement": min_agreement, "min_overrides": min_overrides})
     said = chosen(open_store(), OVERRIDES, evaluator)
-    found = {name: figures for name, items in said if (figures := agreement(items))}
+    found = [entry for name, items in said for entry in _entries(name, items, fewest=settings.min_overrides)]
     if as_json:
-        show_json(_row(name, each, settings) for name, each in found.items())
+        show_json(_row(each, settings) for each in found)
     else:
         _show(found, settings)
-    return int(Conclusion.BELOW in (_conclusion(each, settings) for each in found.values()))
+    return int(Conclusion.BELOW in (_conclusion(each, settings) for each in found))
 
 
-def _conclusion(figures: Agreement, settings: Settings) -> Conclusion | None:
-    return figures.conclusion(settings.min_agreement, fewest=settings.min_overrides)
+def _entries(name: str, items: Sequence[Override], *, fewest: int) -> list[Entry]:
+    """What is known of a judge, one of them to decide: the sample if it is large enough, else what people chose."""
+    split = [(*each, agreement(each[-1])) for each in split_by_source(items)]
+    found = [Entry(name, source, judge, figures) for source, judge, _, figures in split if figures is not None]
+    if not found:
+        return []
+    last = len(found) - 1
+    sampled = found[last].source is Source.SAMPLE and found[last].figures.n >= fewest
+    deciding = last if sampled or found[0].source is Source.SAMPLE else 0
+    return [
+        replace(each, earlier=each.source is Source.SAMPLE and at < last, decides=at == deciding)
+        for at, each in enumerate(found)
+    ]
 
 
-def _show(found: Found, settings: Settings) -> None:
+def _conclusion(entry: Entry, settings: Settings) -> Conclusion | None:
+    if not entry.decides:
+        return None
+    return entry.figures.conclusion(settings.min_agreement, fewest=settings.min_overrides)
+
+
+def _show(found: Sequence[Entry], settings: Settings) -> None:
     if not found:
         say("There are no overrides, so nothing can be said of any judge.")
         return
-    rows = ((name, f"{each.n:,}", _accuracy(each), _kappa(each.kappa)) for name, each in found.items())
-    show_table(("evaluator", "overrides", "accuracy", "kappa"), rows, numbers=range(1, 4))
-    for name, each in found.items():
-        if each.matching < each.n:
-            _show_confusion(one_line(name, _NAME), each)
+    rows = (
+        (each.evaluator, each.told, f"{each.figures.n:,}", _accuracy(each.figures), _kappa(each.figures.kappa))
+        for each in found
+    )
+    show_table(("evaluator", "source", "overrides", "accuracy", "kappa"), rows, numbers=range(2, 5))
+    for each in found:
+        if each.figures.matching < each.figures.n:
+            _show_confusion(each.title, each.figures)
     show_lines(_findings(found, settings), styles=(("note", "yellow"), ("failed", "red")))
+    show_lines(["", _CLAIM])
 
 
 def _show_confusion(title: str, figures: Agreement) -> None:
@@ -72,15 +122,15 @@ def _confusion(figures: Agreement) -> Iterator[tuple[str, ...]]:
         yield (f"{judge:g}", *(f"{count:,}" if count else "·" for count in counts))
 
 
-def _findings(found: Found, settings: Settings) -> Iterator[str]:
+def _findings(found: Sequence[Entry], settings: Settings) -> Iterator[str]:
     least = settings.min_agreement
-    for name, each in found.items():
-        conclusion, title = _conclusion(each, settings), one_line(name, _NAME)
+    for each in found:
+        conclusion, figures = _conclusion(each, settings), each.figures
         if conclusion is Conclusion.TOO_FEW:
-            yield f"note: {title}: {each.n} of the {settings.min_overrides} overrides that it takes to say"
+            yield f"note: {each.title}: {figures.n} of the {settings.min_overrides} overrides that it takes to say"
         elif conclusion is Conclusion.BELOW:
             where = settings.origin("min_agreement")
-            yield f"failed: {title}: accuracy {each.accuracy:.3f} is below min_agreement {least:g} ({where})"
+            yield f"failed: {each.title}: accuracy {figures.accuracy:.3f} is below min_agreement {least:g} ({where})"
 
 
 def _accuracy(figures: Agreement) -> str:
@@ -95,10 +145,12 @@ def _kappa(kappa: Kappa | None) -> str:
     return f"{kappa.value:.3f} [{kappa.low:.3f}, {kappa.high:.3f}]"
 
 
-def _row(name: str, figures: Agreement, settings: Settings) -> dict[str, object]:
+def _row(entry: Entry, settings: Settings) -> dict[str, object]:
+    figures = entry.figures
     confusion = [
         {"judge": judge, "person": person, "count": count}
         for (judge, person), count in sorted(figures.confusion.items())
     ]
-    rest = {"confusion": confusion, "scores": figures.scores, "conclusion": _conclusion(figures, settings)}
-    return {"evaluator": name, **asdict(figures), **rest}
+    about = {"evaluator": entry.evaluator, "source": entry.source, "fingerprint": entry.fingerprint or None}
+    rest = {"confusion": confusion, "scores": figures.scores, "conclusion": _conclusion(entry, settings)}
+    return {**about, **asdict(figures), **rest}

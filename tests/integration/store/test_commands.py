@@ -219,7 +219,7 @@ def test_too_few_overrides_are_said_and_pass(project: Project) -> None:
     (project.root / "scoregate.toml").write_text("min_agreement = 0.9\n")
     done = project.scoregate("agreement")
     assert done.returncode == 0
-    assert "note: accuracy: 4 of the 10 overrides that it takes to say" in done.stdout
+    assert "note: accuracy (chosen by people): 4 of the 10 overrides that it takes to say" in done.stdout
     assert project.scoregate("agreement", "--min-overrides", "4").returncode == 1
 
 
@@ -233,7 +233,10 @@ def test_nothing_to_say(project: Project) -> None:
 def test_many_scores_are_no_table(project: Project) -> None:
     rows = [f"{n / 20},{n / 20 + 0.025},Hi,text {n}," for n in range(12)]
     project.scoregate("overrides", "import", "accuracy", table(project, "a.csv", rows))
-    assert "accuracy: 24 different scores, too many for a table" in project.scoregate("agreement").stdout
+    assert (
+        "accuracy (chosen by people): 24 different scores, too many for a table"
+        in project.scoregate("agreement").stdout
+    )
 
 
 def test_a_limit_that_is_none_is_told(project: Project) -> None:
