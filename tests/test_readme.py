@@ -22,8 +22,8 @@ from scoregate.cli.main import COMMANDS
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 (
-    TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, OTHERS,
-    SHELL, NODE, BINDING, AGENT, TEST_SET, TEST_TABLE, DATA_TABLE, DATA_SUITE, DATA_RUN, SETTINGS, DEVELOP,
+    TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, CALIBRATION,
+    OTHERS, SHELL, NODE, BINDING, AGENT, TEST_SET, TEST_TABLE, DATA_TABLE, DATA_SUITE, DATA_RUN, SETTINGS, DEVELOP,
 ) = range(len(BLOCKS))  # fmt: skip
 
 
@@ -202,8 +202,9 @@ def test_suites_may_be_in_any_language(clone: Path, project: Path) -> None:
     assert sorted(told) == [("smoke", 3, 3), ("titles", 3, 3)]
 
 
-def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path) -> None:
-    (project / "scoregate.toml").write_text(BLOCKS[SETTINGS][1], encoding="utf-8")
+@pytest.mark.parametrize("block", [SETTINGS, CALIBRATION])
+def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path, block: int) -> None:
+    (project / "scoregate.toml").write_text(BLOCKS[block][1], encoding="utf-8")
     done = scoregate(clone, project, "list")
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from anyio import to_thread
@@ -17,6 +18,7 @@ from scoregate.ci.remember import recall, remember
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.unless import unless
+from scoregate.core.calibration import Calibrations
 from scoregate.core.compare import Comparison, compare
 from scoregate.core.gate import Verdict, judge
 from scoregate.core.history import History
@@ -67,7 +69,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)
         run = _cut_short(run, ports) if ports.stop.is_set() else run
-        outcome = await _told(judged(run, baseline, settings), ports.reporting)
+        outcome = await _told(judged(run, baseline, settings, ports.reporting.calibrations), ports.reporting)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
@@ -83,7 +85,7 @@ async def gate_merged(run: Run, settings: Settings, reporting: Reporting, *, ame
         baseline = _NOT_RUN if rerun else await first_baseline(settings, reporting)
         history = line_of(baseline.run) if baseline.run is not None else History()
         run = remember(run, history, baseline, amend)
-        return await _told(judged(run, baseline, settings), reporting)
+        return await _told(judged(run, baseline, settings, reporting.calibrations), reporting)
 
 
 async def _further(run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports) -> tuple[Run, Baseline]:
@@ -101,8 +103,14 @@ def _cut_short(run: Run, ports: Ports) -> Run:
     return run
 
 
-def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
-    """Compare a run with its base and apply the policy; nothing is run."""
+def judged(
+    run: Run, baseline: Baseline, settings: Settings, calibrations: Callable[[], Calibrations] = dict
+) -> Outcome:
+    """Compare a run with its base and apply the policy; nothing is run.
+
+    Args:
+        calibrations: tells how well judges agree with people; asked only where the policy asks for it.
+    """
     policy, changes = chosen_policy(settings, baseline.run)
     comparison = compare(
         run,
@@ -112,7 +120,8 @@ def judged(run: Run, baseline: Baseline, settings: Settings) -> Outcome:
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
     )
-    return Outcome(comparison, judge(comparison, policy, policy_changes=changes))
+    known = calibrations() if policy.asks_for_calibration else {}
+    return Outcome(comparison, judge(comparison, policy, policy_changes=changes, calibrations=known))
 
 
 async def _told(outcome: Outcome, reporting: Reporting) -> Outcome:

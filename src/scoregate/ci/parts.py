@@ -17,6 +17,7 @@ from scoregate.ci.plan import Found, Plan
 from scoregate.ci.publish.outlet import Delivery
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import Settings
+from scoregate.core.calibration import Calibrations
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.record import Run
@@ -44,12 +45,14 @@ class Reporting:
     """Where a base comes from and reports go to.
 
     `baselines` are asked in turn. `counted` makes of a run that was made before what it is by now, with what people
-    have said since; it blocks. `announced` is open from the start to the end of the story. `view` makes what reports
-    print, `publish` delivers them and returns what came of it.
+    have said since; it blocks. `calibrations` tells how well judges agree with people; it blocks. `announced` is open
+    from the start to the end of the story. `view` makes what reports print, `publish` delivers them and returns what
+    came of it.
     """
 
     baselines: Sequence[BaselineSource]
     counted: Callable[[Run], Run]
+    calibrations: Callable[[], Calibrations]
     announced: Callable[[], AbstractAsyncContextManager[None]]
     view: Callable[[Comparison, Verdict], ReportView]
     publish: Callable[[ReportView], Awaitable[Delivery]]

@@ -23,7 +23,7 @@ from scoregate.ci.report import html, json, junit, markdown
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.scene import Scene, context_of, outlet_of
-from scoregate.ci.since import counted_since
+from scoregate.ci.since import calibrations_of, counted_since
 from scoregate.core.compare import Comparison
 from scoregate.core.gate import Verdict
 
@@ -54,6 +54,7 @@ def reporting(scene: Scene) -> Reporting:
             partial(findable, scene.root, base=base),
         ),
         counted=counted_since(scene.root),
+        calibrations=partial(calibrations_of, scene.root),
         announced=check.open if check else _unannounced,
         view=partial(_view, scene),
         publish=partial(_publish, scene, (*PUBLISHERS, check.publish) if check else PUBLISHERS),

@@ -16,8 +16,9 @@ from scoregate.ci.flow import Outcome, judged
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import gated
 from scoregate.cli.options import settings_of
+from scoregate.core.calibration import Calibrations
 from scoregate.core.record import Run
-from scoregate.store import open_store
+from scoregate.store import open_store, read_calibrations
 from scoregate.store.counting import counted
 
 
@@ -48,7 +49,7 @@ def rejudged(run: Path, baseline: Path | None, settings: Settings, *, root: Path
     else:
         found = Baseline(None, "no base was named")
     by_now = partial(counted, store=open_store)
-    return judged(by_now(finished), found.with_runs(by_now), settings)
+    return judged(by_now(finished), found.with_runs(by_now), settings, _calibrations)
 
 
 def _missing(run: Run) -> str:
@@ -58,3 +59,7 @@ def _missing(run: Run) -> str:
     return (
         f"the base that it was compared with, {known.name or known.id}, isn't on this machine: name one with --baseline"
     )
+
+
+def _calibrations() -> Calibrations:
+    return read_calibrations(open_store())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from scoregate.core.calibration import Calibrations, explain_uncalibrated
 from scoregate.core.compare import Comparison
 from scoregate.core.policy import Limits, Policy, Severity
 from scoregate.core.record import SuiteResult
@@ -12,6 +14,8 @@ from scoregate.core.rules import RUN_RULES, SUITE_RULES, Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun, JudgedSuite
 from scoregate.core.rules.of_suite import limit_of
 
+# Not among `policy.DEFAULTS`, or every base that was judged before would seem to have another policy.
+_ONLY_TOLD = ("judge_agreement",)
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
 
@@ -20,7 +24,8 @@ class Verdict:
     """Every finding, those that only warn, and the conclusion drawn from the rest.
 
     `policy_changes` tells in words how the policy differs from the base's. `not_applied` names relative gates that are
-    set although there is no base; `ungated` are the labels of suites in which nothing can fail.
+    set although there is no base; `ungated` are the labels of suites in which nothing can fail. `uncalibrated` says by
+    suite and evaluator why scores of a judge did not count.
     """
 
     findings: tuple[Finding, ...]
@@ -28,6 +33,7 @@ class Verdict:
     policy_changes: tuple[str, ...] = ()
     not_applied: tuple[str, ...] = ()
     ungated: tuple[str, ...] = ()
+    uncalibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def conclusion(self) -> Conclusion:
@@ -48,19 +54,28 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)
 
 
-def judge(comparison: Comparison, policy: Policy, *, policy_changes: Sequence[str] = ()) -> Verdict:
+def judge(
+    comparison: Comparison,
+    policy: Policy,
+    *,
+    policy_changes: Sequence[str] = (),
+    calibrations: Calibrations = MappingProxyType({}),
+) -> Verdict:
     """Apply every rule.
 
     Args:
         comparison: the run against its base. policy: what is demanded.
         policy_changes: how the policy differs from the base's, to be told.
+        calibrations: how well judges agree with people; asked only where the policy asks for it.
     """
     findings, warnings = list[Finding](), list[Finding]()
-    for finding, severity in _found(comparison, policy):
+    suites = _suites(comparison, policy, calibrations)
+    for finding, severity in _found(comparison, policy, suites):
         if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
             findings.append(finding)
         elif severity is Severity.WARN:
             warnings.append(finding)
+    uncalibrated = {(each.suite.label, name): why for each in suites for name, why in each.uncalibrated.items()}
     return Verdict(
         tuple(findings),
         tuple(warnings),
@@ -69,6 +84,7 @@ def judge(comparison: Comparison, policy: Policy, *, policy_changes: Sequence[st
         ungated=tuple(
             suite.label for suite in comparison.run.suites if len(suite.columns) and not _can_fail(suite, policy)
         ),
+        uncalibrated=uncalibrated,
     )
 
 
@@ -81,20 +97,21 @@ def _can_fail(suite: SuiteResult, policy: Policy) -> bool:
     return judged or scored or any(limit is not None for limit in absolute) or bool(limits.relative_gates)
 
 
-def _found(comparison: Comparison, policy: Policy) -> Iterator[tuple[Finding, Severity]]:
+def _found(comparison: Comparison, policy: Policy, suites: Iterable[JudgedSuite]) -> Iterator[tuple[Finding, Severity]]:
     run = JudgedRun(comparison, policy)
     for run_rule in RUN_RULES:
         yield from ((finding, _severity(finding, policy.default)) for finding in run_rule(run))
-    for suite in _suites(comparison, policy):
+    for suite in suites:
         for rule in SUITE_RULES:
             yield from ((finding, _severity(finding, suite.limits)) for finding in rule(suite))
 
 
 def _severity(finding: Finding, limits: Limits) -> Severity:
-    return limits.severity.get(finding.rule.replace(" ", "_"), Severity.FAIL)
+    rule = finding.rule.replace(" ", "_")
+    return limits.severity.get(rule, Severity.WARN if rule in _ONLY_TOLD else Severity.FAIL)
 
 
-def _suites(comparison: Comparison, policy: Policy) -> list[JudgedSuite]:
+def _suites(comparison: Comparison, policy: Policy, calibrations: Calibrations) -> list[JudgedSuite]:
     return [
         JudgedSuite(
             at,
@@ -104,6 +121,20 @@ def _suites(comparison: Comparison, policy: Policy) -> list[JudgedSuite]:
             comparison.rows_of(suite.label),
             tuple(row for row in comparison.quantities if row.suite == suite.label),
             criteria=policy.criteria,
+            calibrations=calibrations,
+            uncalibrated=_uncalibrated(suite, policy, calibrations),
         )
         for at, suite in enumerate(comparison.run.suites)
     ]
+
+
+def _uncalibrated(suite: SuiteResult, policy: Policy, calibrations: Calibrations) -> dict[str, str]:
+    """By evaluator, why its scores may not fail the suite."""
+    least = policy.of(suite).min_judge_agreement
+    if least is None:
+        return {}
+    told = {
+        name: explain_uncalibrated(info, calibrations, least=least, fewest=policy.min_overrides)
+        for name, info in suite.evaluators.items()
+    }
+    return {name: why for name, why in told.items() if why}

@@ -26,8 +26,10 @@ class Severity(StrEnum):
 class Limits:
     """The limits of a suite; None leaves a rule to the wider setting.
 
-    Rates and scores are in [0, 1]; costs in US dollars, tokens in counts, latency in milliseconds, all of the suite's
-    whole run but for p95; a `_ratio` is a multiple of the base's over the cases of both. `max_lost_scores` is the share
+    `min_judge_agreement` is what the lower bound of a judge's agreement with people has to be above before its scores
+    count for `min_score`, `max_drop` and `fail_on_regression`. Rates and scores are in [0, 1]; costs in US dollars,
+    tokens in counts, latency in milliseconds, all of the suite's whole run but for p95; a `_ratio` is a multiple of the
+    base's over the cases of both. `max_lost_scores` is the share
     of scores that may turn to None. With `pass_rate_confidence` the pass rate fails only where its one-sided upper
     bound (Wilson) is below the limit. Mappings go by globs of evaluators. `severity` goes by the names of rules,
     `origin` says where each limit was set.
@@ -47,6 +49,7 @@ class Limits:
     max_tokens_ratio: float | None = None
     max_p95_ms: float | None = None
     max_p95_ratio: float | None = None
+    min_judge_agreement: float | None = None
     severity: Mapping[str, Severity] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
 
@@ -84,7 +87,8 @@ class Policy:
     """The limits for all suites, and those of suites by glob, later ones winning.
 
     `require_baseline`: without a base nothing is measured. `criteria`: by what measure differences count.
-    `of_base`: a run is to be judged by its base's policy, not by its own.
+    `of_base`: a run is to be judged by its base's policy, not by its own. `min_overrides`: so many reviews it takes to
+    say how well a judge agrees with people.
     """
 
     default: Limits = DEFAULTS
@@ -92,6 +96,12 @@ class Policy:
     require_baseline: bool = False
     criteria: Criteria = field(default_factory=Criteria)
     of_base: bool = False
+    min_overrides: int = 10
+
+    @property
+    def asks_for_calibration(self) -> bool:
+        """Whether some judges may fail a run only if they agree with people."""
+        return any(each.min_judge_agreement is not None for each in (self.default, *self.suites.values()))
 
     def of(self, suite: SuiteResult) -> Limits:
         """The limits that hold for one suite."""
@@ -132,6 +142,8 @@ def differences(old: Policy, new: Policy) -> Iterator[str]:
         yield f"require_baseline: {_said(old.require_baseline)} → {_said(new.require_baseline)}"
     if old.of_base != new.of_base:
         yield f"policy_from: {'base → head' if old.of_base else 'head → base'}"
+    if old.min_overrides != new.min_overrides:
+        yield f"min_overrides: {old.min_overrides} → {new.min_overrides}"
     yield from _differ("", old.criteria, new.criteria)
     mine, theirs = old.criteria.evaluators, new.criteria.evaluators
     for glob in dict.fromkeys([*mine, *theirs]):

@@ -94,6 +94,7 @@ def _error(error: ErrorView) -> dict[str, Any]:
 def _row(view: RowView) -> dict[str, Any]:
     row = asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
     del row["measure"]
+    row |= {"uncalibrated": view.uncalibrated}
     return row | {"past": [None if score is None else {"mean": score.mean, "n": score.n} for score in view.past]}
 
 

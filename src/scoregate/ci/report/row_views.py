@@ -41,6 +41,7 @@ class RowView:
     `delta` stands without an interval where `low` is empty; `note` explains the label; of the `judged` trials that
     have a threshold, `below` miss it; `gates` are the findings that name this evaluator. `past` is what it gave in the
     runs before this one, empty where none are known, and `made_by` a digest of what the evaluator is, as theirs.
+    `uncalibrated` says why scores of a judge did not count; empty where they did.
     """
 
     row: Row
@@ -58,6 +59,7 @@ class RowView:
     gates: tuple[Finding, ...] = ()
     past: tuple[Score | None, ...] = ()
     made_by: str = ""
+    uncalibrated: str = ""
 
     @property
     def missed(self) -> tuple[Finding, ...]:
@@ -107,7 +109,14 @@ def row_views(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
         for row in comparison.rows
         if row.suite not in left_out
     )
-    return tuple(sorted(views, key=_place))
+    told = (_told_uncalibrated(view, verdict) for view in views)
+    return tuple(sorted(told, key=_place))
+
+
+def _told_uncalibrated(view: RowView, verdict: Verdict) -> RowView:
+    """The row with a note where it did not count because its judge is not calibrated."""
+    why = verdict.uncalibrated.get((view.row.suite, view.row.evaluator), "")
+    return replace(view, uncalibrated=why, note=", ".join(filter(None, (view.note, why))))
 
 
 def by_suite(verdict: Verdict) -> Mapping[str | None, Sequence[Finding]]:

@@ -132,6 +132,7 @@ SoftRule = Literal[
     "p95_latency_ratio",
     "suites_remain",
     "scores_remain",
+    "judge_agreement",
     "limits_apply",
 ]
 
@@ -182,6 +183,7 @@ class LimitFields(BaseModel):
     max_tokens_ratio: Factor | None = None
     max_p95_ms: Amount | None = None
     max_p95_ratio: Factor | None = None
+    min_judge_agreement: Rate | None = None
     severity: Mapping[SoftRule, Severity] = Field(default_factory=dict)
 
 

@@ -165,7 +165,12 @@ class Settings(LimitFields, BaseSettings):
         default = DEFAULTS.over(self._limits(self))
         narrow = {glob: self._limits(suite, "suites", glob) for glob, suite in self.suites.items()}
         return Policy(
-            default, narrow, self.require_baseline, self.criteria(), of_base=self.policy_from is PolicySource.BASE
+            default,
+            narrow,
+            self.require_baseline,
+            self.criteria(),
+            of_base=self.policy_from is PolicySource.BASE,
+            min_overrides=self.min_overrides,
         )
 
     def _limits(self, table: LimitFields, *above: str) -> Limits:

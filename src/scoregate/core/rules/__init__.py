@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from scoregate.core.rules.finding import Conclusion, Finding
 from scoregate.core.rules.judged import JudgedRun, JudgedSuite
 from scoregate.core.rules.of_base import comparable, critical_cases, drops, quantities, regressions, scores_remain
+from scoregate.core.rules.of_judges import judge_agreement
 from scoregate.core.rules.of_limits import limits_apply
 from scoregate.core.rules.of_run import (
     base_present,
@@ -49,4 +50,5 @@ SUITE_RULES: tuple[Callable[[JudgedSuite], Iterator[Finding]], ...] = (
     scores_remain,
     quantities,
     critical_cases,
+    judge_agreement,
 )

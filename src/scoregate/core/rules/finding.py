@@ -32,6 +32,9 @@ _TITLES = {
     "comparable": ("Can't be compared with the base", "Comparable"),
     "critical case": ("A critical case fails", "Critical case"),
     "error rate": ("Too many errors", "Error rate"),
+    "p95 latency": ("p95 latency", "p95 latency"),
+    "p95 latency ratio": ("p95 latency ratio", "p95 latency ratio"),
+    "judge agreement": ("Judge not calibrated", "Judge agreement"),
     "assert_test": ("assert_test failed", "assert_test"),
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from scoregate.core.calibration import Calibrations
 from scoregate.core.compare import Comparison
 from scoregate.core.criteria import Criteria
 from scoregate.core.policy import Limits, Policy
@@ -21,7 +23,10 @@ class JudgedRun:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSuite:
-    """One suite, its rows, and what is demanded of it."""
+    """One suite, its rows, and what is demanded of it.
+
+    `calibrations` is how well judges agree with people; `uncalibrated` says by evaluator why its scores do not count.
+    """
 
     index: int
     suite: SuiteResult
@@ -30,6 +35,8 @@ class JudgedSuite:
     rows: tuple[Row, ...] = ()
     quantities: tuple[Row, ...] = ()
     criteria: Criteria = field(default_factory=Criteria)
+    calibrations: Calibrations = field(default_factory=dict)
+    uncalibrated: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def most_lost(self) -> float:

@@ -32,7 +32,7 @@ def drops(judged: JudgedSuite) -> Iterator[Finding]:
     """No row that is worse has dropped by more than its limit."""
     for row in judged.rows:
         glob, limit = limit_of(judged.limits.max_drop, row.evaluator)
-        if limit is None:
+        if limit is None or row.evaluator in judged.uncalibrated:
             continue
         where = judged.limits.where(f"max_drop.{glob}", "max_drop")
         told = f"a drop of at most {limit:.3f}"
@@ -59,6 +59,8 @@ def regressions(judged: JudgedSuite) -> Iterator[Finding]:
         return
     where = judged.limits.where("fail_on_regression")
     for row in judged.rows:
+        if row.evaluator in judged.uncalibrated:
+            continue
         if _is_unmeasured(row) and limit_of(judged.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
         yield from _found("regression", row, bad=row.label is Label.WORSE, limit="no regression", where=where)

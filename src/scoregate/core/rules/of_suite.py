@@ -111,7 +111,7 @@ def min_score(judged: JudgedSuite) -> Iterator[Finding]:
     """The mean score of an evaluator reaches its limit."""
     for name in judged.suite.evaluators:
         glob, limit = limit_of(judged.limits.min_score, name)
-        if limit is None:
+        if limit is None or name in judged.uncalibrated:
             continue
         mean = judged.suite.mean(name)
         reached = Conclusion.PASSED if mean is not None and mean >= limit else Conclusion.FAILED

@@ -1,0 +1,130 @@
+"""A judge that does not agree with people often enough is shown, and fails nothing."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+import pytest
+
+from scoregate.core.agreement import Agreement, agreement
+from scoregate.core.calibration import Calibrations, digest_fingerprint, explain_uncalibrated, is_judge
+from scoregate.core.columns import Columns
+from scoregate.core.compare import compare
+from scoregate.core.gate import Verdict, judge
+from scoregate.core.override import EvaluationOverride
+from scoregate.core.parts import EvaluatorInfo, Fingerprint
+from scoregate.core.policy import Limits, Policy, Severity, differences
+from scoregate.core.record import Run, SuiteResult
+from scoregate.core.rules import Conclusion
+
+JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
+FUNCTION = Fingerprint(source="s", parameters="q")
+
+
+def agreeing(alike: int, apart: int = 0) -> Agreement:
+    found = agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
+    assert found is not None
+    return found
+
+
+def known(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
+    return {("polite", digest_fingerprint(fingerprint)): agreeing(alike, apart)}
+
+
+def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) -> Run:
+    columns = Columns()
+    columns.hashes, columns.digests = [f"case-{at}" for at in range(n)], [""] * n
+    columns.repeats, columns.statuses = array("l", [0] * n), bytearray(n)
+    columns.scores["polite"] = array("d", [1.0 if at < mean * n else 0.0 for at in range(n)])
+    infos = {"polite": EvaluatorInfo("polite", fingerprint)}
+    suite = SuiteResult("bot", "bot", evaluators=infos, columns=columns, complete=True)
+    return Run("run", started=0, finished=1, version="1", suites=(suite,), complete=True)
+
+
+def verdict(limits: Limits, calibrations: Calibrations, *, fewest: int = 50, old: Run | None = None) -> Verdict:
+    policy = Policy(limits, min_overrides=fewest)
+    return judge(compare(run_of(0.5), old or run_of(1.0)), policy, calibrations=calibrations)
+
+
+def test_a_judge_is_what_asks_a_model() -> None:
+    assert is_judge(EvaluatorInfo("polite", JUDGE))
+    assert not is_judge(EvaluatorInfo("polite", FUNCTION))
+    assert not is_judge(EvaluatorInfo("polite"))
+
+
+def test_a_judge_is_another_when_its_scores_may_be() -> None:
+    same = digest_fingerprint(JUDGE)
+    assert digest_fingerprint(replace(JUDGE, version="v2")) == same
+    for part in ("source", "prompt", "parameters", "model"):
+        assert digest_fingerprint(replace(JUDGE, **{part: "other"})) != same
+    versions = [Fingerprint(model="m", version=version) for version in ("v1", "v2")]
+    assert digest_fingerprint(versions[0]) != digest_fingerprint(versions[1])
+    assert digest_fingerprint(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("calibrations", "why"),
+    [
+        ({}, "judge not calibrated (0 of 50 reviews)"),
+        (known(12), "judge not calibrated (12 of 50 reviews)"),
+        (known(50, fingerprint=replace(JUDGE, model="other")), "judge not calibrated (0 of 50 reviews)"),
+        (known(41, 9), "judge not calibrated (agrees with people in 41 of 50 reviews, at least 69.2%)"),
+        (known(49, 1), ""),
+    ],
+)
+def test_why_a_judge_is_not_calibrated(calibrations: Calibrations, why: str) -> None:
+    info = EvaluatorInfo("polite", JUDGE)
+    assert explain_uncalibrated(info, calibrations, least=0.8, fewest=50) == why
+    assert explain_uncalibrated(EvaluatorInfo("polite", FUNCTION), calibrations, least=0.8, fewest=50) == ""
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(min_score={"*": 0.9}), Limits(max_drop={"polite": 0.1}), Limits(fail_on_regression=True)],
+    ids=["min_score", "max_drop", "fail_on_regression"],
+)
+def test_a_row_fails_only_by_a_judge_that_agrees_with_people(limits: Limits) -> None:
+    demanding = replace(limits, min_judge_agreement=0.8)
+    assert verdict(limits, {}).conclusion is Conclusion.FAILED
+    shown = verdict(demanding, known(12))
+    assert shown.conclusion is Conclusion.PASSED
+    assert shown.uncalibrated == {("bot", "polite"): "judge not calibrated (12 of 50 reviews)"}
+    (warning,) = shown.warnings
+    assert (warning.rule, warning.value, warning.bound) == ("judge agreement", shown.uncalibrated["bot", "polite"], 0.8)
+    trusted = verdict(demanding, known(50))
+    assert (trusted.conclusion, trusted.warnings, trusted.uncalibrated) == (Conclusion.FAILED, (), {})
+    assert (
+        "agrees with people in 50 of 50 reviews"
+        in {found.rule: found for found in trusted.findings}["judge agreement"].value
+    )
+
+
+def test_a_function_fails_a_run_without_people() -> None:
+    limits = Limits(min_score={"*": 0.9}, min_judge_agreement=0.8)
+    found = judge(compare(run_of(0.5, FUNCTION), None), Policy(limits))
+    assert (found.conclusion, found.uncalibrated) == (Conclusion.FAILED, {})
+
+
+def test_a_judge_may_be_required_to_be_calibrated_or_left_untold() -> None:
+    required = Limits(min_judge_agreement=0.8, severity={"judge_agreement": Severity.FAIL})
+    assert verdict(required, {}).conclusion is Conclusion.FAILED
+    untold = verdict(replace(required, severity={"judge_agreement": Severity.OFF}), {})
+    assert (untold.conclusion, untold.warnings) == (Conclusion.PASSED, ())
+    assert untold.uncalibrated
+
+
+def test_a_changed_judge_that_a_limit_watches_is_still_told() -> None:
+    limits = Limits(max_drop={"*": 0.1}, min_judge_agreement=0.8, severity={"comparable": Severity.FAIL})
+    found = verdict(limits, {}, old=run_of(1.0, replace(JUDGE, prompt="old")))
+    assert [each.rule for each in found.failed] == ["comparable"]
+
+
+def test_what_changes_about_calibration_is_told() -> None:
+    old, new = Policy(Limits(min_judge_agreement=0.8)), Policy(Limits(), min_overrides=50)
+    assert list(differences(old, new)) == [
+        "min_judge_agreement for all suites: 0.8 → not set",
+        "min_overrides: 10 → 50",
+    ]
+    assert (old.asks_for_calibration, new.asks_for_calibration) == (True, False)
+    assert Policy(suites={"a*": Limits(min_judge_agreement=0.5)}).asks_for_calibration
