@@ -73,7 +73,13 @@ def test_a_case_that_says_how_often_it_runs_is_tried_until_it_is_decided(project
     ran = confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
     assert ran.run["confirmations"][0]["tries"] == [False, True, False, False]
     assert ran.exit_code == 1
-    assert "confirmed, 1 of 4 tries passed" in " ".join(ran.output.split())
+    assert "confirmed: failed 3 of 4 further tries" in " ".join(ran.output.split())
+
+
+def test_a_critical_case_is_confirmed_without_being_asked_to(project: Project) -> None:
+    ran = confirmed(project, "n > 0")
+    assert ran.run["confirmations"][0]["tries"] == [True, True, True]
+    assert ran.exit_code == 0
 
 
 def test_a_case_that_meets_nothing_but_errors_is_not_decided(project: Project) -> None:
@@ -83,7 +89,7 @@ def test_a_case_that_meets_nothing_but_errors_is_not_decided(project: Project) -
 
 
 def test_without_confirmation_the_gate_goes_by_the_first_failure(project: Project) -> None:
-    ran = confirmed(project, "n > 0")
+    ran = confirmed(project, "n > 0", "--confirm", "off")
     assert ran.exit_code == 1
     assert "not run again" in ran.output
 

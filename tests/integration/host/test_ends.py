@@ -41,7 +41,7 @@ def test_a_crash_is_not_excused_by_an_assertion_before_it(project: Project) -> N
     body = suite(bad=1, assert_test="True").replace("run_test_suite(id=", "try:\n    run_test_suite(id=")
     project.write("evals/demo.py", f"{body}except AssertionError:\n    raise SystemExit(5)\n")
     ran = project.scoregate("run", "--min-pass-rate", "0")
-    assert "exited with 5" in ran.output
+    assert "exit code 5" in ran.output
 
 
 def test_an_assert_test_that_raises_is_a_failed_gate(project: Project) -> None:

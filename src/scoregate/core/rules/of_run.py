@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from scoregate.core.filters import is_wanted
 from scoregate.core.record import Run
@@ -13,9 +14,10 @@ _MOST_NAMES = 20
 
 
 def something_ran(judged: JudgedRun) -> Iterator[Finding]:
-    """Zero suites are never green. A script that failed, or ran no suite, is reported by its own rule."""
+    """Zero suites are never green. Where another rule reports why there is none, it is not reported twice."""
     run = judged.comparison.run
-    if not run.suites and not run.scripts:
+    reasons = chain(scripts_ended_well(judged), scripts_speak(judged), filters_match(judged))
+    if not run.suites and next(reasons, None) is None:
         value = "all were skipped" if run.skipped else "none was found"
         yield Finding("something ran", Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
 
