@@ -1,85 +1,163 @@
-"""Does `--repeats auto` keep the level? No-op and worsened pull requests, with the product's own choice of cases."""
+"""`--repeats auto`: more trials, on both sides, of the cases that the product chooses."""
 
 from __future__ import annotations
 
-import argparse
-import random
-from dataclasses import replace
-from math import sqrt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
-from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
+import numpy as np
+from calibration_repeats import holds
+from calibration_runs import CALLED, CRITERIA, run_of, survey
+from calibration_scores import FIXED, MIXED, Array, Kind, pass_fail
+from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
+from numpy.random import Generator
+
 from scoregate.core.compare import compare
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import EvaluatorInfo
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.gate import judge
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.record import Run
+from scoregate.core.rows import Label, Row
+from scoregate.core.rules import Conclusion
 from scoregate.core.undecided import undecided
 
 ROUNDS, REPEATS = 2, 2
-SIZES = (20, 50, 100, 200)
-LEVEL = (0.0, 0.055)
+SIZES = (100, 200)
+DROPS = (0.0, 0.05, 0.1)
+FALSE_ALARMS_MOST, EQUIVALENT_MOST = 0.05, 0.025
+COVERAGE, SHOWN = (0.93, 0.975), (0.9, 1.1)
 
 
-def run_of(chances: dict[str, float], repeats: int, source: random.Random) -> Run:
-    """A run in which each case passes by its chance."""
-    columns = Columns()
-    for case, chance in chances.items():
-        for repeat in range(repeats):
-            score = float(source.random() < chance)
-            columns.add(CaseResult(0, case, repeat, evaluations={"e": Evaluation(score)}))
-    suite = SuiteResult("s", "s", script="s.py", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns)
-    return Run("id", 0.0, 1.0, "0", complete=True, suites=(suite,))
+@dataclass(frozen=True)
+class Answer:
+    """One pull request: its row after one trial a case, with adaptive repeats, and with uniform ones of that cost."""
+
+    once: Row
+    auto: Row
+    uniform: Row | None
+    red: bool
+    extra: float
 
 
-def chances_of(n: int, source: random.Random) -> dict[str, float]:
-    """Bimodal, as suites are: most cases nearly always pass, some rarely do."""
-    return {
-        f"case {at}": source.betavariate(8, 1) if source.random() < 0.75 else source.betavariate(1, 3)
-        for at in range(n)
-    }
+@dataclass(frozen=True)
+class Cell:
+    """Shares of pull requests: called, covered, red; the change shown; extra trials a case on either side."""
+
+    name: str
+    once: Rate
+    auto: Rate
+    uniform: Rate | None
+    covered: Rate
+    shown: Rate
+    equivalent: Rate
+    red: Rate
+    extra: Rate
 
 
-def adapted(before: dict[str, float], after: dict[str, float], source: random.Random) -> tuple[float, float, int]:
-    """One pull request: p after one trial a case, p after adaptive repeats, and the extra trials."""
-    base, run, extra = run_of(before, 1, source), run_of(after, 1, source), 0
-    first = compare(run, base).rows[0].p
-    for _ in range(ROUNDS):
-        chosen = undecided(run, base, 0, 0)
-        extra += 2 * REPEATS * len(chosen)
-        run = replace(run, extras=(*run.extras, run_of({case: after[case] for case in chosen}, REPEATS, source)))
-        base = replace(base, extras=(*base.extras, run_of({case: before[case] for case in chosen}, REPEATS, source)))
-    last = compare(run, base).rows[0].p
-    return first or 0.0, last or 0.0, extra
-
-
-def cell(n: int, drop: float, simulations: int) -> tuple[float, float, float]:
-    """The shares called at 5 % with one trial and with adaptive repeats, and the extra trials a pull request."""
-    source = random.Random(1_000 * n + int(1_000 * drop))
-    once = auto = extras = 0
-    for _ in range(simulations):
-        before = chances_of(n, source)
-        first, last, extra = adapted(before, {case: chance * (1 - drop) for case, chance in before.items()}, source)
-        once, auto, extras = once + (first <= 0.05), auto + (last <= 0.05), extras + extra
-    return once / simulations, auto / simulations, extras / simulations
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--simulations", type=int, default=2_000)
-    parser.add_argument("--check", action="store_true", help="exit with 1 where the level is not kept")
-    options = parser.parse_args()
-    error = sqrt(0.05 * 0.95 / options.simulations)
-    print(f"{options.simulations} simulations a cell, Monte Carlo error ±{error:.3f}")
-    print("    n   effect   one trial   auto   extra trials   of")
-    missed = False
-    for drop in (0.0, 0.15):
+def report(effort: Effort) -> Iterator[Target]:
+    """Print what adaptive repeats do, and hold it against the targets."""
+    cells = {drop: list[Cell]() for drop in DROPS}
+    head = [
+        "scores",
+        "n",
+        "true change",
+        "called, one trial",
+        "called, auto",
+        "interval",
+        "change shown",
+        "extra trials",
+    ]
+    print_table("`--repeats auto`", head, "Extra trials are those of a case on one side.")
+    for kind in (pass_fail(0.7), MIXED):
         for n in SIZES:
-            once, auto, extra = cell(n, drop, options.simulations)
-            missed |= not drop and auto > LEVEL[1] + 2 * error
-            print(f"{n:5}   {-drop:6.0%}   {once:9.3f}   {auto:4.3f}   {extra:12.0f}   {2 * ROUNDS * REPEATS * n}")
-    print("MISSED" if missed else "ok: no-op pull requests are called at the level that was asked for")
-    return int(missed and options.check)
+            for drop in DROPS:
+                cell = measure(kind, n, drop, count=effort.of(1_000, 80))
+                told = (cell.once, cell.auto, cell.covered, cell.shown, f"{cell.extra.value:.2f}")
+                print_row(kind.name, n, -drop or 0, *told)
+                cells[drop].append(cell)
+    yield hold("no change: called", {cell.name: cell.auto for cell in cells[0.0]}, 0.0, FALSE_ALARMS_MOST)
+    covered = {cell.name: cell.covered for drop in DROPS for cell in cells[drop]}
+    yield hold("the interval holds the true difference", covered, *COVERAGE)
+    yield hold("mean change shown, of the true one", dict(_shown(cells)), *SHOWN)
+    yield from _limit(effort)
+    _uniform(effort)
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def _shown(cells: dict[float, list[Cell]]) -> Iterator[tuple[str, Rate]]:
+    for drop in DROPS[1:]:
+        for cell in cells[drop]:
+            yield cell.name, Rate(cell.shown.value / -drop, cell.shown.error / drop)
+
+
+def _limit(effort: Effort) -> Iterator[Target]:
+    text = "`max_drop = .03` at p = .98, n = 200, with adaptive repeats. *Equivalent* is within ± .02."
+    print_table("A limit on the drop", ["true change", "red", "`equivalent`"], text)
+    for drop in (0.0, 0.05):
+        cell = measure(pass_fail(0.98), 200, drop, count=effort.of(1_000, 100))
+        print_row(-drop or 0, cell.red, cell.equivalent)
+        if drop:
+            yield hold("p = .98, a true −.05: called *equivalent*", {cell.name: cell.equivalent}, 0.0, EQUIVALENT_MOST)
+        else:
+            yield hold("p = .98, no change: `max_drop = .03` red", {cell.name: cell.red}, 0.0, EQUIVALENT_MOST)
+
+
+def _uniform(effort: Effort) -> None:
+    text = "Shares called; `uniform` has as many trials as `auto`, dealt evenly over all cases."
+    print_table(
+        "Adaptive or uniform repeats at the same cost",
+        ["scores", "n", "true change", "one trial", "auto", "uniform", "trials a case"],
+        text,
+    )
+    for kind in (MIXED, pass_fail(0.9), FIXED):
+        for n, drop in ((100, 0.0), (100, 0.1), (200, 0.05)):
+            cell = measure(kind, n, drop, count=effort.of(600, 40), uniform=True)
+            trials = f"{1 + cell.extra.value:.2f}"
+            print_row(kind.name, n, -drop or 0, cell.once, cell.auto, cell.uniform, trials)
+
+
+def measure(kind: Kind, n: int, drop: float, *, count: int, uniform: bool = False) -> Cell:
+    """Draw pull requests that lower the mean by `drop`, and compare them as the command does."""
+    name = f"{kind.name}, n = {n}, drop {drop}{', beside uniform' if uniform else ''}"
+    found = survey(name, partial(_ask, kind=kind, n=n, drop=drop, uniform=uniform), count)
+    return Cell(
+        name,
+        found.rate(lambda each: each.once.label in CALLED),
+        found.rate(lambda each: each.auto.label in CALLED),
+        found.rate(lambda each: each.uniform is not None and each.uniform.label in CALLED) if uniform else None,
+        found.rate(lambda each: holds(each.auto, -drop)),
+        found.mean(lambda each: each.auto.delta or 0.0),
+        found.rate(lambda each: each.auto.label is Label.EQUIVALENT),
+        found.rate(lambda each: each.red),
+        found.mean(lambda each: each.extra),
+    )
+
+
+def _ask(source: Generator, *, kind: Kind, n: int, drop: float, uniform: bool) -> Answer:
+    before = kind.quality(source, (n,))
+    after = kind.lowered(before, drop)
+    base, run = (run_of({"e": kind.trials(source, side, 1)}) for side in (before, after))
+    once, extra = compare(run, base, criteria=CRITERIA).rows[0], 0
+    for _ in range(ROUNDS):
+        chosen = [int(case.removeprefix("case-")) for case in undecided(run, base, 0, 0)]
+        extra += REPEATS * len(chosen)
+        run = replace(run, extras=(*run.extras, _more(source, kind, after, chosen)))
+        base = replace(base, extras=(*base.extras, _more(source, kind, before, chosen)))
+    comparison = compare(run, base, criteria=CRITERIA)
+    red = judge(comparison, Policy(Limits(max_drop={"*": 0.03}))).conclusion is Conclusion.FAILED
+    even = _compare_evenly(source, kind, (before, after), extra) if uniform else None
+    return Answer(once, comparison.rows[0], even, red, extra / n)
+
+
+def _more(source: Generator, kind: Kind, quality: Array, chosen: Sequence[int]) -> Run:
+    cases = np.repeat(np.array(chosen, dtype=int), REPEATS)
+    scores = kind.trials(source, quality[cases], 1).ravel()
+    return run_of({"e": scores}, cases=cases.tolist())
+
+
+def _compare_evenly(source: Generator, kind: Kind, sides: tuple[Array, Array], extra: int) -> Row:
+    """Compare runs that have one trial of each case and the extra ones dealt evenly, the rest of them at random."""
+    n = len(sides[0])
+    each, rest = divmod(extra, n)
+    cases = np.concatenate([np.repeat(np.arange(n), 1 + each), source.permutation(n)[:rest]])
+    base, run = (run_of({"e": kind.trials(source, side[cases], 1).ravel()}, cases=cases.tolist()) for side in sides)
+    return compare(run, base, criteria=CRITERIA).rows[0]

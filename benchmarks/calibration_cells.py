@@ -1,105 +1,125 @@
-"""One cell of the calibration: many pull requests of one kind, and how often each method calls them changed."""
+"""The test beside others: how often each calls pull requests that change nothing, or make every case worse."""
 
-from collections.abc import Callable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import comb, sqrt
 
 import numpy as np
-from calibration_scores import Array, Kind
+from calibration_runs import pairs_of, quick_p, screened, survey
+from calibration_scores import MIXED, RUBRIC, SKEWED, Array, Kind
+from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from scoregate.core.distributions import t_quantile
-from scoregate.core.pairs import Pairs
 from scoregate.core.stats import Estimate, examine
 
-ALPHA = 0.05
-_SEED = 20_260_101
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How many pull requests are drawn, and of how many our own, slower test is asked: see `_asked`.
-
-    `asked` is by the p of the t test: below 0.01, to 0.03, to 0.08, to 0.2, above.
-    """
-
-    no_op: int
-    worsened: int
-    asked: tuple[int, int, int, int, int]
-
-    def draws(self, n: int, *, worse: bool) -> int:
-        """Return how many pull requests of n cases to draw: half as many where each is large."""
-        return (self.worsened if worse else self.no_op) // (2 if n >= 1_000 else 1)
-
-
-@dataclass(frozen=True)
-class Rate:
-    """A share of pull requests and its Monte Carlo standard error."""
-
-    value: float
-    error: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} ± {self.error:.3f}"
+SIZES = (20, 50, 200, 1_000)
+REPEATS = (1, 5)
+HELD_FROM = 50
+FALSE_ALARMS = (0.02, 0.055)
+COVERAGE = (0.93, 0.975)
+POWER_GAP = 0.04
+METHODS = ("t", "McNemar", "5 points", "any")
+TEXT = """\
+Shares of pull requests called changed (`no-op`: all of them wrongly) or worse (`worsened`): by ours on p ≤ 0.05 before
+`min_effect`, the paired t test, the exact McNemar test, a mean that moved by more than 5 points, one that moved at all.
+`interval`: how often ours holds the true difference."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What was found for n cases, repeated as often: by us and by others, and how often our interval was right.
+    """What was found for n cases, repeated as often: by us and by others, and how often our interval was right."""
 
-    In a no-op pull request every call is false, in a worsened one only `worse` counts. `others` are shares by name;
-    `repeats` is 0 where they depend on the case.
-    """
-
-    kind: str
+    name: str
     n: int
-    repeats: int
-    worse: bool
     ours: Rate
     covered: Rate
     others: dict[str, float]
 
 
+def report(effort: Effort) -> Iterator[Target]:
+    """Print a table for each kind of score and hold it against the targets."""
+    no_ops, gaps = list[Cell](), dict[str, float]()
+    for kind in (MIXED, RUBRIC, SKEWED):
+        groups = [f"{group}: {method}" for group in ("no-op", "worsened") for method in ("ours", *METHODS)]
+        head = ["n", "repeats", *groups, "interval, no-op", "interval, worsened"]
+        print_table(f"{kind.name}: every case worse by {-kind.effect:.3f}", head, TEXT)
+        held = list[Cell]()
+        for n in SIZES:
+            for repeats in REPEATS:
+                no_op, worsened = (measure(kind, n, repeats, worse=worse, effort=effort) for worse in (False, True))
+                told = [*_told(no_op), *_told(worsened), no_op.covered, worsened.covered]
+                print_row(n, repeats, *told)
+                if n >= HELD_FROM:
+                    held.append(no_op)
+                    gaps[worsened.name] = worsened.ours.value - worsened.others["t"]
+                    no_ops += [no_op, worsened]
+        target = f"{kind.name}, n ≥ {HELD_FROM}: false alarms {FALSE_ALARMS[0]} to {FALSE_ALARMS[1]}"
+        yield hold(target, {cell.name: cell.ours for cell in held}, *FALSE_ALARMS)
+    target = f"the same, and worsened: the interval holds the true difference in {COVERAGE[0]} to {COVERAGE[1]}"
+    yield hold(target, {cell.name: cell.covered for cell in no_ops}, *COVERAGE)
+    yield _power(gaps, effort)
+
+
+def _power(gaps: dict[str, float], effort: Effort) -> Target:
+    name, gap = max(gaps.items(), key=lambda item: abs(item[1]))
+    slack = 2 * sqrt(0.25 / effort.of(500, 60))
+    target = f"n ≥ {HELD_FROM}: power within {POWER_GAP} of the paired t test's"
+    return Target(target, f"at most {gap:+.3f} ({name})", abs(gap) <= POWER_GAP + slack)
+
+
+def _told(cell: Cell) -> Iterator[str]:
+    yield str(cell.ours)
+    yield from (f"{cell.others[name]:.3f}" if name in cell.others else "" for name in METHODS)
+
+
 def measure(kind: Kind, n: int, repeats: int, *, worse: bool, effort: Effort) -> Cell:
-    """Draw pull requests and ask everyone about them; the same numbers every time."""
-    source = default_rng([_SEED, *kind.name.encode(), n, repeats, worse])
-    drawn = kind.differences(source, (effort.draws(n, worse=worse), n), repeats=repeats, worse=worse)
-    return judge(source, drawn, kind, repeats=repeats, worse=worse, effort=effort)
-
-
-def judge(source: Generator, drawn: Array, kind: Kind, *, repeats: int, worse: bool, effort: Effort) -> Cell:
-    """Ask everyone about pull requests of which each row of `drawn` holds the cases' differences."""
-    binary, t = kind.name == "binary" and repeats == 1, _t(drawn)
-    strata = list(_asked(source, drawn, t, effort.asked, binary=binary))
+    """Draw pull requests and ask everyone about them."""
+    name = f"{kind.name}, n = {n:,} × {repeats}, {'worsened' if worse else 'no-op'}"
+    draw = partial(_differences, kind=kind, n=n, repeats=repeats, worse=worse)
+    if worse:
+        found = survey(name, lambda source: _examined(draw(source)), effort.of(500, 60))
+    else:
+        drawn, asked = effort.of(6_000, 600) // (2 if n >= 1_000 else 1), effort.of(250, 50)
+        found = screened(name, draw, quick_p, _examined, drawn=drawn, asked=asked)
     effect = kind.effect if worse else 0.0
-    ours = _rate(strata, lambda found: found.p <= ALPHA and (found.delta < 0 or not worse))
-    covered = _rate(strata, lambda found: found.low <= effect <= found.high)
-    others = _others(drawn, t, worse=worse, binary=binary)
-    return Cell(kind.name, drawn.shape[1], repeats, worse, ours, covered, others)
+    return Cell(
+        name,
+        n,
+        found.rate(lambda each: each.p <= ALPHA and (each.delta < 0 or not worse)),
+        found.rate(lambda each: each.low <= effect <= each.high),
+        _others(kind, n, repeats, worse=worse, drawn=effort.of(20_000, 2_000) // (4 if n >= 1_000 else 1)),
+    )
 
 
-def _t(drawn: Array) -> Array:
-    n = drawn.shape[1]
-    mean, deviation = drawn.mean(axis=1), drawn.std(axis=1, ddof=1)
+def _differences(source: Generator, *, kind: Kind, n: int, repeats: int, worse: bool) -> Array:
+    return kind.differences(source, (1, n), repeats=repeats, worse=worse)[0]
+
+
+def _examined(differences: Array) -> Estimate:
+    return examine(pairs_of(differences), scale=1.0)
+
+
+def _others(kind: Kind, n: int, repeats: int, *, worse: bool, drawn: int) -> dict[str, float]:
+    source = default_rng([*kind.name.encode(), n, repeats, worse])
+    differences = kind.differences(source, (drawn, n), repeats=repeats, worse=worse)
+    mean, critical = differences.mean(axis=1), t_quantile(1 - ALPHA / 2, n - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t: Array = np.nan_to_num(mean / (deviation / sqrt(n)), nan=0.0)
-    return t
-
-
-def _others(drawn: Array, t: Array, *, worse: bool, binary: bool) -> dict[str, float]:
-    mean, critical = drawn.mean(axis=1), t_quantile(1 - ALPHA / 2, drawn.shape[1] - 1)
+        t = np.nan_to_num(mean / (differences.std(axis=1, ddof=1) / sqrt(n)), nan=0.0)
     down: NDArray[np.bool_] = mean < 0 if worse else np.ones_like(mean, dtype=bool)
     called = {"t": np.abs(t) > critical, "5 points": np.abs(mean) > 0.05 + 1e-9, "any": np.abs(mean) > 1e-9}
-    if binary:
-        called["McNemar"] = _mcnemar(drawn)
+    if kind is MIXED and repeats == 1:
+        called["McNemar"] = _mcnemar(differences)
     return {name: float((down & calls).mean()) for name, calls in called.items()}
 
 
-def _mcnemar(drawn: Array) -> NDArray[np.bool_]:
-    better, worse = (drawn > 0).sum(axis=1), (drawn < 0).sum(axis=1)
-    limits = np.array([_most(m) for m in range(drawn.shape[1] + 1)])
+def _mcnemar(differences: Array) -> NDArray[np.bool_]:
+    better, worse = (differences > 0).sum(axis=1), (differences < 0).sum(axis=1)
+    limits = np.array([_most(m) for m in range(differences.shape[1] + 1)])
     calls: NDArray[np.bool_] = np.minimum(better, worse) <= limits[better + worse]
     return calls
 
@@ -113,44 +133,3 @@ def _most(m: int) -> int:
         if 2 * total > ALPHA * 2**m:
             return k - 1
     return m
-
-
-@dataclass(frozen=True)
-class _Stratum:
-    """So many of all `drawn` pull requests, and what our test found in some of them."""
-
-    members: int
-    drawn: int
-    found: list[Estimate]
-
-
-def _asked(source: Generator, drawn: Array, t: Array, sizes: Sequence[int], *, binary: bool) -> Iterator[_Stratum]:
-    """Ask our test about some of the pull requests, most of them where its answer is open.
-
-    The rates stay unbiased: pull requests are put into strata by their t, and each stratum's answers weigh what the
-    stratum does. Within one they are taken at even steps along t, from a random start.
-    """
-    limits = [t_quantile(1 - p / 2, drawn.shape[1] - 1) for p in (0.2, 0.08, 0.03, 0.01)]
-    stratum, order = np.digitize(np.abs(t), limits), np.argsort(np.abs(t))
-    for at, size in enumerate(reversed(sizes)):
-        members = order[stratum[order] == at]
-        step = max(1.0, len(members) / size)
-        chosen = members[np.arange(source.random() * step, len(members), step).astype(int)]
-        found = [examine(_pairs(drawn[row], binary=binary), bound=1.0) for row in chosen]
-        yield _Stratum(len(members), len(t), found)
-
-
-def _pairs(differences: Array, *, binary: bool) -> Pairs:
-    rose, fell = int((differences > 0).sum()), int((differences < 0).sum())
-    return Pairs(len(differences), tuple((d, 1) for d in differences.tolist()), rose=rose, fell=fell, binary=binary)
-
-
-def _rate(strata: Sequence[_Stratum], hit: Callable[[Estimate], bool]) -> Rate:
-    """Return the share of all pull requests that are hit; both drawing them and asking about some make its error."""
-    value = variance = 0.0
-    for stratum in (stratum for stratum in strata if stratum.found):
-        asked, weight = len(stratum.found), stratum.members / stratum.drawn
-        share = sum(map(hit, stratum.found)) / asked
-        value += weight * share
-        variance += weight**2 * share * (1 - share) * (1 / asked - 1 / stratum.members)
-    return Rate(value, sqrt(variance + value * (1 - value) / strata[0].drawn))

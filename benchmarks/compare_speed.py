@@ -1,4 +1,7 @@
-"""What comparing costs: `compare(run, base)` on runs in memory; `python benchmarks/compare_speed.py [--check]`."""
+"""What comparing costs: `compare(run, base)` on runs in memory; `python benchmarks/compare_speed.py [--check]`.
+
+In CPU time of one process, so that other work on the machine does not count.
+"""
 
 import argparse
 import json
@@ -37,17 +40,21 @@ class Load:
     repeats: int
     seconds: float | None = None
     megabytes: float | None = None
+    bases: int = 1
 
     @property
     def name(self) -> str:
         """Return the load in words."""
-        return f"{self.evaluators} evaluators × {self.cases:,} cases × {self.repeats}"
+        pooled = f", {self.bases} base runs pooled" if self.bases > 1 else ""
+        return f"{self.evaluators} evaluators × {self.cases:,} cases × {self.repeats}{pooled}"
 
 
 LOADS = (
     Load(12, 2_000, 3, seconds=1),
-    Load(3, 100_000, 1, seconds=5, megabytes=300),
+    Load(3, 100_000, 1, seconds=3, megabytes=150),
+    Load(12, 2_000, 1, seconds=2, bases=5),
     Load(12, 200, 1),  # where the test draws signs, which is where it is slowest
+    Load(12, 200, 1, bases=5),  # where it deals trials anew as well
 )
 
 
@@ -71,7 +78,7 @@ def _run(load: Load, seed: int) -> Run:
     names = [f"evaluator-{at}" for at in range(load.evaluators)]
     infos = {name: EvaluatorInfo(name, Fingerprint(source="a")) for name in names}
     suite = SuiteResult("bot", "bot", evaluators=infos, columns=_columns(load, seed), complete=True)
-    return Run(f"run-{seed}", started=0, finished=1, version="1", suites=(suite,))
+    return Run(f"run-{seed}", started=0, finished=1, version="1", commit="base", suites=(suite,))
 
 
 def _peak_mb() -> float:
@@ -81,11 +88,12 @@ def _peak_mb() -> float:
 
 def _measured(load: Load, runs: int) -> dict[str, float]:
     """Compare as often as asked, in this process; the first time counts like the others, as it does in a job."""
-    new, base, seconds = _run(load, 1), _run(load, 2), list[float]()
+    new, base, *pool = (_run(load, seed) for seed in range(1, 2 + load.bases))
+    seconds = list[float]()
     for _ in range(runs):
-        started = time.perf_counter()
-        comparison = compare(new, base)
-        seconds.append(time.perf_counter() - started)
+        started = time.process_time()
+        comparison = compare(new, base, pool=pool)
+        seconds.append(time.process_time() - started)
         if len(comparison.rows) != load.evaluators or any(row.p is None for row in comparison.rows):
             raise SystemExit(f"{load.name}: not every evaluator was compared")
     return {"seconds": statistics.median(seconds), "megabytes": _peak_mb()}

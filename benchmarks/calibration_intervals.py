@@ -1,0 +1,122 @@
+"""Intervals and *equivalent* where they are hardest: at the ceiling, with collapses that few cases show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from calibration_repeats import holds
+from calibration_runs import compare_scores, survey
+from calibration_scores import NORMAL, SKEWED, Array, Kind, ceiling, pass_fail
+from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
+from numpy.random import Generator
+
+from scoregate.core.rows import Label, Row
+
+COVERAGE = (0.93, 0.975)
+EQUIVALENT_MOST = 0.025
+MARGIN = 0.02
+_FEW_CHANGES = 10
+
+_EXPLANATION = """
+Of 50 cases none collapses in .95^50 = 7.7 % of pull requests. An interval that follows the data can't hold the truth
+in those, so at most 92.3 % are reached there, and no target is set. Below 50 cases the interval allows for a change of
+the whole scale that no case shows. Where fewer than ten pairs differ on average, few intervals are possible, and they
+hold the truth more often than they need to."""
+
+Draw = Callable[[Generator], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Shares of pull requests whose interval holds the truth and that are called equivalent; the least width.
+
+    `changes`: how many pairs differ on average.
+    """
+
+    name: str
+    covered: Rate
+    equivalent: Rate
+    narrowest: float
+    changes: float
+
+
+def report(effort: Effort) -> Iterator[Target]:
+    """Print coverage and false *equivalent*, and hold them against the targets."""
+    print_table("Intervals", ["condition", "n", "true change", "pairs that differ", "interval", "narrowest"])
+    held, discrete, narrowest = dict[str, Rate](), dict[str, Rate](), list[float]()
+    for kind in (ceiling(0.98), ceiling(0.95), pass_fail(0.98), SKEWED):
+        for n in (20, 50, 100, 200):
+            for drop in (0.0, 0.05):
+                cell = measure(f"{kind.name}, n = {n}, drop {drop}", _of_kind(kind, n, drop), -drop, effort)
+                print_row(kind.name, n, -drop or 0, f"{cell.changes:.1f}", cell.covered, f"{cell.narrowest:.4f}")
+                narrowest.append(cell.narrowest)
+                (discrete if n < 50 or cell.changes < _FEW_CHANGES else held)[cell.name] = cell.covered
+    collapse = dict[str, Rate]()
+    for n in (20, 50, 100, 200):
+        cell = measure(f"5 % collapse, n = {n}", partial(_collapsing, n=n, share=0.05), -0.05 * 0.9, effort)
+        print_row("5 % of cases collapse to 0", n, -0.045, f"{cell.changes:.1f}", cell.covered, f"{cell.narrowest:.4f}")
+        narrowest.append(cell.narrowest)
+        collapse[cell.name] = cell.covered
+    print(_EXPLANATION)
+    held |= {name: rate for name, rate in collapse.items() if name.endswith(("100", "200"))}
+    discrete |= {name: rate for name, rate in collapse.items() if name.endswith("= 20")}
+    yield hold("n ≥ 50: the interval holds the true difference", held, *COVERAGE)
+    target = f"n = 20, or fewer than {_FEW_CHANGES} differing pairs: at least as often (more is inherent)"
+    yield hold(target, discrete, COVERAGE[0])
+    equivalent = list(_equivalents(effort))
+    target = f"a true −{MARGIN}, the margin: called *equivalent*"
+    yield hold(target, {cell.name: cell.equivalent for cell in equivalent}, 0.0, EQUIVALENT_MOST)
+    least = min([*narrowest, *(cell.narrowest for cell in equivalent)])
+    yield Target("no interval is without width", f"narrowest {least:.4f}", least > 0)
+
+
+def _equivalents(effort: Effort) -> Iterator[Cell]:
+    print_table("*Equivalent* at the margin", ["condition", "n", "`equivalent`", "interval"])
+    for n in (20, 50, 100, 200, 400):
+        cell = measure(f"2 % collapse, n = {n}", partial(_collapsing_by_one, n=n), -MARGIN, effort)
+        print_row("2 % of cases collapse from 1 to 0", n, cell.equivalent, cell.covered)
+        yield cell
+    for n in (200, 1_000):
+        cell = measure(f"normal, n = {n}, drop {MARGIN}", _of_kind(NORMAL, n, MARGIN), -MARGIN, effort)
+        print_row("normal scores", n, cell.equivalent, cell.covered)
+        yield cell
+
+
+def measure(name: str, draw: Draw, truth: float, effort: Effort) -> Cell:
+    """Draw pull requests and ask the comparison about them."""
+    found = survey(name, partial(_ask, draw=draw), effort.of(800, 60))
+    narrowest = min((row.high or 0.0) - (row.low or 0.0) for stratum in found.strata for row in stratum.answers)
+    covered = found.rate(partial(holds, truth=truth))
+    changes = found.mean(lambda row: row.better + row.worse).value
+    equivalent = found.rate(lambda row: row.label is Label.EQUIVALENT)
+    return Cell(name, covered, equivalent, narrowest, changes)
+
+
+def _ask(source: Generator, *, draw: Draw) -> Row:
+    old, new = draw(source)
+    return compare_scores(new[:, None], old[:, None])
+
+
+def _of_kind(kind: Kind, n: int, drop: float) -> Draw:
+    def draw(source: Generator) -> tuple[Array, Array]:
+        quality = kind.quality(source, (n,))
+        old, new = (kind.side(source, side, 1) for side in (quality, kind.lowered(quality, drop)))
+        return old, new
+
+    return draw
+
+
+def _collapsing(source: Generator, *, n: int, share: float) -> tuple[Array, Array]:
+    """Continuous scores around .9; some cases of the pull request get 0."""
+    level = source.normal(0.9, 0.03, n)
+    old, new = (level + 0.02 * source.standard_normal(n) for _ in range(2))
+    return old, np.where(source.random(n) < share, 0.0, new)
+
+
+def _collapsing_by_one(source: Generator, *, n: int) -> tuple[Array, Array]:
+    """Scores close to 1, of which 2 % fall by 1."""
+    old, new = (1 - 0.004 * source.random(n) for _ in range(2))
+    return old, new - (source.random(n) < MARGIN)
