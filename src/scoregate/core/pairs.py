@@ -130,26 +130,22 @@ def logarithms(amounts: Side) -> Side:
 
 def pair(here: Side, there: Side, new: Columns) -> Pairs:
     """The pairs of two sides. `new` are the columns of the run, which know the clusters."""
-    before = there.means
+    shared = [case for case in here.means if case in there.means]
+    ours, theirs = ([side.means[case] for case in shared] for side in (here, there))
     # repeats that finished in another order have another last digit in their mean: that is no difference
-    found = {
-        case: d if abs(d := mean - before[case]) > _ROUNDING else 0.0
-        for case, mean in here.means.items()
-        if case in before
-    }
-    shared = list(found)
+    found = [d if abs(d := mine - other) > _ROUNDING else 0.0 for mine, other in zip(ours, theirs, strict=True)]
     dropped = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
     dealt = _unequal_trials(here, there, shared)
     n = len(shared)
     return Pairs(
         n,
-        tuple(_clusters(found, new)),
-        rose=sum(map((0.0).__lt__, found.values())),
-        fell=sum(map((0.0).__gt__, found.values())),
+        tuple(_clusters(shared, found, new)),
+        rose=sum(1 for d in found if d > 0),
+        fell=sum(1 for d in found if d < 0),
         dropped=dropped,
         clustered=bool(new.clusters),
-        mean=sum(map(here.means.__getitem__, shared)) / n if n else None,
-        base=sum(map(there.means.__getitem__, shared)) / n if n else None,
+        mean=sum(ours) / n if n else None,
+        base=sum(theirs) / n if n else None,
         step=_step(dealt),
         trials=dealt,
     )
@@ -202,13 +198,13 @@ def _fresh(
         yield case, score
 
 
-def _clusters(differences: Mapping[str, float], new: Columns) -> Iterator[tuple[float, int]]:
+def _clusters(cases: Sequence[str], differences: Sequence[float], new: Columns) -> Iterator[tuple[float, int]]:
     if not new.clusters:
-        yield from ((difference, 1) for difference in differences.values())
+        yield from ((difference, 1) for difference in differences)
         return
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     of_case = {new.hashes[row]: cluster for row, cluster in new.clusters.items()}
-    for case, difference in differences.items():
+    for case, difference in zip(cases, differences, strict=True):
         key = ("cluster", of_case[case]) if case in of_case else ("case", case)
         total, size = sums.get(key, (0.0, 0))
         sums[key] = (total + difference, size + 1)
