@@ -56,6 +56,22 @@ class Spread:
         half = _quantile((1 + confidence) / 2, self.clusters) * error
         return self.mean - half, self.mean + half
 
+    def score_interval(self, step: float = 0.0, confidence: float = 0.95) -> tuple[float, float]:
+        """The means that the differences do not rule out, each by the variance under it.
+
+        Where the mean is by d farther out, more clusters change by the largest step s, which adds d·s to the second
+        moment. So a few large falls rule out less than their own variance says. For differences of 0 and −1 alone it is
+        Wilson's interval. Args: as of `interval`.
+
+        Source: Wilson (1927), Journal of the American Statistical Association 22:209, extended to other differences.
+        """
+        if self.df < 1:
+            return -inf, inf
+        factor = _quantile((1 + confidence) / 2, self.clusters) ** 2 / self.clusters
+        variance, largest = self.squares / self.clusters, max(self.largest, step)
+        below, above = (_score_distance(factor, variance, largest + 2 * mean) for mean in (self.mean, -self.mean))
+        return self.mean - below, self.mean + above
+
     def detectable(self, scale: float = 1.0, alpha: float = 0.05, power: float = 0.8) -> float | None:
         """The smallest drop that is found with this power if it is the only row; None of a single cluster.
 
@@ -75,6 +91,12 @@ class Spread:
         if not self.error:
             return 0.0 if self.mean else 1.0
         return t_two_sided(self.mean / self.error, self.df)
+
+
+def _score_distance(factor: float, variance: float, slope: float) -> float:
+    """The d > 0 at which d² = factor·(variance + d·slope − d²)."""
+    linear = factor * slope
+    return (linear + sqrt(linear**2 + 4 * (1 + factor) * factor * variance)) / (2 * (1 + factor))
 
 
 def spread(clusters: Sequence[tuple[float, int]]) -> Spread:
@@ -109,9 +131,7 @@ def detectable_change(variance: float, typical: float, n: int, *, alpha: float =
         typical: the root mean square of the differences that are not 0.
         n: cases or clusters, at least 2.
     """
-    factor = quantiles(n, alpha, power) ** 2 / n
-    linear = factor * typical
-    return (linear + sqrt(linear**2 + 4 * (1 + factor) * factor * variance)) / (2 * (1 + factor))
+    return _score_distance(quantiles(n, alpha, power) ** 2 / n, variance, typical)
 
 
 def quantiles(n: int, alpha: float = 0.05, power: float = 0.8) -> float:

@@ -64,7 +64,7 @@ def examine(pairs: Pairs, *, scale: float | None, sharper: Pairs | None = None) 
         high=min(bound, high),
         detectable=around.detectable(1.0 if scale is None else scale),
         smallest_p=smallest_p((sharper or pairs).sums),
-        within=_within(around, low, high, scale),
+        within=_within(around, low, high, pairs.step, scale),
     )
 
 
@@ -102,12 +102,13 @@ def _interval(around: Spread, pairs: Pairs, scale: float | None, *, significant:
     )
 
 
-def _within(around: Spread, low: float, high: float, scale: float | None) -> float:
-    """Of a score not less than what n cases can rule out: a rare change of the whole scale that none of them shows.
+def _within(around: Spread, low: float, high: float, step: float, scale: float | None) -> float:
+    """Of a score the farther end of the score interval, and not less than what n cases can rule out beyond their mean.
 
-    A change of a share s of all cases stays unseen with probability (1 − s)^n, which is 2.5 % at s = 3.7 / n.
+    That is a rare change of the whole scale that none of them shows: a change of a share s of all cases stays unseen
+    with probability (1 − s)^n, which is 2.5 % at s = 3.7 / n.
     """
     if scale is None:
         return max(-low, high)
-    widest = around.interval(scale)
-    return max(-widest[0], widest[1], _UNSEEN * scale / around.clusters)
+    lowest, highest = around.score_interval(step)
+    return max(-lowest, highest, abs(around.mean) + _UNSEEN * scale / around.clusters)

@@ -165,3 +165,33 @@ def test_wilson(n: int) -> None:
     for hits in (0, n // 3, n):
         low, high = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
         assert wilson(hits, n) == pytest.approx((low, high), abs=CLOSE)
+
+
+@pytest.mark.parametrize(("fell", "n"), [(1, 60), (3, 400), (11, 1_000)])
+def test_the_score_interval_of_falls_by_one_is_wilsons(fell: int, n: int) -> None:
+    low, high = spread([(-1.0, 1)] * fell + [(0.0, 1)] * (n - fell)).score_interval()
+    least, most = wilson(fell, n)
+    assert low == pytest.approx(-most, abs=CLOSE)
+    assert high >= -least, "a mean above 0 takes cases that rise as well"
+
+
+def test_the_score_interval_is_the_same_mirrored() -> None:
+    values = differences(80)
+    low, high = spread([(value, 1) for value in values]).score_interval()
+    assert spread([(-value, 1) for value in values]).score_interval() == pytest.approx((-high, -low), abs=CLOSE)
+    assert low < sum(values) / 80 < high
+    assert spread([(0.5, 1)]).score_interval() == (-inf, inf)
+
+
+@pytest.mark.parametrize(("n", "most"), [(200, 0), (300, 1), (400, 2), (1_000, 11)])
+def test_few_collapses_rule_out_no_more_than_their_number_does(n: int, most: int) -> None:
+    """At a true fall of .02 by collapses of 1, equivalent is wrong: so many or fewer are seen in 2.5 % at most."""
+    stats: Any = pytest.importorskip("scipy.stats")
+    assert stats.binom.cdf(most, n, 0.02) <= 0.025
+    seen = [examined(*[-1.0] * fell, *[0.0] * (n - fell)).within <= 0.02 for fell in range(most + 3)]
+    assert seen == [fell <= most for fell in range(most + 3)]
+
+
+def test_a_small_fall_adds_to_what_cannot_be_ruled_out() -> None:
+    found = examined(*[-0.01, -0.011] * 150)
+    assert found.within == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)
