@@ -184,7 +184,7 @@ def test_a_pass_rate_missed_within_its_own_noise_says_so(project: Project, confi
     project.write("scores.json", told(threshold=True, accurate=[1.0] * 44 + [0.0] * 6))
     ran = picture(project.scoregate("run"))
     assert ran.exit_code == code
-    assert "44 of 50 cases (88.0%), ±9.0% at 50 cases" in " ".join(ran.output.split())
+    assert "44 of 50 cases (88.0%), ±9.1% at 50 cases" in " ".join(ran.output.split())
 
 
 def test_a_base_of_several_runs_of_one_commit_is_pooled_and_raises_no_alarm(project: Project) -> None:
