@@ -9,6 +9,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import calibration_auto
 import calibration_cells
@@ -33,7 +34,7 @@ TOPICS: Mapping[str, Report] = {
     "lost": calibration_lost.report,
     "limits": calibration_limits.report,
 }
-QUICK = 0.05
+QUICK = 0.08
 INTRODUCTION = """\
 Simulated pull requests, judged by the product's own comparison and gate. ± is one Monte Carlo standard error. A target
 forgives two of them, or more in each cell where it has many cells, so that chance misses every target as seldom."""
@@ -54,7 +55,7 @@ def main() -> int:
     for name in arguments.topics or TOPICS:
         print(f"\n## {name}")
         started, busy = time.monotonic(), time.process_time()
-        targets += TOPICS[name](effort)
+        targets += (replace(target, target=f"{name}: {target.target}") for target in TOPICS[name](effort))
         print(f"\n{time.process_time() - busy:.0f} s of CPU, {time.monotonic() - started:.0f} s.", flush=True)
     print_targets(targets)
     return int(arguments.check and not all(target.met for target in targets))

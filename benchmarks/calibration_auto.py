@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 from calibration_repeats import holds
 from calibration_runs import CALLED, CRITERIA, run_of, survey
-from calibration_scores import FIXED, MIXED, Array, Kind, pass_fail
+from calibration_scores import FIXED, FIXED_STAYS, MIXED, Array, Kind, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
@@ -108,9 +109,14 @@ def _uniform(effort: Effort) -> None:
         ["scores", "n", "true change", "one trial", "auto", "uniform", "trials a case"],
         text,
     )
-    for kind in (MIXED, pass_fail(0.9), FIXED):
-        for n, drop in ((100, 0.0), (100, 0.1), (200, 0.05)):
-            cell = measure(kind, n, drop, count=effort.of(600, 40), uniform=True)
+    for kind, drops in (
+        (MIXED, (0.0, 0.05, 0.1)),
+        (pass_fail(0.9), (0.0, 0.05, 0.1)),
+        (FIXED, (0.0, 0.03, 0.05)),
+        (FIXED_STAYS, (0.03, 0.05)),
+    ):
+        for n, drop in product((100, 200), drops):
+            cell = measure(kind, n, drop, count=effort.of(400, 30), uniform=True)
             trials = f"{1 + cell.extra.value:.2f}"
             print_row(kind.name, n, -drop or 0, cell.once, cell.auto, cell.uniform, trials)
 

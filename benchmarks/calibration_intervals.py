@@ -64,7 +64,7 @@ def report(effort: Effort) -> Iterator[Target]:
     held |= {name: rate for name, rate in collapse.items() if name.endswith(("100", "200"))}
     discrete |= {name: rate for name, rate in collapse.items() if name.endswith("= 20")}
     yield hold("n ≥ 50: the interval holds the true difference", held, *COVERAGE)
-    target = f"n = 20, or fewer than {_FEW_CHANGES} differing pairs: at least as often (more is inherent)"
+    target = f"n = 20, or fewer than {_FEW_CHANGES} differing pairs (more is inherent)"
     yield hold(target, discrete, COVERAGE[0])
     equivalent = list(_equivalents(effort))
     target = f"a true −{MARGIN}, the margin: called *equivalent*"

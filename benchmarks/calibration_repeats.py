@@ -109,7 +109,7 @@ def measure(kind: Kind, sides: Sides, n: int, *, drop: float, effort: Effort) ->
     draw = partial(_draw, kind=kind, sides=sides, n=n, drop=drop)
     ask = partial(_ask, pooled=sides.pooled)
     if drop:
-        found = survey(name, lambda source: ask(draw(source)), effort.of(400, 30))
+        found = survey(name, lambda source: ask(draw(source)), effort.of(400, 40))
     else:
         found = screened(name, draw, _screen, ask, drawn=effort.of(4_000, 250), asked=effort.of(160, 16))
     return Cell(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,8 @@ class Kind:
     """A kind of score. `quality` draws what the cases' scores average to; `trial` makes one score of each, by luck.
 
     Luck is uniform in [0, 1]. `mean` is what scores average to over all cases of the base. A worsened pull request has
-    every quality lowered by the same share; `drop` is the share that tables of this kind show.
+    every quality lowered by the same share; `drop` is the share that tables of this kind show. Where `varying` is set,
+    that share of the cases has a quality below 1, and only those get worse.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Kind:
     trial: Callable[[Generator, Array, Array], Array]
     mean: float
     drop: float = 0.1
+    varying: float | None = None
 
     @property
     def effect(self) -> float:
@@ -36,6 +38,8 @@ class Kind:
 
     def lowered(self, quality: Array, drop: float) -> Array:
         """Return qualities whose mean is lower by `drop`."""
+        if self.varying is not None:
+            return np.where(quality < 1, quality - drop / self.varying, quality)
         return quality * (1 - drop / self.mean)
 
     def trials(self, source: Generator, quality: Array, repeats: int) -> Array:
@@ -66,8 +70,8 @@ def _two_sorts(source: Generator, shape: tuple[int, ...]) -> Array:
 
 
 def _mostly_fixed(source: Generator, shape: tuple[int, ...]) -> Array:
-    """Return qualities of cases of which nine in ten always pass; the others pass every other time."""
-    return np.where(source.random(shape) < 0.9, 1.0, 0.5)
+    """Return qualities of cases of which nine in ten always pass; the others at a rate of 0.6."""
+    return np.where(source.random(shape) < 0.9, 1.0, 0.6)
 
 
 def _mostly_good(source: Generator, shape: tuple[int, ...]) -> Array:
@@ -125,7 +129,8 @@ def ceiling(mean: float) -> Kind:
 
 
 MIXED = Kind("binary, mixed", _two_sorts, _pass_or_fail, 0.72, drop=0.15)
-FIXED = Kind("binary, 90 % fixed", _mostly_fixed, _pass_or_fail, 0.95)
+FIXED = Kind("binary, 90 % always pass", _mostly_fixed, _pass_or_fail, 0.96)
+FIXED_STAYS = replace(FIXED, name="binary, 90 % always pass, the others get worse", varying=0.1)
 RUBRIC = Kind("rubric", _mostly_good, _rubric, 0.75, drop=0.08)
 NORMAL = Kind("normal", _normal_qualities, _normal_scores, 0.6)
 SKEWED = Kind("skewed", _mostly_good, _with_zeros, 0.75 * (1 - _ZEROS), drop=0.08)

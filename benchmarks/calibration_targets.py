@@ -64,7 +64,7 @@ class Target:
 
 
 def hold(what: str, cells: Mapping[str, Rate], low: float = 0.0, high: float = 1.0) -> Target:
-    """Hold the rates of one or more cells against a range.
+    """Hold the rates of one or more cells against a range, which is added to what is said.
 
     Two standard errors are forgiven. Where a target has many cells, more are forgiven in each, so that chance misses
     the target as seldom as one with a single cell.
@@ -73,7 +73,17 @@ def hold(what: str, cells: Mapping[str, Rate], low: float = 0.0, high: float = 1
     missed = {name: rate for name, rate in cells.items() if not rate.is_within(low, high, slack)}
     values = [rate.value for rate in cells.values()]
     found = f"{min(values):.3f} to {max(values):.3f} ({len(cells)} cells)" if len(cells) > 1 else str(_only(cells))
-    return Target(what, found + "".join(f"; {name}: {rate}" for name, rate in missed.items()), not missed)
+    return Target(
+        f"{what}: {_range(low, high)}",
+        found + "".join(f"; {name}: {rate}" for name, rate in missed.items()),
+        not missed,
+    )
+
+
+def _range(low: float, high: float) -> str:
+    if low == 0:
+        return f"at most {high:g}"
+    return f"at least {low:g}" if high == 1 else f"{low:g} to {high:g}"
 
 
 def _only(cells: Mapping[str, Rate]) -> Rate:
