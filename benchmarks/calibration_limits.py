@@ -22,7 +22,7 @@ from scoregate.core.rules import Conclusion
 
 SIZES = (20, 50, 200)
 NOISE, LEVELS = 0.6, 0.5
-RED_MOST, SLOW_LEAST = 0.025, 0.9
+RED_MOST, SLOW_LEAST = 0.025, 0.75
 RED_MOST_OF_PASS_RATE = 0.03
 COVERAGE = (0.93, 0.975)
 LIMITS = {
