@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from math import isfinite
 
 from scoregate.core.columns import Columns
@@ -24,7 +25,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LostScores:
-    """What became of the cases that have a score on one side only.
+    """The cases that have a score on one side only.
 
     Args:
         reasons: how many cases lost theirs, by reason; `none` is the evaluator's own None (or nothing at all).
@@ -79,7 +80,7 @@ def _tested(
     found: LostScores, new: Sequence[Columns], olds: Sequence[Columns], evaluator: str, same: set[str]
 ) -> LostScores:
     """The same test as for scores, of the share of each case's trials that have one."""
-    here, there = (Side.of(lambda runs=runs: _scored(runs, evaluator, same)) for runs in (new, olds))  # type: ignore[misc]
+    here, there = (Side.of(partial(_scored, runs, evaluator, same)) for runs in (new, olds))
     pairs = pair(here, there, new[0])
     p_lower, _ = one_sided(pairs)
     had = sum(there.means[case] for case in there.means if case in here.means)
