@@ -47,12 +47,16 @@ def report(effort: Effort) -> Iterator[Target]:
 
 @dataclass(frozen=True)
 class _Scenario:
-    """What a pull request does to the amounts, by what factor their expected total grows, and how cases differ."""
+    """What a pull request does to the amounts.
+
+    `factor`: by what their expected total grows; `levels`: σ between cases; `repeats`: its trials, the base having one.
+    """
 
     name: str
     change: Change
     factor: float = 1.0
     levels: float = LEVELS
+    repeats: int = 1
 
 
 def _times(_source: Generator, amounts: Array, *, factor: float) -> Array:
@@ -64,6 +68,7 @@ def _some(source: Generator, amounts: Array, *, share: float, factor: float) -> 
 
 
 SAME = _Scenario("no change", partial(_times, factor=1.0))
+SAME_REPEATED = replace(SAME, name="no change, PR × 5, base × 1", repeats=5)
 HALF_MORE = _Scenario("every case × 1.5", partial(_times, factor=1.5), 1.5)
 THIRD_MORE = _Scenario("every case × 1.3", partial(_times, factor=1.3), 1.3)
 RUNAWAY = _Scenario("3 % of calls × 20", partial(_some, share=0.03, factor=20), 1 + 0.03 * 19)
@@ -76,11 +81,11 @@ def _ratios(effort: Effort) -> Iterator[Target]:
     print_table("Limits on ratios: shares red", ["limit", "change", *(f"n = {n}" for n in SIZES)], text)
     noise, slow = dict[str, Rate](), dict[str, Rate]()
     for limit in LIMITS:
-        for scenario in (SAME, HALF_MORE, RUNAWAY, SLOW, SLOW_OF_ALIKE):
+        for scenario in (SAME, SAME_REPEATED, HALF_MORE, RUNAWAY, SLOW, SLOW_OF_ALIKE):
             found = {n: measure_ratio(limit, scenario, n, effort) for n in SIZES}
             print_row(f"`{limit}`", scenario.name, *found.values())
-            if scenario is SAME:
-                noise |= {f"{limit}, n = {n}": rate for n, rate in found.items()}
+            if scenario in (SAME, SAME_REPEATED):
+                noise |= {f"{limit}, {scenario.name}, n = {n}": rate for n, rate in found.items()}
             if scenario is SLOW_OF_ALIKE and limit == "max_p95_ratio":
                 slow["n = 200"] = found[200]
     print(_EXPLANATION)
@@ -92,7 +97,7 @@ def _ratios(effort: Effort) -> Iterator[Target]:
 
 def measure_ratio(limit: str, scenario: _Scenario, n: int, effort: Effort) -> Rate:
     """Draw pull requests and ask the gate."""
-    count = effort.of(1_500 if scenario is SAME else 300, 60)
+    count = effort.of(1_500 if scenario in (SAME, SAME_REPEATED) else 300, 60)
     ask = partial(_is_red, limit=limit, scenario=scenario, n=n)
     return survey(f"{limit}, {scenario.name}, n = {n}", ask, count).rate(bool)
 
@@ -107,7 +112,7 @@ def _is_red(source: Generator, *, limit: str, scenario: _Scenario, n: int) -> bo
 
 def _amounts(source: Generator, n: int, scenario: _Scenario) -> tuple[Array, Array]:
     level = source.normal(6, scenario.levels, (n, 1))
-    old, new = (np.exp(level + NOISE * source.standard_normal((n, 1))) for _ in range(2))
+    old, new = (np.exp(level + NOISE * source.standard_normal((n, repeats))) for repeats in (1, scenario.repeats))
     return old, scenario.change(source, new)
 
 
