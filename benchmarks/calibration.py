@@ -15,6 +15,7 @@ import calibration_auto
 import calibration_cells
 import calibration_family
 import calibration_intervals
+import calibration_kappa
 import calibration_limits
 import calibration_lost
 import calibration_power
@@ -23,7 +24,6 @@ from calibration_targets import Effort, Target, print_targets
 
 Report = Callable[[Effort], Iterator[Target]]
 
-# The agreement of a judge with people (`calibration_kappa.py`) is a topic too.
 TOPICS: Mapping[str, Report] = {
     "cells": calibration_cells.report,
     "family": calibration_family.report,
@@ -33,6 +33,7 @@ TOPICS: Mapping[str, Report] = {
     "power": calibration_power.report,
     "lost": calibration_lost.report,
     "limits": calibration_limits.report,
+    "kappa": calibration_kappa.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

@@ -1,16 +1,14 @@
-"""How often the interval of Cohen's kappa holds the true kappa: `calibration_kappa.py [--quick] [--check]`."""
+"""How often the interval of Cohen's kappa holds the true kappa."""
 
-import argparse
-import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from statistics import fmean
 
 import numpy as np
-from calibration_cells import Rate
 from calibration_scores import Array
+from calibration_targets import Effort, Rate, Target, print_row, print_table
 from numpy.random import default_rng
 
 from scoregate.core.agreement import Kappa, kappa
@@ -20,16 +18,15 @@ CHOICES = (2, 3, 5)
 PASSING = (0.5, 0.7, 0.9, 0.95)
 KAPPAS = (0.0, 0.3, 0.6, 0.8, 0.95)
 SKEWS = (0.0, 0.08)
-FULL, QUICK = 4_000, 400
+TABLES, FEWEST_TABLES = 4_000, 400
+_SLACK = 3.0
 COVERAGE, SHARE_OF_CELLS = 0.92, 0.95
 COVERAGE_EVERYWHERE = 0.90
 
 _SEED = 20_261_122
 INTRODUCTION = """\
-Reviews of a judge with 2, 3 or 5 choices; people give the best choice to a share of outputs (`pass`). The judge and
-people agree with the kappa that is given. With a `skew` the judge gives the best choice less often than people by that
-much (at a share of .5, more often). `coverage` is how often the interval holds the true kappa, where kappa is defined,
-± one Monte Carlo standard error; `width` is its mean width, `narrowest` the least."""
+Reviews of a judge with 2, 3 or 5 choices; people give the best choice to .5 to .95 of the outputs, the judge as often
+or 8 points off. Coverage is how often the interval holds the true kappa, where kappa is defined."""
 
 
 @dataclass(frozen=True)
@@ -45,28 +42,22 @@ class Cell:
     width: float
     narrowest: float
 
-    def __str__(self) -> str:
-        """Return it as a line of the table."""
-        condition = f"{self.n} | {self.choices} | {self.passing} | {self.kappa:.2f} | {self.skew}"
-        return f"| {condition} | {self.coverage} | {self.width:.3f} | {self.narrowest:.3f} |"
-
     @property
     def name(self) -> str:
         """The condition in words."""
         return f"n = {self.n}, {self.choices} choices, pass {self.passing}, kappa {self.kappa:.2f}, skew {self.skew}"
 
 
-@dataclass(frozen=True)
-class Target:
-    """A target and whether it is met; `found` in words."""
-
-    target: str
-    found: str
-    met: bool
-
-    def __str__(self) -> str:
-        """Return the target as a line of the table."""
-        return f"| {self.target} | {self.found} | {'ok' if self.met else 'MISSED'} |"
+def report(effort: Effort) -> Iterator[Target]:
+    """Print coverage by size and kappa; yield the targets."""
+    cells = measure(effort.of(TABLES, FEWEST_TABLES))
+    print_table("Kappa's interval", ["n", "true kappa", "lowest coverage", "mean", "mean width"], INTRODUCTION)
+    for n, true in product(SIZES, KAPPAS):
+        found = [cell for cell in cells if (cell.n, cell.kappa) == (n, true)]
+        rates = [cell.coverage.value for cell in found]
+        width = fmean(cell.width for cell in found)
+        print_row(n, true, f"{min(rates):.3f}", f"{fmean(rates):.3f}", f"{width:.3f}")
+    yield from targets(cells, slack=_SLACK if effort.share < 1 else 0.0)
 
 
 def measure(tables: int, sizes: Sequence[int] = SIZES) -> list[Cell]:
@@ -76,7 +67,7 @@ def measure(tables: int, sizes: Sequence[int] = SIZES) -> list[Cell]:
 
 
 def targets(cells: Sequence[Cell], *, slack: float = 0.0) -> list[Target]:
-    """Hold the cells against what is demanded; `slack`: so many standard errors off are taken for chance."""
+    """Compare the cells with the targets; `slack`: so many standard errors off are taken for chance."""
     least = min(cells, key=lambda cell: cell.coverage.value)
     good = sum(_reaches(cell, COVERAGE, slack) for cell in cells)
     low = [cell for cell in cells if not _reaches(cell, COVERAGE_EVERYWHERE, slack)]
@@ -116,7 +107,7 @@ def _cell(n: int, choices: int, passing: float, true: float, skew: float, *, tab
         passing,
         true,
         skew,
-        Rate(covered, (covered * (1 - covered) / total) ** 0.5),
+        Rate(covered, (covered * (1 - covered) / total) ** 0.5, total),
         sum((high - low) * count for low, high, count in known) / total,
         min(high - low for low, high, _ in known),
     )
@@ -151,24 +142,3 @@ def _margin(choices: int, passing: float) -> Array:
 
 def _kappa_of(shares: Array, *, chance: float) -> float:
     return float((np.trace(shares) - chance) / (1 - chance))
-
-
-def main() -> int:
-    """Print the table and the targets; return 1 where one is missed and `--check` was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer tables; three standard errors off are forgiven")
-    parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
-    arguments = parser.parse_args()
-    tables, started = QUICK if arguments.quick else FULL, time.monotonic()
-    print(INTRODUCTION)
-    print("\n| n | choices | pass | kappa | skew | coverage | width | narrowest |\n|" + "--:|" * 8)
-    cells = measure(tables)
-    print(*cells, sep="\n")
-    held = targets(cells, slack=3.0 if arguments.quick else 0.0)
-    print("\n### Targets\n\n| target | found | |\n|---|---|---|", *held, sep="\n")
-    print(f"\n{tables:,} tables a condition; {time.monotonic() - started:.0f} s.")
-    return int(arguments.check and not all(target.met for target in held))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

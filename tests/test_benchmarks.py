@@ -11,7 +11,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
-@pytest.mark.parametrize("script", ["calibration.py", "calibration_kappa.py", "compare_speed.py"])
+@pytest.mark.parametrize("script", ["calibration.py", "compare_speed.py"])
 def test_it_starts(script: str) -> None:
     done = subprocess.run(
         [sys.executable, str(BENCHMARKS / script), "--help"], capture_output=True, text=True, check=False
