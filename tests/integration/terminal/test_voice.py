@@ -45,7 +45,7 @@ def test_a_red_run_quietly_tells_what_failed_and_why(project: Project) -> None:
     assert "✗ bad 0  demo" in out(ran)
     assert "is-equals  0  needs ≥ 1  expected_output: something else; actual_output: bad 0" in text
     assert "! demo: RuntimeError: no answer" in out(ran)
-    assert "✗ pass rate of demo" in text
+    assert "✗ Pass rate of demo" in text
     assert out(ran)[-1].startswith("✗ scoregate: ")
     assert "Reports" not in text
 
