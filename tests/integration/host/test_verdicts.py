@@ -165,7 +165,7 @@ def test_an_evaluator_that_scores_nothing_is_never_green_without_a_base_either(p
     project.write("scores.json", told(accurate=[1.0] * 20, silent=[None] * 20))
     ran = project.scoregate("run")
     assert ran.exit_code == 3
-    assert "Scores are missing of support-bot · silent: no score of any case" in " ".join(ran.output.split())
+    assert "Scores are missing in support-bot · silent: no score of any case" in " ".join(ran.output.split())
 
 
 def test_a_limit_missed_within_noise_is_no_plain_check_mark(project: Project) -> None:

@@ -94,7 +94,7 @@ def _error(error: ErrorView, *, whole: bool) -> Iterator[RenderableType]:
 
 def _gate(finding: Finding) -> Text:
     text = Text().append(shown(finding.title), "bold")
-    where = f" of {place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
+    where = f" {finding.preposition} {place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
     limit = f", required: {shown(finding.limit)}" if finding.has_limit else ""
     text.append(f"{where}: {shown(finding.value)}{limit}")
     if finding.origin not in ("", "default", "always"):

@@ -35,7 +35,7 @@ _TITLES = {
     "p95 latency": ("p95 latency", "p95 latency"),
     "p95 latency ratio": ("p95 latency ratio", "p95 latency ratio"),
     "judge agreement": ("Judge not calibrated", "Judge agreement"),
-    "assert_test": ("assert_test failed", "assert_test"),
+    "assert_test": ("assert_test", "assert_test"),
 }
 
 
@@ -60,10 +60,21 @@ class Finding:
     @property
     def title(self) -> str:
         """The rule in plain words: `No suite ran`, `Pass rate`."""
-        wrong, held = _TITLES.get(self.rule, (self.rule[:1].upper() + self.rule[1:],) * 2)
+        wrong, held = _titles(self.rule)
         return held if self.conclusion is Conclusion.PASSED else wrong
+
+    @property
+    def preposition(self) -> str:
+        """What joins title and suite: `Pass rate of demo`, `Too many errors in demo`."""
+        wrong, held = _titles(self.rule)
+        return "of" if self.conclusion is Conclusion.PASSED or wrong == held else "in"
 
     @property
     def has_limit(self) -> bool:
         """Whether there is a limit to name; what always holds says all in its title."""
         return self.origin != "always"
+
+
+def _titles(rule: str) -> tuple[str, str]:
+    name = rule[:1].upper() + rule[1:]
+    return _TITLES.get(rule, (name, name))
