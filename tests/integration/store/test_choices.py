@@ -23,7 +23,8 @@ lines = "".join(json.dumps(event) + chr(10) for event in events)
 def ran(project: Project, *evaluators: object) -> None:
     (project.root / "tell.py").write_text(TELL.format(evaluators=list(evaluators)))
     done = project.scoregate("exec", "--baseline", "none", "--", sys.executable, "tell.py")
-    assert done.returncode == 0, done.stderr
+    # an evaluator that is declared and scores nothing leaves a run unmeasurable, and its record complete
+    assert done.returncode in (0, 3), done.stderr
 
 
 def add(project: Project, original: str, score: str) -> tuple[int, str]:
