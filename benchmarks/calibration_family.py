@@ -84,7 +84,7 @@ def measure(count: int, n: int, correlation: float, *, better: bool, effort: Eff
     """Draw pull requests that make no row worse and ask the comparison and the gate about them."""
     name = f"{count} evaluators, n = {n}, correlation {correlation}{', half better' if better else ''}"
     draw = partial(_draw, count=count, n=n, correlation=correlation, better=better)
-    drawn, asked = effort.of(4_000, 300), effort.of(240 if count < 40 else 120, 24)
+    drawn, asked = effort.of(6_000, 300), effort.of(500, 40)
     found = screened(name, draw, partial(_screen, better=better), _ask, drawn=drawn, asked=asked)
     rates = (found.rate(hit) for hit in (lambda a: a.label, lambda a: a.red, lambda a: a.differ))
     return Family(name, *rates)

@@ -53,7 +53,7 @@ LOADS = (
     Load(12, 2_000, 3, seconds=1),
     Load(3, 100_000, 1, seconds=3, megabytes=150),
     Load(12, 2_000, 1, seconds=2, bases=5),
-    Load(12, 200, 1),  # where the test draws signs, which is where it is slowest
+    Load(12, 200, 1),  # where the test inverts the characteristic function
     Load(12, 200, 1, bases=5),  # where it deals trials anew as well
 )
 

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import fsum, lcm
+from math import cos, fsum, lcm, pi, sin
 
 from scoregate.core.distributions import binomial_half_cdf, binomial_half_pmf
 
 ENUMERATED = 14
-DRAWN = 200
-DRAWS = 9_999
-_SEED = 20_260_101
+INVERTED = 200
 _FINEST = 1_000
 _MOST_VALUES = 128
 _WORK = 1_000_000
+_WORK_OF_SERIES = 100_000
+_PERIOD = 1.0625
+_NEGLIGIBLE = 1e-12
 _CLOSE = 1e-9
 
 
 def sign_flip(differences: Sequence[float]) -> float | None:
     """The mid-p of the sum of `differences` (one a case or cluster) under random signs.
 
-    P(|T*| > |T|) + ½ P(|T*| = |T|): exact where the values lie on a lattice or are few; by 9,999 draws with a fixed
-    seed up to 200 values; None beyond, where the t test serves. For ±1 this is McNemar's mid-p. A sum that did not
-    move has p = 1. Neither the order of the values matters nor which side is the base, and less than 1e-9 is
-    rounding, not a difference.
+    P(|T*| > |T|) + ½ P(|T*| = |T|): exact where the values lie on a lattice or are few; by inversion of the
+    characteristic function up to 200 values; None beyond, where the t test serves. For ±1 this is McNemar's mid-p. A
+    sum that did not move has p = 1. Neither the order of the values matters nor which side is the base, and less than
+    1e-9 is rounding, not a difference.
 
-    Source: Fagerland, Lydersen, Laake (2013), BMC Medical Research Methodology 13:91, extended to values.
+    Source: Fagerland, Lydersen, Laake (2013), BMC Medical Research Methodology 13:91, extended to values; inversion:
+    Feller (1971), An Introduction to Probability Theory and Its Applications, volume 2, chapter XIX.
     """
     values = [value for value in differences if abs(value) > _CLOSE]
     if abs(fsum(values)) <= _CLOSE:
@@ -38,7 +39,7 @@ def sign_flip(differences: Sequence[float]) -> float | None:
         return p
     if len(values) <= ENUMERATED:
         return _enumerated(values)
-    return _drawn(values) if len(values) <= DRAWN else None
+    return _inverted(values) if len(values) <= INVERTED else None
 
 
 def smallest_p(differences: Iterable[float]) -> float:
@@ -108,16 +109,31 @@ def _enumerated(values: Sequence[float]) -> float:
     return (beyond + equal / 2) / len(sums)
 
 
-def _drawn(values: Sequence[float]) -> float:
-    """Signs come eight at a time: for each byte a table of the sums that its bits can give."""
-    sizes = sorted(map(abs, values))
-    tables = [_sums(sizes[at : at + 8]) for at in range(0, len(sizes), 8)]
-    tables[-1] *= 256 // len(tables[-1])
-    source = random.Random(_SEED)
-    parts = [map(table.__getitem__, source.randbytes(DRAWS)) for table in tables]
-    seen = abs(fsum(values)) * (1 - _CLOSE)
-    reached = sum(map(seen.__le__, map(abs, map(sum, zip(*parts, strict=True)))))
-    return (1 + reached) / (DRAWS + 1)
+def _inverted(values: Sequence[float]) -> float:
+    """By the Fourier series of what is asked, |T| > |T seen|, over a period P that is longer than any sum.
+
+    p = 1 − t/P − Σ_k 2·sin(kπt/P) / (kπ) · Π_i cos(kπ·x_i/P), as the product is the characteristic function of the sum.
+    It ends where as many terms as there are values came to nothing. Within 1e-4 of enumeration from 14 values on.
+    """
+    sizes, seen = sorted(map(abs, values), reverse=True), abs(fsum(values))
+    period = _PERIOD * fsum(sizes)
+    p, negligible = 1 - seen / period, 0
+    for k in range(1, _WORK_OF_SERIES // len(sizes)):
+        term = 2 * sin(k * pi * seen / period) / (k * pi) * _characteristic(sizes, k * pi / period)
+        p -= term
+        negligible = negligible + 1 if abs(term) < _NEGLIGIBLE else 0
+        if negligible > len(sizes):
+            break
+    return min(1.0, max(p, 2.0 ** -len(sizes), _NEGLIGIBLE))
+
+
+def _characteristic(sizes: Sequence[float], at: float) -> float:
+    product = 1.0
+    for size in sizes:
+        product *= cos(at * size)
+        if -_NEGLIGIBLE < product < _NEGLIGIBLE:
+            break
+    return product
 
 
 def _sums(values: Sequence[float]) -> list[float]:
