@@ -56,7 +56,7 @@ class Cell:
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print what adaptive repeats do, and hold it against the targets."""
+    """Print what adaptive repeats do, and compare it with the targets."""
     cells = {drop: list[Cell]() for drop in DROPS}
     head = [
         "scores",

@@ -61,7 +61,7 @@ class _Answer:
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print a table for each kind of score and hold it against the targets."""
+    """Print a table for each kind of score and compare it with the targets."""
     cells, gaps = list[Cell](), dict[str, Rate]()
     for kind in (MIXED, RUBRIC, SKEWED):
         groups = [f"{group}: {method}" for group in ("no-op", "worsened") for method in ("ours", *METHODS)]

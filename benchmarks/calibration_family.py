@@ -56,7 +56,7 @@ class Family:
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print families of rows and hold them against the targets."""
+    """Print families of rows and compare them with the targets."""
     print_table("Families of evaluators", ["evaluators", "n", "correlation", "rows", "label", "red", "differ"], TEXT)
     same, half = list[Family](), list[Family]()
     for count in COUNTS:

@@ -44,7 +44,7 @@ class Cell:
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print coverage and false *equivalent*, and hold them against the targets."""
+    """Print coverage and false *equivalent*, and compare them with the targets."""
     print_table("Intervals", ["condition", "n", "true change", "pairs that differ", "interval", "narrowest"])
     held, discrete, narrowest = dict[str, Rate](), dict[str, Rate](), list[float]()
     for kind in (ceiling(0.98), ceiling(0.95), pass_fail(0.98), SKEWED):

@@ -39,7 +39,7 @@ cases are otherwise alike, in .88 where they differ as well (σ = .5). No test o
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print the limits and hold them against the targets."""
+    """Print the limits and compare them with the targets."""
     yield from _ratios(effort)
     yield from _totals(effort)
     yield from _pass_rate(effort)
@@ -130,7 +130,7 @@ def _totals(effort: Effort) -> Iterator[Target]:
 
 
 def measure_total(scenario: _Scenario, n: int, effort: Effort) -> Rate:
-    """Draw pull requests and hold the interval against the true ratio."""
+    """Draw pull requests and compare the interval with the true ratio."""
     ask = partial(_covers, scenario=scenario, n=n)
     return survey(f"total, {scenario.name}, n = {n}", ask, effort.of(4_000, 400)).rate(bool)
 

@@ -33,7 +33,7 @@ class _Drawn:
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print the real power at what the product promises, and hold it against the targets."""
+    """Print the real power at what the product promises, and compare it with the targets."""
     text = 'Power at the change that a no-op comparison says it could detect ("could detect"), for n cases × repeats.'
     print_table("Could detect", ["scores", "repeats", *(f"n = {n:,}" for n in SIZES)], text)
     cells = dict[str, Rate]()

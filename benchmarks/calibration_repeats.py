@@ -59,7 +59,7 @@ class _Drawn:
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print false alarms, power and latency, and hold them against the targets."""
+    """Print false alarms, power and latency, and compare them with the targets."""
     no_ops = list(_false_alarms(effort))
     yield hold("no change: `better` + `worse`", {cell.name: cell.called for cell in no_ops}, 0.0, FALSE_ALARMS_MOST)
     moved = list(_both_directions(effort))

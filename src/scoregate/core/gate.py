@@ -120,7 +120,7 @@ def _suites(comparison: Comparison, policy: Policy, calibrations: Calibrations) 
             comparison,
             comparison.rows_of(suite.label),
             tuple(row for row in comparison.quantities if row.suite == suite.label),
-            criteria=policy.criteria,
+            criteria=policy.criteria_of(suite),
             calibrations=calibrations,
             uncalibrated=_uncalibrated(suite, policy, calibrations),
         )

@@ -46,42 +46,68 @@ class LostScores:
         return self.p is not None and self.p <= alpha / 2 and self.share > limit
 
 
-def lost_scores(new: Sequence[Columns], olds: Sequence[Columns], evaluator: str, here: Side, there: Side) -> LostScores:
+@dataclass(frozen=True, slots=True)
+class CaseSets:
+    """Which cases a suite has in the run and in the newest run of its base.
+
+    Args:
+        here: those of the run. there: those of the base.
+        redefined: those of both that have another definition under the same hash.
+        added: how many the run alone has. removed: the base alone.
+    """
+
+    here: frozenset[str]
+    there: frozenset[str]
+    redefined: frozenset[str]
+    added: int
+    removed: int
+
+    @classmethod
+    def of(cls, new: Columns, old: Columns) -> CaseSets:
+        """From the columns of both."""
+        here = dict(zip(new.hashes, new.digests, strict=True))
+        there = dict(zip(old.hashes, old.digests, strict=True))
+        shared = here.keys() & there.keys()
+        changed = (case for case in shared if here[case] and there[case] and here[case] != there[case])
+        added, removed = len(here) - len(shared), len(there) - len(shared)
+        return cls(frozenset(here), frozenset(there), frozenset(changed), added, removed)
+
+
+def lost_scores(
+    new: Columns, olds: Sequence[Columns], evaluator: str, cases: CaseSets, *, here: Side, there: Side
+) -> LostScores:
     """Compare which cases have a score.
 
     Args:
-        new: the run's columns. olds: the base's, the newest first. here: the run's scores. there: the base's.
+        new: the run's columns. olds: the base's, the newest first.
+        cases: which cases both have. here: the run's scores. there: the base's.
     """
     lost = [case for case in there.means if case not in here.means]
-    gained = [case for case in here.means if case not in there.means]
+    gained = sum(1 for case in here.means if case not in there.means and case in cases.there)
     if not lost:
-        return LostScores(gained=len(set(gained) & set(olds[0].hashes)) if gained else 0)
-    known, before = _digests(new[0]), _digests(olds[0])
-    waiting = {columns.hashes[row] for columns in new for row in columns.deferred.get(evaluator, ())}
+        return LostScores(gained=gained)
+    waiting = {new.hashes[row] for row in new.deferred.get(evaluator, ())}
     counts: dict[str, int] = {}
     for case in lost:
-        if case not in known:
+        if case not in cases.here:
             reason = Reason.REMOVED
-        elif _is_redefined(known[case], before.get(case, "")):
+        elif case in cases.redefined:
             reason = Reason.REDEFINED
         elif case in here.errored:
             reason = Reason.ERROR
         else:
             reason = Reason.WAITING if case in waiting else Reason.NONE
         counts[reason.value] = counts.get(reason.value, 0) + 1
-    gained = [case for case in gained if case in before]
-    if Reason.NONE not in counts:
-        return LostScores(counts, len(gained))
-    same = {case for case, digest in known.items() if not _is_redefined(digest, before.get(case, ""))}
-    return _tested(LostScores(counts, len(gained)), new, olds, evaluator, same)
+    found = LostScores(counts, gained)
+    return _tested(found, new, olds, evaluator, cases.here - cases.redefined) if Reason.NONE in counts else found
 
 
 def _tested(
-    found: LostScores, new: Sequence[Columns], olds: Sequence[Columns], evaluator: str, same: set[str]
+    found: LostScores, new: Columns, olds: Sequence[Columns], evaluator: str, same: frozenset[str]
 ) -> LostScores:
     """The same test as for scores, of the share of each case's trials that have one."""
-    here, there = (Side.of(partial(_scored, runs, evaluator, same)) for runs in (new, olds))
-    pairs = pair(here, there, new[0])
+    here, there = (Side.of(partial(_scored, runs, evaluator, same)) for runs in ([new], olds))
+    pairs = pair(here, there, new)
     p_lower, _ = one_sided(pairs)
     had = sum(there.means[case] for case in there.means if case in here.means)
     has = sum(here.means[case] for case in here.means if case in there.means)
@@ -89,18 +115,10 @@ def _tested(
     return LostScores(found.reasons, found.gained, of, (had - has) / had if had else 0.0, p_lower)
 
 
-def _scored(runs: Sequence[Columns], evaluator: str, same: set[str]) -> Iterator[tuple[str, float]]:
+def _scored(runs: Sequence[Columns], evaluator: str, same: frozenset[str]) -> Iterator[tuple[str, float]]:
     """1 for each trial with a score, 0 for each without; errors and what waits for people are neither."""
     for columns in runs:
         passed_over = errored_rows(columns, evaluator) | set(columns.deferred.get(evaluator, ()))
         for row, case in enumerate(columns.hashes):
             if case in same and row not in passed_over:
                 yield case, float(isfinite(columns.score(evaluator, row)))
-
-
-def _digests(columns: Columns) -> dict[str, str]:
-    return dict(zip(columns.hashes, columns.digests, strict=True))
-
-
-def _is_redefined(new: str, old: str) -> bool:
-    return bool(new and old and new != old)

@@ -26,7 +26,6 @@ class Pairs:
         clusters: sum and size for each cluster, a case alone being one of size 1.
         rose: how many differences are above 0. fell: below.
         dropped: cases with an error on one side, so that there is no pair.
-        clustered: whether cases belong to clusters.
         mean: the run's mean over the pairs, each case once. base: the base's.
         step: the difference that one more trial with another value would make, where most cases have one value only.
         trials: the values of each pair, only where a case has more of them on one side than on the other.
@@ -37,7 +36,6 @@ class Pairs:
     rose: int = 0
     fell: int = 0
     dropped: int = 0
-    clustered: bool = False
     mean: float | None = None
     base: float | None = None
     step: float = 0.0
@@ -143,7 +141,6 @@ def pair(here: Side, there: Side, new: Columns) -> Pairs:
         rose=sum(1 for d in found if d > 0),
         fell=sum(1 for d in found if d < 0),
         dropped=dropped,
-        clustered=bool(new.clusters),
         mean=sum(ours) / n if n else None,
         base=sum(theirs) / n if n else None,
         step=_step(dealt),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from scoregate.core.columns import Columns
 from scoregate.core.criteria import Criteria
 from scoregate.core.fingerprints import what_changed
-from scoregate.core.lost_scores import Reason, lost_scores
+from scoregate.core.lost_scores import CaseSets, Reason, lost_scores
 from scoregate.core.pairs import Pairs, Values, amount_side, logarithms, pair, pair_scores, score_side
 from scoregate.core.ratios import ratio_of_totals, shared_means
 from scoregate.core.record import SuiteResult
@@ -50,7 +49,7 @@ def score_rows(
         extras: trials of some cases that were added on both sides, chosen by what the first ones showed.
     """
     old = olds[0]
-    cases = _cases(suite.columns, old.columns)
+    cases = CaseSets.of(suite.columns, old.columns)
     for name in suite.evaluators:
         row = _score_row(suite, olds, name, criteria=criteria, cases=cases, extras=extras)
         labels, before = (each.columns.labels.get(name, {}) for each in (suite, old))
@@ -66,7 +65,7 @@ def _score_row(
     name: str,
     *,
     criteria: Criteria,
-    cases: _Cases,
+    cases: CaseSets,
     extras: Extras | None,
 ) -> Row:
     info, known = suite.evaluators[name], olds[0].evaluators.get(name)
@@ -74,7 +73,7 @@ def _score_row(
     pairs = pair(here, there, suite.columns)
     mean, base = (pairs.mean, pairs.base) if pairs.n else (suite.mean(name), olds[0].mean(name))
     change = "" if known is None else what_changed(info, known)
-    lost = lost_scores([suite.columns], [old.columns for old in olds], name, here, there)
+    lost = lost_scores(suite.columns, [old.columns for old in olds], name, cases, here=here, there=there)
     row = Row(suite.label, name, Label.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
     if not here.means:
         return _without_scores(row, suite, change, known=known is not None)
@@ -87,7 +86,7 @@ def _score_row(
         row,
         added=cases.added,
         removed=cases.removed,
-        changed=cases.changed,
+        changed=len(cases.redefined),
         higher_is_better=info.higher_is_better if direction is None else direction,
         checked=info.fingerprint is not None and known.fingerprint is not None,
     )
@@ -187,19 +186,3 @@ def _estimated(row: Row, pairs: Pairs, scale: float | None, sharper: Pairs | Non
         detectable=found.detectable,
         within=found.within,
     )
-
-
-class _Cases(NamedTuple):
-    """How many cases have no counterpart, or another definition under the same hash."""
-
-    added: int
-    removed: int
-    changed: int
-
-
-def _cases(new: Columns, old: Columns) -> _Cases:
-    here = dict(zip(new.hashes, new.digests, strict=True))
-    there = dict(zip(old.hashes, old.digests, strict=True))
-    shared = here.keys() & there.keys()
-    changed = sum(1 for case in shared if here[case] and there[case] and here[case] != there[case])
-    return _Cases(len(here) - len(shared), len(there) - len(shared), changed)

@@ -37,9 +37,3 @@ class JudgedSuite:
     criteria: Criteria = field(default_factory=Criteria)
     calibrations: Calibrations = field(default_factory=dict)
     uncalibrated: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def most_lost(self) -> float:
-        """The share of scores that may turn to None."""
-        limit = self.limits.max_lost_scores
-        return self.criteria.max_lost if limit is None else limit

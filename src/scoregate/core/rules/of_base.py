@@ -110,7 +110,7 @@ def scores_remain(judged: JudgedSuite) -> Iterator[Finding]:
     """
     for row in judged.rows:
         if row.lost_too_many and _is_needed(row, judged):
-            limit = f"≤ {percent(judged.most_lost)} lost"
+            limit = f"≤ {percent(judged.criteria.max_lost)} lost"
             where = judged.limits.where("max_lost_scores")
             yield Finding("scores remain", Conclusion.UNMEASURABLE, row.reason, limit, where, row.suite, row.evaluator)
         elif _gave_nothing(row, judged):
@@ -133,7 +133,7 @@ def _is_needed(row: Row, judged: JudgedSuite) -> bool:
 def _gave_nothing(row: Row, judged: JudgedSuite) -> bool:
     suite, columns = judged.suite, judged.suite.columns
     info = suite.evaluators.get(row.evaluator)
-    if info is None or info.battles or not suite.complete or not len(columns):
+    if row.label is not Label.UNMEASURABLE or info is None or info.battles or not suite.complete or not len(columns):
         return False
     if suite.mean(row.evaluator) is not None or columns.labels.get(row.evaluator):
         return False
@@ -219,8 +219,8 @@ def _shown_by(tried: Confirmation | None) -> str:
 def _base_trials(case: str, judged: JudgedSuite) -> str:
     """How often the case failed in the base; of one trial that says nothing."""
     base = _base_of(judged)
-    found = [] if base is None else [row for row, known in enumerate(base.columns.hashes) if known == case]
-    statuses = [base.columns.status(row) for row in found] if base is not None else []
+    columns = Columns() if base is None else base.columns
+    statuses = [columns.status(row) for row, known in enumerate(columns.hashes) if known == case]
     if len(statuses) < 2:
         return "how often it failed before is unknown"
     return f"in the base it failed {statuses.count(Status.FAILED)} of {len(statuses)} trials"
