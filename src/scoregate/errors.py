@@ -76,9 +76,17 @@ class GitHubRefused(ScoregateError):
 
 
 class InvalidEvent(ScoregateError):
-    """A line of an event log that is not an event."""
+    """A line of an event log that is not an event.
+
+    Args:
+        message: what is wrong with it. optional: the line says that a reader that doesn't know it may skip it.
+    """
 
     exit_code = 3
+
+    def __init__(self, message: str, *, advice: str = "", optional: bool = False) -> None:
+        super().__init__(message, advice=advice)
+        self.optional = optional
 
 
 class ImportFailed(ScoregateError):

@@ -27,6 +27,7 @@ from scoregate.core.parts import Choice
 from scoregate.core.wire import dump_event, parse_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
+OLDER = LOG.with_name("events-v1-before-boolean.jsonl")
 CHOICES = (Choice(1, "good"), Choice(0.5))
 EVENTS: list[Event] = [
     SuiteStarted(
@@ -92,6 +93,10 @@ EVENTS: list[Event] = [
 
 def test_the_lines_of_version_1_are_read_as_ever() -> None:
     assert [parse_event(line) for line in LOG.read_bytes().splitlines()] == EVENTS
+
+
+def test_the_lines_of_an_older_sdk_are_read_as_ever() -> None:
+    assert [parse_event(line) for line in OLDER.read_bytes().splitlines()] == EVENTS
 
 
 def test_a_fingerprint_from_before_there_were_versions_is_read() -> None:

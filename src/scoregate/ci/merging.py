@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
@@ -31,13 +31,22 @@ def read_legs(paths: Iterable[Path], *, expected: int | None) -> tuple[Leg, ...]
     """The runs in folders. Where a number is expected, one that cannot be read is as good as missing.
 
     Raises:
-        RecordError: one holds no run. UsageError: there are none, two have one name, or they are of several commits.
+        RecordError: one holds no run. UsageError: there are none, two have one name or hold the same run, or they are
+            of several commits.
     """
     legs = tuple(_readable(paths, strictly=expected is None))
     if not legs and expected is None:
         raise UsageError("there are no runs to merge", advice="Name their folders: scoregate merge legs/*")
     if twice := [name for name, number in Counter(leg.name for leg in legs).items() if number > 1]:
         raise UsageError(f"two runs are in folders called {twice[0]}", advice="Give each folder a name of its own.")
+    folders = defaultdict(list)
+    for leg in legs:
+        folders[leg.run.id].append(leg.name)
+    if same := next((names for names in folders.values() if len(names) > 1), None):
+        raise UsageError(
+            f"{' and '.join(same)} hold the same run",
+            advice="Name each run once; a job that did not run must not be replaced by a copy of another.",
+        )
     if len(commits := sorted({leg.run.commit or "none" for leg in legs})) > 1:
         raise UsageError(f"the runs are of several commits: {', '.join(each[:7] for each in commits)}")
     return legs

@@ -52,8 +52,8 @@ class Source:
 
     `path` is relative to the root, with slashes; of a command it is the name, of a test config the file that it is
     kept in. `line` is that of the first suite, from 1. `suite_ids` are those in it, None where they are not known
-    before it runs. `error` says why it cannot run. `argv` and `cwd` (relative to the root) are a command's own; of what
-    is data `argv` is what Python is given.
+    before it runs; `expected` are those that report whenever it runs to its end. `error` says why it cannot run.
+    `argv` and `cwd` (relative to the root) are a command's own; of what is data `argv` is what Python is given.
     `foreign`: its suites may be another SDK's, which reports over HTTP. `imports` are read once it has ended.
     `needs` are variables of the environment that its file refers to, `gates` what that sets for its suite. `apart`: it
     takes nothing of the project's own Python, so that ours runs it.
@@ -63,6 +63,7 @@ class Source:
     kind: Kind
     line: int = 1
     suite_ids: tuple[str, ...] | None = None
+    expected: tuple[str, ...] = ()
     why: str = ""
     error: str | None = None
     argv: tuple[str, ...] = ()

@@ -22,9 +22,9 @@ from scoregate.ci.github.subject import Subject
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import Scene
 from scoregate.ci.settings import Settings
-from scoregate.core.fold import labels
 from scoregate.core.history import History
 from scoregate.core.record import Run
+from scoregate.core.suite_labels import labels
 from scoregate.errors import GitHubRefused, RecordError, UsageError
 
 MOST_RUNS = 20

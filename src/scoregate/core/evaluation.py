@@ -40,6 +40,9 @@ def _require(value: object, kind: type | tuple[type, ...], what: str) -> None:
 class Threshold:
     """The range in which a score passes; every bound given must hold."""
 
+    # For events: an unknown bound, such as `ge`, or one that is a text must not be ignored.
+    __pydantic_config__ = {"extra": "forbid", "strict": True}  # noqa: RUF012
+
     lt: float | None = None
     lte: float | None = None
     gt: float | None = None
@@ -78,6 +81,8 @@ class Assertion:
         TypeError: a field is of another type.
     """
 
+    __pydantic_config__ = {"strict": False}  # noqa: RUF012 - whatever event it is a part of
+
     criterion: str
     passed: bool
     required: bool
@@ -102,6 +107,8 @@ class Usage:
     Raises:
         TypeError: a field is of another type. ValueError: the cost is not finite.
     """
+
+    __pydantic_config__ = {"strict": False}  # noqa: RUF012 - whatever event it is a part of
 
     input_tokens: int = 0
     output_tokens: int = 0

@@ -95,13 +95,18 @@ class CaseOutput(_Event):
 
 @_event
 class Scored(_Event):
-    """One evaluation of one case; the fields of `core.evaluation.Evaluation`."""
+    """One evaluation of one case; the fields of `core.evaluation.Evaluation`.
+
+    `score` may be a bool where the evaluator is declared as `boolean`.
+    """
+
+    __pydantic_config__ = {"strict": True}  # noqa: RUF012 - a text is not a score
 
     type: Literal["scored"] = "scored"
     case: str
     repeat: int = 0
     evaluator: str
-    score: float
+    score: float | bool
     threshold: Threshold | None = None
     metadata: Any = None
     assertions: tuple[Assertion, ...] | None = None

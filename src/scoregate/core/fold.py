@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any, TypeAlias
 
 from scoregate.core.case import CaseError, CaseKey, CaseResult
@@ -27,14 +25,19 @@ from scoregate.core.events import (
 )
 from scoregate.core.naming import in_order
 from scoregate.core.record import SuiteResult
+from scoregate.core.suite_labels import label_of, labels
 
 _OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
 _UNFINISHED = ErrorInfo("Unfinished", "the suite ended before this case did")
+_TWICE = ErrorInfo("EvaluatedTwice", "its evaluator reported a result twice for one trial; the first counts")
 
 
 @dataclass(slots=True)
 class SuiteFold:
-    """One suite in the making; `apply` returns a trial when it is finished."""
+    """One suite in the making; `apply` returns a trial when it is finished.
+
+    `repeated` is the first trial of which an event came after its end; `unfinished` counts trials that have no end.
+    """
 
     index: int
     id: str
@@ -45,6 +48,10 @@ class SuiteFold:
     errors: list[ErrorInfo] = field(default_factory=list)
     reviews: list[str] = field(default_factory=list)
     open: dict[CaseKey, CaseResult] = field(default_factory=dict)
+    closed: set[CaseKey] = field(default_factory=set)
+    booleans: set[str] = field(default_factory=set)
+    repeated: CaseKey | None = None
+    unfinished: int = 0
 
     @property
     def label(self) -> str:
@@ -60,6 +67,7 @@ class SuiteFold:
         for key in list(self.open):
             case = self.open.pop(key)
             case.errors.append(CaseError(_UNFINISHED))
+            self.unfinished += 1
             self.columns.add(case)
             yield case
 
@@ -76,7 +84,8 @@ class SuiteFold:
             planned=started.cases if started else None,
             errors=tuple(self.errors),
             reviews=tuple(self.reviews),
-            complete=finished is not None,
+            unfinished=self.unfinished,
+            complete=finished is not None and not self._missing(),
             assertion_failed=finished is not None and finished.assertion_failed,
             duration_s=finished.duration_s if finished else None,
             usage=finished.usage if finished else None,
@@ -84,6 +93,11 @@ class SuiteFold:
             columns=self.columns,
             read=read,
         )
+
+    def _missing(self) -> bool:
+        """Whether fewer trials finished than were planned or started."""
+        planned = self.started.cases if self.started else None
+        return self.unfinished > 0 or len(self.columns) < (planned or 0)
 
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
         declared = self.started.evaluators if self.started else ()
@@ -95,11 +109,23 @@ class SuiteFold:
         assert event.case is not None
         key = CaseKey(event.case, event.repeat)
         if (case := self.open.get(key)) is None:
-            case = self.open[key] = CaseResult(self.index, event.case, event.repeat, event.case)
+            case = CaseResult(self.index, event.case, event.repeat, event.case)
+            if key in self.closed:
+                self._report_repeated(key)
+            else:
+                self.open[key] = case
         return case
+
+    def _report_repeated(self, key: CaseKey) -> None:
+        """Once for all trials: which result of two is the valid one isn't known, and none is overwritten."""
+        if self.repeated is None:
+            self.repeated = key
+            message = f"case {key.hash!r:.100}, repeat {key.repeat}, was reported again after it had finished"
+            self.errors.append(ErrorInfo("RepeatedCase", message, advice="Give each trial its own hash and repeat."))
 
     def _suite_started(self, event: SuiteStarted) -> None:
         self.started = event
+        self.booleans = {info.id for info in event.evaluators if info.boolean}
 
     def _case_started(self, event: CaseStarted) -> None:
         case = self._case(event)
@@ -113,15 +139,23 @@ class SuiteFold:
 
     def _scored(self, event: Scored) -> None:
         case = self._case(event)
+        if event.evaluator in case.evaluations or event.evaluator in case.labels:
+            case.errors.append(CaseError(_TWICE, event.evaluator, event.usage))
+            return
+        score = float(event.score) if event.evaluator in self.booleans else event.score
         try:
             case.evaluations[event.evaluator] = Evaluation(
-                event.score, event.threshold, event.metadata, event.assertions, event.usage
+                score, event.threshold, event.metadata, event.assertions, event.usage
             )
         except (TypeError, ValueError) as error:  # an SDK in another language said it
             case.errors.append(CaseError(ErrorInfo(type(error).__name__, str(error)), event.evaluator))
 
     def _labelled(self, event: Labelled) -> None:
-        self._case(event).labels[event.evaluator] = Naming(event.label, event.metadata, event.usage)
+        case = self._case(event)
+        if event.evaluator in case.evaluations or event.evaluator in case.labels:
+            case.errors.append(CaseError(_TWICE, event.evaluator, event.usage))
+        else:
+            case.labels[event.evaluator] = Naming(event.label, event.metadata, event.usage)
 
     def _errored(self, event: Errored) -> None:
         if event.case is None or event.stage == "suite":
@@ -141,10 +175,12 @@ class SuiteFold:
             if event.contest is not None:
                 case.contests[name] = event.contest
 
-    def _case_finished(self, event: CaseFinished) -> CaseResult:
+    def _case_finished(self, event: CaseFinished) -> CaseResult | None:
         case = self._case(event)
+        if self.open.pop(case.key, None) is None:
+            return None
         case.unscored, case.evaluations = event.unscored, in_order(case.evaluations)
-        del self.open[case.key]
+        self.closed.add(case.key)
         self.columns.add(case)
         return case
 
@@ -187,40 +223,3 @@ class RunFold:
         """The suites, labelled so that no two are called the same."""
         unlabelled = [fold.result("") for fold in self.suites.values()]
         return tuple(replace(suite, label=label) for suite, label in zip(unlabelled, labels(unlabelled), strict=True))
-
-
-def labels(suites: Iterable[SuiteResult]) -> list[str]:
-    """A name for each suite: its id and parameters; where they clash, its file if files differ, and a number."""
-    suites = list(suites)
-    names = [label_of(suite.id, suite.params) for suite in suites]
-    places: defaultdict[str, set[str]] = defaultdict(set)
-    for name, suite in zip(names, suites, strict=True):
-        places[name].add(_place(suite))
-    return _numbered(
-        f"{name} ({_place(suite)})" if len(places[name]) > 1 else name
-        for name, suite in zip(names, suites, strict=True)
-    )
-
-
-def _place(suite: SuiteResult) -> str:
-    return suite.script or (suite.origin.file if suite.origin else "?")
-
-
-def _numbered(given: Iterable[str]) -> list[str]:
-    """The names, those that come again with a number that makes them names of their own."""
-    names = list(given)
-    taken = set(names)
-    seen: set[str] = set()
-    for at, name in enumerate(names):
-        if name in seen:
-            names[at] = next(free for n in count(2) if (free := f"{name} #{n}") not in taken)
-        seen.add(name)
-        taken.add(names[at])
-    return names
-
-
-def label_of(suite: str, params: Mapping[str, Any] | None) -> str:
-    """A suite's id, with its parameters where it has any."""
-    if not params:
-        return suite
-    return f"{suite} [{', '.join(f'{name}={value}' for name, value in params.items())}]"

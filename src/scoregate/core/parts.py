@@ -60,6 +60,7 @@ class EvaluatorInfo:
     """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told.
 
     `choices` are all the scores that it can give; none where it may give any, or more than 100, or such as are none.
+    `boolean`: its scores in events are `true` and `false`, which count as 1 and 0.
     """
 
     id: str
@@ -67,6 +68,7 @@ class EvaluatorInfo:
     higher_is_better: bool = True
     battles: bool = False
     choices: tuple[Choice, ...] = ()
+    boolean: bool = False
 
     def __post_init__(self) -> None:
         sound = len(self.choices) <= MOST_CHOICES and all(0 <= choice.value <= 1 for choice in self.choices)

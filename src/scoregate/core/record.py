@@ -22,7 +22,8 @@ class SuiteResult:
     """One suite of a run.
 
     `label` is unique within the run: the id, with its parameters, qualified by file where two suites share it.
-    `complete` is False when the suite never said that it finished. `script` is what was launched for it.
+    `complete` is False when the suite never said that it finished, or fewer trials did than were planned or started;
+    `unfinished` are those that started only. `script` is what was launched for it.
     `usage` is what models took for it that belongs to no case: threads of the user's own do not know theirs.
     `sdk` is what its suite was written with, None where it did not say.
     `skipped` means that a filter left it out. `variants` are the runs of a grid search, one for each combination.
@@ -45,6 +46,7 @@ class SuiteResult:
     columns: Columns = field(default_factory=Columns)
     read: Callable[[], Iterable[CaseResult]] | None = None
     skipped: bool = False
+    unfinished: int = 0
     variants: tuple[SuiteResult, ...] = ()
 
     @property
@@ -54,18 +56,23 @@ class SuiteResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the suite finished and no case of it failed or errored, and at least one was evaluated."""
+        """Whether the suite finished and no case of it failed or errored, and an evaluator was asked."""
         if self.skipped or self.variants:
             return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
-        return self.complete and not bad and not self.errors and self.evaluations > 0
+        asked = self.evaluations + self.columns.unscored + self.pending
+        return self.complete and not bad and not self.errors and asked > 0
 
     @property
     def evaluations(self) -> int:
-        """Evaluations made: scores, labels, those that wait for a person, those that returned None."""
+        """Evaluations made: scores and labels."""
         made = sum(sum(1 for score in column if not isnan(score)) for column in self.columns.scores.values())
-        labels = sum(sum(counts.values()) for counts in self.columns.labels.values())
-        return made + labels + self.columns.unscored + self.columns.pending + len(self.reviews)
+        return made + sum(sum(counts.values()) for counts in self.columns.labels.values())
+
+    @property
+    def pending(self) -> int:
+        """Evaluations that wait for a person: of cases, and of the suite's outputs."""
+        return self.columns.pending + len(self.reviews)
 
     @property
     def cost(self) -> float | None:
@@ -97,7 +104,10 @@ def _sum(values: Iterable[float]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One thing that was launched, and how it ended. `exit_code` is negative for a signal, None if never started."""
+    """One thing that was launched, and how it ended. `exit_code` is negative for a signal, None if never started.
+
+    `expected` are the ids of the suites that its source starts, as far as they can be read from it.
+    """
 
     name: str
     command: tuple[str, ...] = ()
@@ -105,6 +115,7 @@ class Script:
     timed_out: bool = False
     duration_s: float = 0.0
     error: ErrorInfo | None = None
+    expected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from scoregate.core.parts import SCHEMA_VERSION
+from scoregate.core.parts import SCHEMA_VERSION, EventType
 from scoregate.errors import InvalidEvent
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ MAX_EVENT_BYTES = 8 * 1024 * 1024
 _MANY_BRACKETS = 180
 _LONG = 4_000
 _MARGIN = 8
+_EVALUATIONS = ("scored", "labelled")
 _ATOMS = (str, int, float, type(None))
 
 
@@ -120,6 +122,8 @@ def _adapter() -> TypeAdapter[Event]:
 def parse_event(line: bytes) -> Event:
     """The event in one line of a log.
 
+    A score that is not a number, or has an invalid threshold, is an error of its evaluator in its case.
+
     Raises:
         InvalidEvent: the line is no JSON, no event, too long, or of a newer schema.
     """
@@ -128,13 +132,46 @@ def parse_event(line: bytes) -> Event:
     try:
         event = _adapter().validate_json(line)
     except ValueError as error:
-        raise InvalidEvent(f"not an event: {_reason(error)}") from None
+        return _event_instead(line, _reason(error))
     if event.v > SCHEMA_VERSION:
-        raise InvalidEvent(
-            f"events of schema {event.v} cannot be read, only up to {SCHEMA_VERSION}",
-            advice="Update scoregate on the machine that reports.",
-        )
+        raise _newer(event.v, optional=_is_optional(from_json(line)))
     return event
+
+
+def _event_instead(line: bytes, reason: str) -> Event:
+    """The error that an invalid evaluation of a known case becomes.
+
+    Raises:
+        InvalidEvent: it isn't known which evaluation of which case the line was about.
+    """
+    try:
+        data = from_json(line)
+    except ValueError as error:
+        raise InvalidEvent(f"not an event: {error}") from None
+    if not isinstance(data, dict):
+        raise InvalidEvent("not an event: the line is not a JSON object")
+    version = data.get("v", SCHEMA_VERSION)
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise _newer(version, optional=_is_optional(data))
+    unknown = data.get("type") not in get_args(EventType)
+    if data.get("type") in _EVALUATIONS and {"case", "evaluator"} <= data.keys():
+        about = {name: data[name] for name in ("suite", "case", "repeat", "evaluator") if name in data}
+        failure = {"type": "InvalidEvaluation", "message": f"its evaluation cannot be read: {reason}"}
+        with suppress(ValueError):
+            return _adapter().validate_python({**about, "type": "errored", "stage": "evaluator", "error": failure})
+    raise InvalidEvent(f"not an event: {reason}", optional=unknown and _is_optional(data))
+
+
+def _newer(version: int, *, optional: bool) -> InvalidEvent:
+    return InvalidEvent(
+        f"events of schema {version} cannot be read, only up to {SCHEMA_VERSION}",
+        advice="Update scoregate on the machine that reports.",
+        optional=optional,
+    )
+
+
+def _is_optional(data: Any) -> bool:
+    return isinstance(data, dict) and data.get("optional") is True
 
 
 def _reason(error: ValueError) -> str:
@@ -142,4 +179,5 @@ def _reason(error: ValueError) -> str:
     if details is None:
         return str(error)
     first = details(include_url=False, include_input=False, include_context=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc'][1:]) or 'line'}: {first['msg']}"
+    where = ".".join(str(part) for part in first["loc"][1:] if part != "float")  # a branch of the score's types
+    return f"{where or 'line'}: {first['msg']}"

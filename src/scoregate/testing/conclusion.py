@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from scoregate.core.fold import labels
 from scoregate.core.record import SuiteResult
+from scoregate.core.suite_labels import labels
 from scoregate.engine.log import EventLog
 from scoregate.engine.results import folded, result_of
 from scoregate.engine.run_suite import finish

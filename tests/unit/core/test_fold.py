@@ -7,20 +7,23 @@ from collections.abc import Iterator
 from math import isnan
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.core.builders import ERROR, HALF, Told, scored
 
 from scoregate.core.case import CaseResult, Status
 from scoregate.core.columns import Columns
-from scoregate.core.evaluation import Usage
+from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
     Errored,
     ErrorInfo,
+    EvaluatorInfo,
     Event,
+    Labelled,
     ReviewRequested,
     Scored,
     SuiteFinished,
@@ -135,11 +138,11 @@ def test_a_score_that_is_none_is_an_error_of_its_evaluator() -> None:
     assert list(fold.result("s").evaluators) == ["e"]
 
 
-def test_people_who_are_waited_for_count_as_evaluations() -> None:
+def test_evaluations_that_wait_for_people_are_pending() -> None:
     told = [ReviewRequested(suite="s", case="a", name="look", evaluator="human"), CaseFinished(suite="s", case="a")]
     fold, cases = folded(iter([*told, SuiteFinished(suite="s")]))
     assert cases[0].pending == ("human",)
-    assert fold.result("s").evaluations == 1
+    assert (fold.result("s").evaluations, fold.result("s").pending) == (0, 1)
     assert fold.result("s").passed
 
 
@@ -153,3 +156,56 @@ def test_suites_of_different_logs_are_kept_apart() -> None:
         ("demo", "two.py", 1),
     ]
     assert [suite.label for suite in fold.results()] == ["demo (one.py)", "demo (two.py)"]
+
+
+def test_an_evaluator_that_reports_twice_is_an_error_of_the_case() -> None:
+    said: list[Event] = [
+        Scored(suite="s", case="a", evaluator="e", score=0.0, threshold=Threshold(gte=1)),
+        Scored(suite="s", case="a", evaluator="e", score=1.0, threshold=Threshold(gte=1)),
+        Labelled(suite="s", case="a", evaluator="e", label="fine"),
+        CaseFinished(suite="s", case="a"),
+    ]
+    _, (case,) = folded(iter(said))
+    assert case.evaluations["e"].score == 0.0
+    assert case.labels == {}
+    assert [(error.evaluator, error.error.type) for error in case.errors] == [("e", "EvaluatedTwice")] * 2
+    assert case.status is Status.FAILED
+
+
+def test_a_trial_that_is_reported_again_is_an_error_of_the_suite() -> None:
+    one: list[Event] = [Scored(suite="s", case="a", evaluator="e", score=0.0), CaseFinished(suite="s", case="a")]
+    two: list[Event] = [Scored(suite="s", case="a", evaluator="e", score=1.0), CaseFinished(suite="s", case="a")]
+    fold, cases = folded(iter([*one, *two, *two, SuiteFinished(suite="s")]))
+    suite = fold.result("s")
+    assert [case.evaluations["e"].score for case in cases] == [0.0]
+    assert [error.message for error in suite.errors] == ["case 'a', repeat 0, was reported again after it had finished"]
+    assert suite.complete
+
+
+@pytest.mark.parametrize(("planned", "complete"), [(None, True), (2, True), (1, True), (3, False)])
+def test_a_suite_that_finished_fewer_cases_than_planned_is_incomplete(planned: int | None, *, complete: bool) -> None:
+    done: list[Event] = [CaseFinished(suite="s", case=case) for case in "ab"]
+    fold, _ = folded(iter([SuiteStarted(suite="s", cases=planned), *done, SuiteFinished(suite="s")]))
+    assert fold.result("s").complete is complete
+
+
+def test_a_case_without_an_end_leaves_its_suite_incomplete() -> None:
+    said: list[Event] = [CaseStarted(suite="s", case="a"), SuiteFinished(suite="s")]
+    fold, cases = folded(iter(said))
+    assert [case.errors[0].error.type for case in cases] == ["Unfinished"]
+    assert (fold.result("s").unfinished, fold.result("s").complete) == (1, False)
+
+
+@pytest.mark.parametrize(("declared", "expected"), [(True, {"e": 1.0}), (False, {})])
+def test_true_is_a_score_of_an_evaluator_that_is_declared_boolean(
+    expected: dict[str, float], *, declared: bool
+) -> None:
+    evaluator = EvaluatorInfo("e", boolean=declared)
+    said: list[Event] = [
+        SuiteStarted(suite="s", evaluators=(evaluator,)),
+        Scored(suite="s", case="a", evaluator="e", score=True),
+        CaseFinished(suite="s", case="a"),
+    ]
+    _, (case,) = folded(iter(said))
+    assert {name: evaluation.score for name, evaluation in case.evaluations.items()} == expected
+    assert bool(case.errors) is not declared

@@ -12,7 +12,7 @@ from scoregate.core.compare import Comparison, compare
 from scoregate.core.criteria import Criteria
 from scoregate.core.events import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import Verdict, judge
-from scoregate.core.policy import Limits, Policy
+from scoregate.core.policy import Limits, Policy, Severity
 from scoregate.core.record import Run, Script
 from scoregate.core.rows import Label
 from scoregate.core.rules import Conclusion, Finding
@@ -20,6 +20,11 @@ from scoregate.core.rules import Conclusion, Finding
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 GOOD = Told(scored(1.0, 1.0))
 LENIENT = Policy(Limits())
+
+
+def beside(*scores: float | ErrorInfo | None) -> dict[str, Any]:
+    """The cases of `scored`, with another evaluator that scores each of them."""
+    return {case: {**given, "other": 1.0} for case, given in scored(*scores).items()}
 
 
 def verdict(*suites: Told, policy: Policy | None = None, base: Run | None = None, **run: Any) -> Verdict:
@@ -61,7 +66,7 @@ def test_nothing_is_never_green(suites: tuple[Told, ...], policy: Policy) -> Non
 
 
 def test_an_evaluator_that_scored_nothing_is_never_green() -> None:
-    found = verdict(Told(scored(None, None)))
+    found = verdict(Told(beside(None, None)))
     assert (found.exit_code, finding(found, "scores remain").value) == (3, "no score of any case")
 
 
@@ -154,11 +159,11 @@ def test_a_suite_of_the_base_that_is_gone_cannot_be_measured() -> None:
 @pytest.mark.parametrize(
     ("new", "old", "evaluator", "conclusion"),
     [
-        (scored(None, None), scored(1.0, None), info(), UNMEASURABLE),
-        (scored(None, ERROR), scored(1.0, 1.0), info(), UNMEASURABLE),
-        (scored(None, 1.0), scored(1.0, 1.0), info(), PASSED),
-        (scored(None, None), scored(None, None), info(), UNMEASURABLE),
-        (scored(None, None), scored(1.0, 1.0), EvaluatorInfo("e", battles=True), PASSED),
+        (beside(None, None), beside(1.0, None), info(), UNMEASURABLE),
+        (beside(None, ERROR), beside(1.0, 1.0), info(), UNMEASURABLE),
+        (beside(None, 1.0), beside(1.0, 1.0), info(), PASSED),
+        (beside(None, None), beside(None, None), info(), UNMEASURABLE),
+        (beside(None, None), beside(1.0, 1.0), EvaluatorInfo("e", battles=True), PASSED),
     ],
     ids=["all silent", "the rest errs", "some left", "never any", "battles"],
 )
@@ -172,9 +177,34 @@ def test_an_evaluator_that_lost_all_its_scores_cannot_be_measured(
 
 
 def test_an_evaluator_that_waits_for_people_has_nothing_to_score_yet() -> None:
-    run = run_of(Told(scored(None, None)))
+    run = run_of(Told(beside(None, None)))
     run.suites[0].columns.deferred["e"] = array("l", [0])
-    assert judge(compare(run, run_of(Told(scored(1.0, 1.0)))), Policy()).conclusion is PASSED
+    assert judge(compare(run, run_of(Told(beside(1.0, 1.0)))), Policy()).conclusion is PASSED
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "why"),
+    [
+        (info(), "0 evaluations: every evaluator returned None"),
+        (EvaluatorInfo("e", battles=True), "0 evaluations: a battle needs the output of a run before it"),
+    ],
+)
+def test_a_suite_without_any_score_cannot_be_measured(evaluator: EvaluatorInfo, why: str) -> None:
+    found = verdict(Told(scored(None, None), evaluators=[evaluator]))
+    assert found.exit_code == 3
+    assert [(one.rule, one.value) for one in found.failed] == [("cases were evaluated", why)]
+
+
+def test_a_suite_that_waits_for_people_is_pending_unless_its_severity_says_otherwise() -> None:
+    run = run_of(Told(scored(None, None)))
+    run.suites[0].columns.pending, run.suites[0].columns.unscored = 2, 0
+    found = judge(compare(run, None), Policy())
+    assert found.exit_code == 3
+    assert [(one.rule, one.value) for one in found.failed] == [
+        ("evaluations pending", "all 2 evaluations wait for people")
+    ]
+    relaxed = Policy(Limits(severity={"evaluations_pending": Severity.WARN}))
+    assert judge(compare(run, None), relaxed).exit_code == 0
 
 
 @pytest.mark.parametrize(("watch", "code"), [(Limits(max_error_rate=0.05), 0), (Limits(fail_on_regression=True), 3)])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.core.events import Origin
-from scoregate.core.fold import labels
 from scoregate.core.record import SuiteResult
+from scoregate.core.suite_labels import labels
 
 
 def suite(name: str, script: str | None = None, params: Any = None, origin: str | None = None) -> SuiteResult:

@@ -168,15 +168,16 @@ GOOD = b'{"type":"case_finished","suite":"s","case":"c"}'
     ("line", "words"),
     [
         (b"", "EOF"),
-        (b"hello", "Invalid JSON"),
-        (GOOD[:-5], "Invalid JSON"),
-        (b"[]", "Input should be an object"),
+        (b"hello", "expected value"),
+        (GOOD[:-5], "EOF while parsing"),
+        (b"[]", "not a JSON object"),
         (b"{}", "Unable to extract tag"),
         (GOOD.replace(b"case_finished", b"case_vanished"), "does not match any of the expected tags"),
         (GOOD.replace(b',"case":"c"', b""), "case: Field required"),
         (GOOD.replace(b'"c"', b"5"), "case: Input should be a valid string"),
-        (b'{"type":"scored","suite":"s","case":"c","evaluator":"e","score":null}', "score: Input should be"),
-        (b'{"type":"scored","suite":"s","case":"c","evaluator":"e","score":1,"threshold":{"gte":NaN}}', "finite"),
+        (b'{"type":"scored","suite":"s","case":"c","score":null}', "evaluator: Field required"),
+        (b'{"type":"scored","suite":"s","case":["c"],"evaluator":"e","score":1}', "case: Input should be"),
+        (b'{"type":"scored","suite":"s","case":"c","evaluator":"e","score":1,"v":2}', "schema 2"),
         (b'{"type":"errored","suite":"s","stage":"lunch","error":{"type":"E","message":"m"}}', "stage"),
         (b'{"type":"case_finished","suite":"s","case":"\xff"}', "not an event"),
         (b'{"type":"case_finished","suite":"s","case":"\\ud800"}', "not an event"),
@@ -184,11 +185,48 @@ GOOD = b'{"type":"case_finished","suite":"s","case":"c"}'
         (b" " * MAX_EVENT_BYTES + GOOD, "over the limit of 8,388,608"),
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_event_is_told_as_such(line: bytes, words: str) -> None:
+def test_a_line_that_is_no_event_is_refused(line: bytes, words: str) -> None:
     with pytest.raises(InvalidEvent) as raised:
         parse_event(line)
     assert words in str(raised.value)
     assert len(str(raised.value)) < 400
+    assert not raised.value.optional
+
+
+@pytest.mark.parametrize(
+    ("rest", "words"),
+    [
+        (b'"score":null', "score: Input should be a valid number"),
+        (b'"score":"0.9"', "score: Input should be a valid number"),
+        (b'"threshold":{"gte":1}', "score: Field required"),
+        (b'"score":1,"threshold":{"gte":NaN}', "finite"),
+        (b'"score":1,"threshold":{"ge":1}', "threshold.ge: Unexpected keyword"),
+        (b'"score":1,"threshold":{"gte":"1"}', "threshold.gte: Input should be a valid number"),
+        (b'"score":1,"threshold":0.5', "threshold: Input should be"),
+        (b'"score":1,"assertions":["polite"]', "assertions.0: Input should be"),
+    ],
+)
+def test_an_invalid_evaluation_of_a_known_case_is_an_error_of_its_evaluator(rest: bytes, words: str) -> None:
+    event = parse_event(b'{"type":"scored","suite":"s","case":"c","repeat":1,"evaluator":"e",' + rest + b"}")
+    assert isinstance(event, Errored)
+    assert (event.suite, event.case, event.repeat, event.evaluator, event.stage) == ("s", "c", 1, "e", "evaluator")
+    assert words in event.error.message
+
+
+@pytest.mark.parametrize(
+    ("line", "optional"),
+    [
+        (b'{"type":"thought","suite":"s","optional":true}', True),
+        (b'{"type":"thought","suite":"s","optional":"yes"}', False),
+        (b'{"type":"thought","suite":"s"}', False),
+        (b'{"type":"suite_started","suite":"s","v":2,"optional":true}', True),
+        (b'{"type":"case_finished","suite":"s","optional":true}', False),
+    ],
+)
+def test_an_event_of_a_newer_version_may_be_optional(line: bytes, *, optional: bool) -> None:
+    with pytest.raises(InvalidEvent) as raised:
+        parse_event(line)
+    assert raised.value.optional is optional
 
 
 def test_an_event_of_a_newer_schema_is_not_read() -> None:

@@ -35,7 +35,7 @@ def test_it_counts_and_averages() -> None:
         return {"a": Evaluation(0.25), "b": Evaluation(0.75, Threshold(lt=0.5)), "c": None}[test_case.input]
 
     result = run(evaluators=[Judge(score)])
-    assert (result.mean("judge"), result.evaluations, len(result.columns)) == (0.5, 3, 3)
+    assert (result.mean("judge"), result.evaluations, len(result.columns)) == (0.5, 2, 3)
     assert {key: str(case.status) for key, case in by_hash(result).items()} == {
         "a": "scored",
         "b": "failed",

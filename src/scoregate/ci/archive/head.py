@@ -34,6 +34,7 @@ class SuiteHead:
     evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
     planned: int | None = None
+    unfinished: int = 0
     errors: tuple[ErrorInfo, ...] = ()
     reviews: tuple[str, ...] = ()
     complete: bool = False

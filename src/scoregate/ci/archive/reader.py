@@ -11,7 +11,7 @@ from scoregate.ci.archive.cases import UNREADABLE, CasesFile, with_cases
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.head import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
 from scoregate.ci.archive.lines import case_of
-from scoregate.core.case import CaseKey, CaseResult
+from scoregate.core.case import STATUSES, CaseKey, CaseResult
 from scoregate.core.columns import Columns
 from scoregate.core.record import Run, SuiteResult
 from scoregate.errors import RecordError
@@ -74,7 +74,7 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
-        strictly: cases that are cut off, damaged or all lost are an error and not only told.
+        strictly: cases that are cut off, changed or all lost are an error, and not only a notice in the run.
 
     Raises:
         RecordError: there is no run, or one that cannot be read at all.
@@ -89,7 +89,7 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
             f"{folder / CASES_FILE} cannot be read: {error.strerror}",
             advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
         ) from None
-    if strictly and (reading.cut or 0 < head.cases <= _lost(head, reading)):
+    if strictly and (reading.cut or _is_altered(head, reading) or 0 < head.cases <= _lost(head, reading)):
         told = "; ".join(_notices(head, reading))
         raise RecordError(f"{folder / CASES_FILE} is damaged: {told}", advice="Make the run anew, or name another.")
     found = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
@@ -111,18 +111,29 @@ def _read(cases: CasesFile, suites: int) -> _Reading:
 def _run(head: RunHead, reading: _Reading) -> Run:
     suites = tuple(_suite(*pair) for pair in zip(head.suites, reading.suites, strict=True))
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _notices(head, reading))
-    whole = not reading.cut and not reading.invalid and _lost(head, reading) <= 0
+    whole = not any(True for _ in _notices(head, reading))
     run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=suites)
     return replace(run, complete=head.complete and whole, notices=(*head.notices, *notices))
 
 
 def _suite(head: SuiteHead, read: _Suite) -> SuiteResult:
     suite = SuiteResult(**{name: getattr(head, name) for name in SUITE_FIELDS}, columns=read.columns)
-    return replace(suite, complete=head.complete and len(read.columns) + read.repeated >= head.cases)
+    return replace(suite, complete=head.complete and len(read.columns) == head.cases)
 
 
 def _lost(head: RunHead, reading: _Reading) -> int:
     return head.cases - sum(len(suite.columns) + suite.repeated for suite in reading.suites)
+
+
+def _miscounted(head: RunHead, reading: _Reading) -> str:
+    """The first suite whose statuses are other ones than the head counts; empty where there is none."""
+    for suite, read in zip(head.suites, reading.suites, strict=True):
+        found = {status.value: read.columns.count(status) for status in STATUSES}
+        if suite.statuses and {name: count for name, count in suite.statuses.items() if count} != {
+            name: count for name, count in found.items() if count
+        }:
+            return suite.label
+    return ""
 
 
 def _notices(head: RunHead, reading: _Reading) -> Iterator[str]:
@@ -134,5 +145,14 @@ def _notices(head: RunHead, reading: _Reading) -> Iterator[str]:
         yield f"{repeated} cases are there twice; the first of each counts"
     if (lost := _lost(head, reading)) > 0:
         yield f"{lost} of {head.cases} cases are missing"
-    if head.crc32 not in (None, reading.crc32) and not reading.cut:
+    elif lost < 0:
+        yield f"it has {-lost} cases more than {RUN_FILE} counts"
+    elif not reading.invalid and (changed := _miscounted(head, reading)):
+        yield f"how many cases passed, failed or erred differs from {RUN_FILE}: {changed}"
+    if _is_altered(head, reading):
         yield f"it is not as it was when {RUN_FILE} was written"
+
+
+def _is_altered(head: RunHead, reading: _Reading) -> bool:
+    """Whether the cases are other ones than those that the run was written with."""
+    return head.crc32 not in (None, reading.crc32) and not reading.cut

@@ -72,6 +72,7 @@ def _read(file: Candidate, source: bytes) -> Source | Skipped:
         reading.kind,
         reading.line,
         reading.suite_ids,
+        expected=reading.expected,
         why=f"{file.why}, {reading.why}",
         foreign=reading.foreign,
     )

@@ -9,32 +9,61 @@ from dataclasses import dataclass, field
 from scoregate.ci.discover.doors import PARTIAL, Door, door_to, dotted, id_parameter, known_names, member_door
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+# What is in these may not run, or may run with other values; the condition itself is not told apart.
+_CONDITIONAL = (
+    ast.If,
+    ast.IfExp,
+    ast.BoolOp,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.Match,
+    ast.ExceptHandler,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A place where a suite is started, its line from 1; `suite_id` is None where it is no literal."""
+    """A place where a suite is started, its line from 1; `suite_id` is None where it is no literal.
+
+    `conditional`: whether it is reached depends on what happens at run time.
+    """
 
     line: int
     door: Door
     suite_id: str | None = None
+    conditional: bool = False
 
 
 @dataclass(slots=True)
 class Scope:
-    """The body of a function, or all that is at module level."""
+    """The body of a function, or all that is at module level.
+
+    `mentions` are the names in it, `calls` those that it calls whenever it runs to its end.
+    """
 
     uses: list[Use] = field(default_factory=list)
     mentions: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class Scopes:
-    """The scopes of a file: module level, functions by name, and those of them that pytest would call."""
+    """The scopes of a file: module level, functions by name, and those of them that pytest would call.
+
+    `plain_tests` are the tests without decorators and fixtures, which nothing skips.
+    """
 
     module: Scope = field(default_factory=Scope)
     functions: dict[str, list[Scope]] = field(default_factory=dict)
     tests: list[Scope] = field(default_factory=list)
+    plain_tests: list[Scope] = field(default_factory=list)
 
     def reached(self, *starts: Scope) -> Iterator[Scope]:
         """These scopes and every function that they mention, directly or through others."""
@@ -44,6 +73,17 @@ class Scopes:
             if id(scope) not in seen:
                 seen.add(id(scope))
                 waiting.extend(inner for name in scope.mentions for inner in self.functions.get(name, ()))
+                yield scope
+
+    def certain(self, *starts: Scope) -> Iterator[Scope]:
+        """These scopes and every function that they call without a condition, directly or through others."""
+        waiting, seen = list(starts), set()
+        while waiting:
+            scope = waiting.pop()
+            if id(scope) not in seen:
+                seen.add(id(scope))
+                found = (self.functions.get(name, ()) for name in scope.calls)
+                waiting.extend(scopes[0] for scopes in found if len(scopes) == 1)
                 yield scope
 
     def everywhere(self) -> Iterator[Scope]:
@@ -66,12 +106,28 @@ class _Reader(ast.NodeVisitor):
         self.scopes = Scopes()
         self.scope = self.scopes.module
         self.owner: ast.ClassDef | None = None
+        self.conditional = False
+
+    def visit(self, node: ast.AST) -> None:
+        """Visit a node, noting what depends on a condition."""
+        before = self.conditional
+        self.conditional = before or isinstance(node, _CONDITIONAL)
+        if isinstance(node, ast.If) and not before and _is_main(node.test):
+            self.conditional = False
+            self._visit_all(*node.body)
+            self.conditional = True
+            self._visit_all(*node.orelse)
+        else:
+            super().visit(node)
+        self.conditional = before
 
     def visit_Call(self, node: ast.Call) -> None:
         called = dotted(node.func, self.names)
+        if not self.conditional:
+            self.scope.calls |= set(_called(node))
         if (door := door_to(called) or member_door(node, self.names)) is not None:
             parameter = id_parameter(door, called or ast.unparse(node.func))
-            self.scope.uses.append(Use(node.lineno, door, _literal_id(node, parameter)))
+            self.scope.uses.append(Use(node.lineno, door, _literal_id(node, parameter), self.conditional))
         elif called != PARTIAL:
             given = (door_to(dotted(each, self.names)) for each in node.args)
             self.scope.uses.extend(Use(node.lineno, door) for door in given if door is not None)
@@ -105,9 +161,12 @@ class _Reader(ast.NodeVisitor):
             self.scopes.functions.setdefault(self.owner.name, []).append(scope)
         if is_test:
             self.scopes.tests.append(scope)
+            if not node.decorator_list and scope.mentions <= {"self"}:
+                self.scopes.plain_tests.append(scope)
         outer, self.scope, owner, self.owner = self.scope, scope, self.owner, None
+        conditional, self.conditional = self.conditional, False
         self._visit_all(*node.body)
-        self.scope, self.owner = outer, owner
+        self.scope, self.owner, self.conditional = outer, owner, conditional
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._visit_all(*node.decorator_list, *node.bases, *node.keywords)
@@ -129,6 +188,22 @@ class _Reader(ast.NodeVisitor):
         for node in nodes:
             if node is not None:
                 self.visit(node)
+
+
+def _is_main(test: ast.expr) -> bool:
+    """Whether a condition is `__name__ == "__main__"`."""
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+
+
+def _called(node: ast.Call) -> Iterator[str]:
+    """The names of the functions that a call runs: the one called, or given to `asyncio.run` and the like."""
+    function = node.func
+    if isinstance(function, ast.Name):
+        yield function.id
+    elif isinstance(function, ast.Attribute):
+        yield function.attr
+        if function.attr == "run" and node.args and isinstance(node.args[0], ast.Name):
+            yield node.args[0].id
 
 
 def _literal_id(call: ast.Call, parameter: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from scoregate.ci.discover.scopes import Scope, Scopes, Use, scopes_of
@@ -17,13 +17,15 @@ class Reading:
     """What a file is.
 
     `kind` is None where it holds no suite that can be run, `notable` where that may surprise; `line`, from 1, is that
-    of the first suite or error. `foreign`: a suite in it is another SDK's.
+    of the first suite or error. `expected` are the ids that report whenever it runs to its end. `foreign`: a suite in
+    it is another SDK's.
     """
 
     kind: Kind | None
     why: str
     line: int = 1
     suite_ids: tuple[str, ...] | None = None
+    expected: tuple[str, ...] = ()
     error: bool = False
     foreign: bool = False
     notable: bool = False
@@ -49,21 +51,29 @@ def _unparsable(why: str, line: int) -> Reading:
 
 def _reading(scopes: Scopes) -> Reading:
     if uses := _uses(scopes.reached(scopes.module)):
-        return _found(Kind.PYTHON, "starts", uses)
+        return _found(Kind.PYTHON, "starts", uses, scopes.certain(scopes.module))
     if uses := _uses(scopes.reached(*scopes.tests)):
-        return _found(Kind.PYTEST, "a test starts", uses)
+        tests = () if "pytestmark" in scopes.module.mentions else scopes.plain_tests
+        return _found(Kind.PYTEST, "a test starts", uses, scopes.certain(*tests))
     if uses := _uses(scopes.everywhere()):
         return Reading(None, f"starts a suite at line {uses[0].line}, but in a function that nothing in it calls")
     return Reading(None, "starts no suite of scoregate")
 
 
-def _found(kind: Kind, starts: str, uses: list[Use]) -> Reading:
+def _found(kind: Kind, starts: str, uses: list[Use], certain: Iterable[Scope]) -> Reading:
     line, closed = uses[0].line, {use.door.closed for use in uses}
     if "" not in closed:
         return Reading(None, f"{starts} a suite at line {line}, but {closed.pop()}", line, notable=True)
     foreign = any(use.door.foreign for use in uses)
     why = f"{starts} a suite{' of Autoblocks' if foreign else ''} at line {line}"
-    return Reading(kind, why, line, _ids(uses), foreign=foreign)
+    return Reading(kind, why, line, _ids(uses), tuple(_expected(certain)), foreign=foreign)
+
+
+def _expected(certain: Iterable[Scope]) -> Iterator[str]:
+    """The ids of suites that are started without a condition."""
+    for use in _uses(certain):
+        if not use.conditional and not use.door.closed and use.suite_id is not None:
+            yield use.suite_id
 
 
 def _uses(scopes: Iterable[Scope]) -> list[Use]:

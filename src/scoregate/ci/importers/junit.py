@@ -9,10 +9,11 @@ from typing import Any
 
 from scoregate.ci.importers.fields import told
 from scoregate.ci.importers.judgement import verdict
-from scoregate.ci.importers.junit_cases import Case, cases
+from scoregate.ci.importers.junit_cases import Case, Counts, cases
 from scoregate.ci.importers.result_file import ResultFile
 from scoregate.ci.importers.trials import PASSED, Grade, Suite, Trial, excerpt
 from scoregate.core.events import ErrorInfo, Event, Origin, SuiteFinished, SuiteStarted
+from scoregate.errors import ImportFailed
 
 # Our own reports call a score so, and anybody may, to say that a property is one and what its best value is.
 _OURS = "score."
@@ -23,11 +24,13 @@ def read(result: ResultFile) -> Iterator[Event]:
     """The events of every suite, nested ones under the names of those around them.
 
     Raises:
-        ImportFailed: it is no JUnit XML. ValueError: it is damaged.
+        ImportFailed: it is no JUnit XML, or lacks cases that its suites count; all others are reported before.
+        ValueError: it is damaged.
     """
     others = frozenset(_never_scores(cases(result)))
     suites: dict[str, Suite] = {}
-    for case in cases(result):
+    counts = Counts()
+    for case in cases(result, counts):
         name = result.named(excerpt(case.suite or result.stem))
         if name not in suites:
             suites[name] = Suite(name)
@@ -36,6 +39,9 @@ def read(result: ResultFile) -> Iterator[Event]:
         yield from suites[name].tell(_trial(case, others))
     for name in suites:
         yield SuiteFinished(suite=name)
+    if counts.problems:
+        more = f" (and {len(counts.problems) - 1} more such suites)" if len(counts.problems) > 1 else ""
+        raise ImportFailed(f"cases are missing, as after a crash: {counts.problems[0]}{more}")
 
 
 def _never_scores(found: Iterator[Case]) -> Iterator[str]:

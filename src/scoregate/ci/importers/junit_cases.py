@@ -17,6 +17,7 @@ from scoregate.errors import ImportFailed
 _ROOTS = ("testsuites", "testsuite")
 _DEEPEST = 60
 _LONGEST = 32_000
+_LONGEST_COUNT = 16
 _MOST_PROPERTIES = 200
 
 
@@ -35,12 +36,48 @@ class Case:
     properties: dict[str, str] = field(default_factory=dict)
 
 
-def cases(result: ResultFile) -> Iterator[Case]:
+@dataclass(slots=True)
+class Counts:
+    """What the suites of a file count, against what is in them; `problems` are the differences."""
+
+    problems: list[str] = field(default_factory=list)
+    _found: list[list[int]] = field(default_factory=list)
+
+    def enter(self) -> None:
+        """A suite begins."""
+        self._found.append([0, 0])
+
+    def add(self, case: Case) -> None:
+        """A case of all suites that are open."""
+        for found in self._found:
+            found[0] += 1
+            found[1] += (case.failure is not None) + (case.error is not None)
+
+    def leave(self, suite: Element) -> None:
+        """The suite ends that began last."""
+        (cases, bad), name = self._found.pop(), suite.get("name", "")
+        where = f"<{_tag(suite)}>{f' {name!r:.100}' if name else ''}"
+        if (tests := _count(suite, "tests")) > cases:
+            self.problems.append(f"{where} counts {tests:,} tests and holds {cases:,}")
+        elif (declared := _count(suite, "failures") + _count(suite, "errors")) > bad:
+            self.problems.append(f"{where} counts {declared:,} failures and errors and holds {bad:,}")
+
+
+def _count(suite: Element, name: str) -> int:
+    value = suite.get(name, "").strip()
+    return int(value) if value.isdecimal() and len(value) < _LONGEST_COUNT else 0
+
+
+def cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Case]:
     """The cases in their order. A document type is refused, and with it every entity.
+
+    Args:
+        result: the file. counts: checks what its suites count.
 
     Raises:
         ImportFailed: it is no JUnit XML, or damaged, or nested too deeply.
     """
+    counts = counts or Counts()
     above: list[Element] = []
     for event, element in _elements(result.file):
         tag = _tag(element)
@@ -48,12 +85,18 @@ def cases(result: ResultFile) -> Iterator[Case]:
             if not above and tag not in _ROOTS:
                 raise ImportFailed(f"its root is <{tag[:80]}>, not <testsuites> or <testsuite>")
             above.append(element)
+            if tag in _ROOTS:
+                counts.enter()
             if len(above) > _DEEPEST:
                 raise ImportFailed(f"its elements are nested more than {_DEEPEST} deep")
             continue
         above.pop()
         if tag == "testcase":
-            yield _case(element, above)
+            case = _case(element, above)
+            counts.add(case)
+            yield case
+        elif tag in _ROOTS:
+            counts.leave(element)
         if above and not any(_tag(parent) == "testcase" for parent in above):
             above[-1].remove(element)
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scoregate.ci.archive.opening import plainly
-from scoregate.ci.launch.happenings import Noticed, Said
-from scoregate.core.events import Event
+from scoregate.ci.launch.happenings import Failed, Noticed, Said
+from scoregate.core.events import ErrorInfo, Event
 from scoregate.core.wire import MAX_EVENT_BYTES, parse_event
 from scoregate.errors import InvalidEvent
 
 _CHUNK = 256 * 1024
-_MOST_NOTICES = 5
+_MOST_REASONS = 5
+_ADVICE = "docs/events.md describes the lines. What they reported is missing, so the run can't be judged."
 
 
 @dataclass(slots=True)
@@ -36,8 +37,10 @@ class Follower:
     redact: Callable[[bytes], bytes]
     _logs: dict[str, _Log] = field(default_factory=dict)
     _invalid: int = 0
+    _reasons: dict[str, None] = field(default_factory=dict)
+    _optional: int = 0
 
-    def read(self) -> Iterator[Said | Noticed]:
+    def read(self) -> Iterator[Said]:
         """What was there at the last call and has not been read, in chunks.
 
         Between two calls, what the script printed before it wrote that is heard, and with it what it declared secret.
@@ -47,24 +50,34 @@ class Follower:
             end = log.size
             try:
                 while lines := self._next_lines(log, end):
-                    yield from self._told(log, lines)
-            except OSError:
+                    yield Said(self.script, log.path.name, self._events(lines))
+            except OSError as error:
                 if not log.refused:
-                    yield Noticed(self.script, f"{path.name!r:.80} in its folder of event logs is no file that is read")
+                    self._refuse(f"its event log {path.name!r:.80} cannot be read: {error.strerror}")
                 log.refused = True
 
-    def close(self) -> Iterator[Noticed]:
-        """What was left half-written."""
+    def close(self) -> Iterator[Said | Noticed | Failed]:
+        """A last line without an end, and what could not be read."""
         for log in self._logs.values():
             if log.rest:
-                yield Noticed(self.script, f"the last line of its event log is half-written ({len(log.rest)} bytes)")
-        if self._invalid > _MOST_NOTICES:
-            yield Noticed(self.script, f"… and {self._invalid - _MOST_NOTICES} more lines that are no events")
+                yield Said(self.script, log.path.name, self._events([log.rest]))
+            if not log.path.exists():
+                self._refuse(f"its event log {log.path.name!r:.80} was deleted")
+        if self._optional:
+            notice = f"{self._optional:,} optional events of a newer version are skipped"
+            yield Noticed(self.script, f"{notice}: update scoregate to read them")
+        if self._invalid:
+            reasons = "; ".join(self._reasons)
+            what = "1 line of its event logs" if self._invalid == 1 else f"{self._invalid:,} lines of its event logs"
+            yield Failed(self.script, ErrorInfo("InvalidEvents", f"{what} can't be read: {reasons}", advice=_ADVICE))
 
     def _next_lines(self, log: _Log, end: int) -> list[bytes]:
         while True:
             with open(log.path, "rb", opener=plainly) as file:
                 log.size = os.fstat(file.fileno()).st_size
+                if log.size < log.offset:
+                    self._refuse(f"its event log {log.path.name!r:.80} was cut off")
+                    log.offset = log.size
                 file.seek(log.offset)
                 chunk = file.read(max(0, min(_CHUNK, end - log.offset)))
             if not chunk:
@@ -74,19 +87,27 @@ class Follower:
             if log.skipping and lines:
                 lines, log.skipping = lines[1:], False
             if len(log.rest) > MAX_EVENT_BYTES:
+                if not log.skipping:
+                    self._refuse(f"a line is longer than {MAX_EVENT_BYTES:,} bytes")
                 log.rest, log.skipping = b"", True
-                lines.append(b"(too long)")
             if lines:
                 return lines
 
-    def _told(self, log: _Log, lines: list[bytes]) -> Iterator[Said | Noticed]:
+    def _events(self, lines: list[bytes]) -> list[Event]:
         events: list[Event] = []
         for line in lines:
             try:
                 if line.strip():
                     events.append(parse_event(self.redact(line)))
             except InvalidEvent as error:
-                self._invalid += 1
-                if self._invalid <= _MOST_NOTICES:
-                    yield Noticed(self.script, str(error))
-        yield Said(self.script, log.path.name, events)
+                if error.optional:
+                    self._optional += 1
+                else:
+                    self._refuse(error.message)
+        return events
+
+    def _refuse(self, reason: str) -> None:
+        """Remember that something is missing; of many reasons the first few."""
+        self._invalid += 1
+        if len(self._reasons) < _MOST_REASONS:
+            self._reasons.setdefault(f"{reason:.300}")

@@ -48,7 +48,8 @@ async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
             for happening in (*follower.read(), *follower.read(), *follower.close()):
                 tell(happening)
         script = await _imported(script, results, host, tell=tell)
-        tell(Ended(replace(script, duration_s=round(perf_counter() - started, 3))))
+        duration_s = round(perf_counter() - started, 3)
+        tell(Ended(replace(script, duration_s=duration_s, expected=launch.source.expected)))
 
 
 def _events_folder(above: Path, host: Host) -> Path:

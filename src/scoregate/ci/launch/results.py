@@ -19,7 +19,7 @@ from scoregate.ci.launch.happenings import LeftOut, Noticed, Said, Tell
 from scoregate.ci.plan import Import, Launch
 from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.filters import is_wanted
-from scoregate.core.fold import label_of
+from scoregate.core.suite_labels import label_of
 from scoregate.errors import ImportFailed
 
 _MOST_FILES = 1_000

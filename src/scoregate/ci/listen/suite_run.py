@@ -11,7 +11,7 @@ from typing import Any
 from scoregate.ci.listen.index import Index
 from scoregate.ci.listen.problems import Problems
 from scoregate.core.events import SuiteStarted
-from scoregate.core.fold import label_of
+from scoregate.core.suite_labels import label_of
 from scoregate.core.tally import Tally
 
 

@@ -14,6 +14,7 @@ from scoregate.core.rules.of_run import (
     scripts_speak,
     something_ran,
     suites_remain,
+    suites_report,
     whole,
 )
 from scoregate.core.rules.of_suite import (
@@ -32,6 +33,7 @@ RUN_RULES: tuple[Callable[[JudgedRun], Iterator[Finding]], ...] = (
     whole,
     scripts_ended_well,
     scripts_speak,
+    suites_report,
     suites_remain,
     base_present,
     filters_match,

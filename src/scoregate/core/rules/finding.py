@@ -28,6 +28,8 @@ _TITLES = {
     "suite finished": ("The suite didn't finish", "Suite"),
     "cases ran": ("No case ran", "Cases"),
     "cases were evaluated": ("Nothing was evaluated", "Evaluations"),
+    "evaluations pending": ("Evaluations wait for people", "Evaluations"),
+    "suites report": ("A suite didn't report", "Suites"),
     "scores remain": ("Scores are missing", "Scores"),
     "comparable": ("Can't be compared with the base", "Comparable"),
     "critical case": ("A critical case fails", "Critical case"),

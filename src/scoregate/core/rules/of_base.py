@@ -133,7 +133,9 @@ def _is_needed(row: Row, judged: JudgedSuite) -> bool:
 def _gave_nothing(row: Row, judged: JudgedSuite) -> bool:
     suite, columns = judged.suite, judged.suite.columns
     info = suite.evaluators.get(row.evaluator)
-    if row.label is not Label.UNMEASURABLE or info is None or info.battles or not suite.complete or not len(columns):
+    if row.label is not Label.UNMEASURABLE or info is None or info.battles or not suite.complete:
+        return False
+    if not suite.evaluations:  # reported once, for the suite
         return False
     if suite.mean(row.evaluator) is not None or columns.labels.get(row.evaluator):
         return False

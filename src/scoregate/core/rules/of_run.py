@@ -61,6 +61,21 @@ def scripts_speak(judged: JudgedRun) -> Iterator[Finding]:
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
+def suites_report(judged: JudgedRun) -> Iterator[Finding]:
+    """Every suite that the source of a script starts reports, unless a filter or a missing need left it out."""
+    run = judged.comparison.run
+    reported = {(suite.script, suite.id) for suite in run.suites}
+    scripts = {script for script, _ in reported}
+    for script in run.scripts:
+        if script.exit_code != 0 or script.name not in scripts:
+            continue  # another rule reports it
+        for suite in script.expected:
+            excused = suite in run.skipped or not is_wanted(suite, run.filters)
+            if (script.name, suite) not in reported and not excused:
+                value = f"{suite} in {script.name}"
+                yield Finding("suites report", Conclusion.UNMEASURABLE, value, "every suite that it starts", "always")
+
+
 def suites_remain(judged: JudgedRun) -> Iterator[Finding]:
     """A suite of the base is still there."""
     for label in judged.comparison.missed:

@@ -28,11 +28,29 @@ def completed(judged: JudgedSuite) -> Iterator[Finding]:
     if suite.script in script_failures(judged.comparison.run):
         return  # reported once, by the script
     if not suite.complete:
-        yield _unmeasurable(suite, "suite finished", f"{_cases(len(suite.columns))}, then no more", "a finished suite")
+        yield _unmeasurable(suite, "suite finished", _progress(suite), "a finished suite")
     if not len(suite.columns):
         yield _unmeasurable(suite, "cases ran", "0 cases", "at least 1 case")
+    elif not suite.evaluations and suite.pending:
+        waiting = f"all {suite.pending:,} evaluations wait for people"
+        yield _unmeasurable(suite, "evaluations pending", waiting, "at least 1 score or label")
     elif not suite.evaluations:
-        yield _unmeasurable(suite, "cases were evaluated", "0 evaluations", "at least 1 evaluation")
+        yield _unmeasurable(suite, "cases were evaluated", _silence(suite), "at least 1 score or label")
+
+
+def _silence(suite: SuiteResult) -> str:
+    """Why a suite has no evaluation."""
+    if any(info.battles for info in suite.evaluators.values()):
+        return "0 evaluations: a battle needs the output of a run before it"
+    return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
+
+
+def _progress(suite: SuiteResult) -> str:
+    """How many cases of a suite finished."""
+    finished = len(suite.columns) - suite.unfinished
+    if suite.planned is None:
+        return f"{_cases(finished)} finished, then no more"
+    return f"{finished:,} of {suite.planned:,} planned cases finished"
 
 
 def _unmeasurable(suite: SuiteResult, rule: str, value: str, limit: str) -> Finding:

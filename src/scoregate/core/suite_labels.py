@@ -1,0 +1,47 @@
+"""The labels of suites: a name for each that no other suite of its run has."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any
+
+from scoregate.core.record import SuiteResult
+
+
+def labels(suites: Iterable[SuiteResult]) -> list[str]:
+    """A name for each suite: its id and parameters; where they clash, its file if files differ, and a number."""
+    suites = list(suites)
+    names = [label_of(suite.id, suite.params) for suite in suites]
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for name, suite in zip(names, suites, strict=True):
+        places[name].add(_place(suite))
+    return _numbered(
+        f"{name} ({_place(suite)})" if len(places[name]) > 1 else name
+        for name, suite in zip(names, suites, strict=True)
+    )
+
+
+def _place(suite: SuiteResult) -> str:
+    return suite.script or (suite.origin.file if suite.origin else "?")
+
+
+def _numbered(given: Iterable[str]) -> list[str]:
+    """The names, those that come again with a number that makes them names of their own."""
+    names = list(given)
+    taken = set(names)
+    seen: set[str] = set()
+    for at, name in enumerate(names):
+        if name in seen:
+            names[at] = next(free for n in count(2) if (free := f"{name} #{n}") not in taken)
+        seen.add(name)
+        taken.add(names[at])
+    return names
+
+
+def label_of(suite: str, params: Mapping[str, Any] | None) -> str:
+    """A suite's id, with its parameters where it has any."""
+    if not params:
+        return suite
+    return f"{suite} [{', '.join(f'{name}={value}' for name, value in params.items())}]"
