@@ -117,12 +117,12 @@ def wait_for(path: Path) -> None:
     raise AssertionError(f"{path} never came")
 
 
-def test_a_half_written_last_line_is_told(project: Project) -> None:
+def test_a_half_written_last_line_is_unmeasurable(project: Project) -> None:
     tail = "import glob, os\nopen(glob.glob(os.environ['SCOREGATE_EVENTS'] + '/*')[0], 'a').write('{\"type\":')\n"
     project.write("evals/demo.py", suite() + tail)
     ran = project.scoregate("run")
-    assert ran.statuses == {"passed": 3}
-    assert "half-written" in " ".join(ran.run["notices"])
+    assert (ran.exit_code, ran.statuses) == (3, {"passed": 3})
+    assert "1 line of its event logs can't be read" in ran.output
 
 
 def test_a_child_that_holds_the_pipe_open_does_not_hold_us(project: Project) -> None:
@@ -185,8 +185,9 @@ def test_only_files_are_read_as_event_logs(project: Project) -> None:
     )
     project.write("evals/demo.py", suite(body))
     ran = project.scoregate("run", SOME_VARIABLE="of the host")
-    assert ran.exit_code == 0, ran.output
-    told = " ".join(ran.run["notices"])
+    assert ran.exit_code == 3, ran.output
+    assert ran.statuses == {"passed": 3}
+    told = ran.run["scripts"][0]["error"]["message"]
     assert [name for name in ("a-link", "a-way-out", "b-pipe", "c-folder") if f"{name}.jsonl" not in told] == []
     assert "only the host" not in told
     assert "SOME_VARIABLE" not in told

@@ -76,7 +76,8 @@ def test_the_champion_is_the_output_of_the_base_run(project: Project, server: Op
     server.answer_with(longest)
     project.write("eval_demo.py", suite("Auto()", output="old"))
     first = project.scoregate("run", "--baseline", "none", "--out", "before", **server.environment)
-    assert first.exit_code == 0, first.output
+    assert first.exit_code == 3, "nothing was judged yet; the run is a valid base all the same"
+    assert "a battle needs the output of a run before it" in first.output
     assert (project.root / ".scoregate" / "champions").is_dir(), "here, without a base, the store keeps champions"
     for path in (project.root / ".scoregate" / "champions").rglob("*.jsonl"):
         path.unlink()
@@ -101,7 +102,7 @@ def test_an_output_that_was_not_kept_is_no_champion(project: Project, server: Op
         path.unlink()
     project.write("eval_demo.py", suite("Auto()", output="new"))
     ran = project.scoregate("run", "--baseline", "before", **server.environment)
-    assert (ran.exit_code, scores(ran, "auto"), server.requests) == (0, None, [])
+    assert (ran.exit_code, scores(ran, "auto"), server.requests) == (3, None, [])
 
 
 def test_a_battle_that_waits_for_people_is_neither_passed_nor_failed(project: Project) -> None:
@@ -109,7 +110,7 @@ def test_a_battle_that_waits_for_people_is_neither_passed_nor_failed(project: Pr
     project.scoregate("run", "--baseline", "none", "--out", "before")
     project.write("eval_demo.py", suite("Manual()", output="new"))
     waiting = project.scoregate("run", "--baseline", "before")
-    assert waiting.exit_code == 0, waiting.output
+    assert waiting.exit_code == 3, waiting.output
     assert waiting.statuses == {"unscored": 1}
     assert "1 evaluation waiting for a person" in waiting.output
     assert "1 evaluation waiting for a person; judge with: scoregate review." in waiting.comment

@@ -74,7 +74,7 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
-        strictly: cases that are cut off, changed or all lost are an error, and not only a notice in the run.
+        strictly: cases that are cut off or all lost are an error, and not only a notice in the run.
 
     Raises:
         RecordError: there is no run, or one that cannot be read at all.
@@ -89,7 +89,7 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
             f"{folder / CASES_FILE} cannot be read: {error.strerror}",
             advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
         ) from None
-    if strictly and (reading.cut or _is_altered(head, reading) or 0 < head.cases <= _lost(head, reading)):
+    if strictly and (reading.cut or 0 < head.cases <= _lost(head, reading)):
         told = "; ".join(_notices(head, reading))
         raise RecordError(f"{folder / CASES_FILE} is damaged: {told}", advice="Make the run anew, or name another.")
     found = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
@@ -149,10 +149,5 @@ def _notices(head: RunHead, reading: _Reading) -> Iterator[str]:
         yield f"it has {-lost} cases more than {RUN_FILE} counts"
     elif not reading.invalid and (changed := _miscounted(head, reading)):
         yield f"how many cases passed, failed or erred differs from {RUN_FILE}: {changed}"
-    if _is_altered(head, reading):
+    if head.crc32 not in (None, reading.crc32) and not reading.cut:
         yield f"it is not as it was when {RUN_FILE} was written"
-
-
-def _is_altered(head: RunHead, reading: _Reading) -> bool:
-    """Whether the cases are other ones than those that the run was written with."""
-    return head.crc32 not in (None, reading.crc32) and not reading.cut

@@ -124,13 +124,17 @@ class _Telling:
         name = _called(path, self.launch.cwd)
         with _opened(path, name, self.identity) as file:
             events = self.read(form, file, name=name, alone=self.numbers[form] == 1)
-            while batch := await anyio.to_thread.run_sync(_next_of, events):
-                wanted = [event for event in batch if is_wanted(event.suite, self.suites)]
+            more = True
+            while more:
+                batch, failure = await anyio.to_thread.run_sync(_next_of, events)
                 for event in batch:
                     if isinstance(event, SuiteStarted):
                         self._hold(event, form, name)
-                if wanted:
+                if wanted := [event for event in batch if is_wanted(event.suite, self.suites)]:
                     self.tell(Said(self.launch.name, f"{form}:{name}", wanted))
+                if failure is not None:
+                    raise failure
+                more = bool(batch)
 
     def _hold(self, started: SuiteStarted, form: str, name: str) -> None:
         if not is_wanted(started.suite, self.suites):
@@ -144,8 +148,14 @@ class _Telling:
             )
 
 
-def _next_of(events: Iterator[Event]) -> list[Event]:
-    return list(islice(events, _BATCH))
+def _next_of(events: Iterator[Event]) -> tuple[list[Event], ImportFailed | None]:
+    """The next events, and why there are no more: what was read before a failure counts."""
+    batch: list[Event] = []
+    try:
+        batch.extend(islice(events, _BATCH))
+    except ImportFailed as error:
+        return batch, error
+    return batch, None
 
 
 def _called(path: Path, folder: Path) -> str:
