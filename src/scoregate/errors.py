@@ -45,6 +45,12 @@ class RecordError(ScoregateError):
     exit_code = 2
 
 
+class RunUnfinished(RecordError):
+    """The last run of a folder has not ended, or was stopped before anything was measured."""
+
+    exit_code = 3
+
+
 class StoreError(ScoregateError):
     """Something in the store that cannot be read, or could not be written."""
 

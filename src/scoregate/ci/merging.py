@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from scoregate import __version__
-from scoregate.ci.archive import RUN_FOLDER, RunWriter, read_run
+from scoregate.ci.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.ci.settings import Settings
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.events import ErrorInfo
@@ -55,7 +55,7 @@ def read_legs(paths: Iterable[Path], *, expected: int | None) -> tuple[Leg, ...]
 def _readable(paths: Iterable[Path], *, strictly: bool) -> Iterator[Leg]:
     for path in paths:
         try:
-            yield Leg(_name(path), read_run(path))
+            yield Leg(_name(path), read_run(latest_run(path)))
         except RecordError:
             if strictly:
                 raise

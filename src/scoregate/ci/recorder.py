@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from scoregate.ci.importers import Reader
 from scoregate.ci.launch import Happening, Host, Tell, launch_all
 from scoregate.ci.lines import open_lines
 from scoregate.ci.plan import Plan
-from scoregate.ci.recording import Observer, Recording
+from scoregate.ci.recording import FLUSH_EVERY_S, Observer, Recording
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.unless import unless
@@ -53,7 +54,9 @@ class Recorder:
         about = await self._about(plan, settings, notices)
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
-            recording = Recording(writer, broken=plan.broken, launches=len(plan.launches), show_outputs=show)
+            recording = Recording(
+                writer, broken=plan.broken, launches=len(plan.launches), show_outputs=show, about=about
+            )
 
             def tell(happening: Happening) -> None:
                 recording.take(happening)
@@ -62,7 +65,8 @@ class Recorder:
 
             done = False
             try:
-                done = await unless(self.stop, self._launched(plan, settings, tell), stopped=False)
+                async with _flushing(recording):
+                    done = await unless(self.stop, self._launched(plan, settings, tell), stopped=False)
             finally:
                 run = recording.finish(replace(about, finished=time.time()), interrupted=not done)
         return run
@@ -103,3 +107,18 @@ class Recorder:
             policy=asdict(settings.policy()),
             notices=tuple(notices),
         )
+
+
+@asynccontextmanager
+async def _flushing(recording: Recording) -> AsyncIterator[None]:
+    """Flush what has finished also while nothing happens."""
+
+    async def flush() -> None:
+        while True:
+            recording.flush_if_due()
+            await anyio.sleep(FLUSH_EVERY_S)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(flush)
+        yield
+        tasks.cancel_scope.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +17,17 @@ from scoregate.core.record import Run, Script
 from scoregate.core.tally import Tally, tally_of
 
 _MOST_LEFT_OUT = 100
+FLUSH_EVERY_S = 0.25
+_FLUSH_SHARE = 20  # of our time at most one part in so many goes into flushing
 Observer = Callable[[Happening, "Recording"], None]
+
+
+@dataclass(slots=True)
+class _Flushed:
+    """What was known besides cases when that was last flushed, and when it is to be done again."""
+
+    state: tuple[int, ...] = ()
+    due: float = 0.0
 
 
 @dataclass(slots=True)
@@ -25,13 +36,15 @@ class Recording:
 
     `broken` are the sources that could not be launched at all, `launches` counts the others. Without `show_outputs`,
     what the code under test returned, and what evaluators say of it beside scores, is not kept. `finished` are the
-    trials that the last happening has finished, each with its suite.
+    trials that the last happening has finished, each with its suite. `about` is what is known of the run beforehand;
+    with it, what has finished is flushed to disk several times a second, so that a killed host loses none of it.
     """
 
     writer: RunWriter
     broken: Sequence[Source] = ()
     launches: int = 0
     show_outputs: bool = True
+    about: Run | None = None
     fold: RunFold = field(default_factory=RunFold)
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -40,9 +53,15 @@ class Recording:
     _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
     _left_out: dict[str, None] = field(default_factory=dict)
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
+    _suite_events: int = 0
+    _flushed: _Flushed = field(default_factory=_Flushed)
 
     def take(self, happening: Happening) -> None:
         """Take in one."""
+        self._take(happening)
+        self.flush_if_due()
+
+    def _take(self, happening: Happening) -> None:
         self.finished.clear()
         if isinstance(happening, Said):
             self._said(happening)
@@ -61,6 +80,7 @@ class Recording:
         for event in said.events:
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
+            self._suite_events += getattr(event, "case", None) is None
             log = _key(said.script, said.log)
             case = self.fold.apply(log, said.script, event)
             if case is not None:
@@ -92,17 +112,33 @@ class Recording:
         """
         for case in self.fold.close():
             self._keep(case)
-        scripts = sorted((*map(_unable, self.broken), *self._silent(), *self.scripts), key=lambda script: script.name)
-        whole = replace(
-            run,
+        return self.writer.finish(replace(self._known(run), complete=not interrupted))
+
+    def flush_if_due(self) -> None:
+        """Flush what has finished, unless that was done a moment ago."""
+        now, flushed = time.monotonic(), self._flushed
+        if self.about is None or now < flushed.due:
+            return
+        changed = (state := self._state()) != flushed.state
+        self.writer.flush(self._known(self.about) if changed else None)
+        flushed.state, took = state, time.monotonic() - now
+        flushed.due = now + took + max(FLUSH_EVERY_S, _FLUSH_SHARE * took)
+
+    def _state(self) -> tuple[int, ...]:
+        """Other numbers, once something is known of the run besides cases."""
+        return len(self.fold.suites), self._suite_events, len(self.scripts), len(self.notices), len(self._left_out)
+
+    def _known(self, about: Run) -> Run:
+        """The run as far as it has got."""
+        scripts = (*map(_unable, self.broken), *self._silent(), *self.scripts)
+        return replace(
+            about,
             suites=self.fold.results(),
-            scripts=tuple(scripts),
-            notices=(*run.notices, *self.notices),
-            left_out=tuple(dict.fromkeys((*run.left_out, *self._left_out))),
-            message=run.message or self.message,
-            complete=not interrupted,
+            scripts=tuple(sorted(scripts, key=lambda script: script.name)),
+            notices=(*about.notices, *self.notices),
+            left_out=tuple(dict.fromkeys((*about.left_out, *self._left_out))),
+            message=about.message or self.message,
         )
-        return self.writer.finish(whole)
 
     def _leave_out(self, left: LeftOut) -> None:
         if left.suite in self._left_out or len(self._left_out) >= _MOST_LEFT_OUT:

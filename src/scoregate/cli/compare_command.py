@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from scoregate.ci.archive import latest_run
 from scoregate.cli.closing import close
 from scoregate.cli.options import project_root, voice_options
 from scoregate.cli.stored import gated_settings, rejudged
@@ -21,6 +22,6 @@ from scoregate.cli.voice import Voice, stage
 def command(run: Path, baseline: Path, voice: Voice) -> int:
     """Show how every score of RUN moved against another run. Exits with 0 whatever moved."""
     with stage(voice) as ours:
-        outcome = rejudged(run, baseline, gated_settings(project_root(), {}))
+        outcome = rejudged(latest_run(run), baseline, gated_settings(project_root(), {}))
         close(outcome, None, ours)
     return 0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 
+from scoregate.ci.archive import RUN_FOLDER, marked_in_progress, recover
 from scoregate.ci.flow import Outcome, gate
 from scoregate.ci.identity import in_ci
 from scoregate.ci.live import told_live
@@ -28,6 +29,8 @@ from scoregate.cli.watching import printed, ticking
 def tell_story(settings: Settings, root: Path, voice: Voice, *, find: Find = find_all) -> int:
     """Run what `find` finds in a project, compare, judge, report; returns the exit code."""
     check_out(root / settings.out, root)
+    recovered = tuple(each.notice for each in recover(root / settings.out))
+    settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
     with stage(voice) as ours:
         outcome = anyio.run(_gate, settings, root, ours, find)
         close(outcome, root / settings.out, ours)
@@ -51,7 +54,8 @@ async def _gate(settings: Settings, root: Path, ours: Stage, find: Find) -> Outc
                 find=find,
             ) as ports,
         ):
-            return await gate(settings, telling(ports, watch.say) if ours.voice.verbose else ports)
+            with marked_in_progress(root / settings.out / RUN_FOLDER):
+                return await gate(settings, telling(ports, watch.say) if ours.voice.verbose else ports)
 
 
 @asynccontextmanager

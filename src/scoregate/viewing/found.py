@@ -13,8 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from scoregate.ci.archive import CASES_FILE, EXTRA, RUN_FILE, RUN_FOLDER, RunHead, read_head
+from scoregate.ci.archive import CASES_FILE, EXTRA, IN_PROGRESS, RUN_FILE, RUN_FOLDER, RunHead, read_head
 from scoregate.ci.archive.live import Live, read_live
+from scoregate.ci.archive.marker import is_being_written
 from scoregate.errors import RecordError
 
 _DEPTH, _MOST_FOLDERS, _MOST_RUNS = 3, 2_000, 200
@@ -79,12 +80,15 @@ def _folders(places: Iterable[Path]) -> Iterator[Path]:
 
 def _below(place: Path) -> Sequence[Path]:
     with suppress(OSError), os.scandir(place) as entries:
-        return [Path(each.path) for each in entries if each.is_dir(follow_symlinks=False) and _is_whole(each.name)]
+        return [Path(each.path) for each in entries if each.is_dir(follow_symlinks=False) and _is_whole(each)]
     return ()
 
 
-def _is_whole(name: str) -> bool:
-    return not name.startswith(_PARTS)
+def _is_whole(folder: os.DirEntry[str]) -> bool:
+    """What a killed process left is a run; one that is being made is told of by its process."""
+    if folder.name.startswith(IN_PROGRESS):
+        return not is_being_written(Path(folder.path))
+    return not folder.name.startswith(_PARTS)
 
 
 def _run_in(folder: Path) -> Found | None:

@@ -2,9 +2,20 @@
 
 from scoregate.ci.archive.amend import amend_run
 from scoregate.ci.archive.earlier import REPORT_FILE
-from scoregate.ci.archive.folder import BASE_FOLDER, CASES_FILE, EARLIER, EXTRA, RUN_FILE, RUN_FOLDER, run_folder
+from scoregate.ci.archive.folder import (
+    BASE_FOLDER,
+    CASES_FILE,
+    EARLIER,
+    EXTRA,
+    INTERRUPTED,
+    RUN_FILE,
+    RUN_FOLDER,
+    run_folder,
+)
 from scoregate.ci.archive.head import RunHead, read_head
+from scoregate.ci.archive.marker import IN_PROGRESS, marked_in_progress
 from scoregate.ci.archive.reader import read_run
+from scoregate.ci.archive.unfinished import Recovered, latest_run, recover
 from scoregate.ci.archive.writer import RunWriter
 
 __all__ = [
@@ -12,13 +23,19 @@ __all__ = [
     "CASES_FILE",
     "EARLIER",
     "EXTRA",
+    "INTERRUPTED",
+    "IN_PROGRESS",
     "REPORT_FILE",
     "RUN_FILE",
     "RUN_FOLDER",
+    "Recovered",
     "RunHead",
     "RunWriter",
     "amend_run",
+    "latest_run",
+    "marked_in_progress",
     "read_head",
     "read_run",
+    "recover",
     "run_folder",
 ]

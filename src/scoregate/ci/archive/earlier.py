@@ -35,7 +35,7 @@ def put_by(folder: Path, most: int) -> None:
     if most < 1 or (head := _head_of(folder)) is None or not head.cases:
         return
     with _shelf(folder.parent / EARLIER) as shelf:
-        if (name := _name_of(head)) not in os.listdir(shelf):  # noqa: PTH208 (a handle, not a path)
+        if (name := name_of(head)) not in os.listdir(shelf):  # noqa: PTH208 (a handle, not a path)
             _move(folder, shelf, name)
         _prune(shelf, most)
 
@@ -56,8 +56,11 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _name_of(head: RunHead) -> str:
-    """Sorted by name, they are sorted by time; an id may be anything in a run that somebody made up."""
+def name_of(head: RunHead) -> str:
+    """A name for the folder of a run that another one took the place of.
+
+    Sorted by name, they are sorted by time; an id may be anything in a run that somebody made up.
+    """
     return f"{datetime.fromtimestamp(head.started, UTC):%Y%m%dT%H%M%SZ}-{sha256(head.id.encode()).hexdigest()[:8]}"
 
 

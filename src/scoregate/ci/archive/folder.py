@@ -12,6 +12,7 @@ RUN_FOLDER = "run"
 BASE_FOLDER = "base"
 EARLIER = "earlier"
 EXTRA = "extra-"
+INTERRUPTED = "interrupted"
 
 
 def run_folder(path: Path) -> Path:

@@ -11,12 +11,15 @@ from scoregate.ci.archive.cases import UNREADABLE, CasesFile, with_cases
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.head import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
 from scoregate.ci.archive.lines import case_of
+from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
 from scoregate.core.case import STATUSES, CaseKey, CaseResult
 from scoregate.core.columns import Columns
 from scoregate.core.record import Run, SuiteResult
 from scoregate.errors import RecordError
 
 _MOST_OF_A_SUITE = 1_000
+KILLED = "the last run didn't finish: its process was killed"
+CUT_SHORT = "scoregate was stopped after the suites had run, before everything was compared and reported"
 
 
 @dataclass(slots=True)
@@ -89,12 +92,23 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
             f"{folder / CASES_FILE} cannot be read: {error.strerror}",
             advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
         ) from None
+    if folder.name.startswith(IN_PROGRESS):
+        reading.cut = None  # it has no end yet
     if strictly and (reading.cut or 0 < head.cases <= _lost(head, reading)):
         told = "; ".join(_notices(head, reading))
         raise RecordError(f"{folder / CASES_FILE} is damaged: {told}", advice="Make the run anew, or name another.")
     found = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
     extras = tuple(read_run(extra, strictly=strictly) for extra in found)
-    return replace(with_cases(_run(head, reading), cases), extras=extras)
+    run = replace(with_cases(_run(head, reading), cases), extras=extras)
+    if folder.name.startswith(IN_PROGRESS):
+        return replace(run, complete=False, notices=(*run.notices, KILLED))
+    return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if _is_cut_short(folder, head) else run
+
+
+def _is_cut_short(folder: Path, head: RunHead) -> bool:
+    """Whether the process that made the run was killed after its suites: before a base, or before it was judged."""
+    marker = read_marker(folder)
+    return marker is not None and not marker.alive and marker.started <= head.started
 
 
 def _read(cases: CasesFile, suites: int) -> _Reading:

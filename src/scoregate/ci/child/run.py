@@ -13,6 +13,7 @@ from anyio.abc import ByteReceiveStream, Process
 
 from scoregate.ci.child.kill import end_daemons, signal_group, stop_tree
 from scoregate.ci.child.output import lines
+from scoregate.ci.child.watchdog import watched
 from scoregate.ci.identity import Identity, rights
 
 _LAST_WORDS_S = 1.0
@@ -52,17 +53,19 @@ async def run_child(child: Child, hear: Hear) -> End:
     Raises:
         OSError: it cannot be started.
     """
-    process = await anyio.open_process(
-        child.argv,
-        cwd=child.cwd,
-        env=child.environment,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.STDOUT,  # one stream keeps the order: what is declared secret comes before where it is used
-        start_new_session=True,
-        **rights(child.identity),
-    )
-    async with process:
-        timed_out = await _watch(process, child, hear)
+    with watched(child.mark) as watch:
+        process = await anyio.open_process(
+            child.argv,
+            cwd=child.cwd,
+            env=child.environment,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,  # one stream keeps the order: what is declared secret comes before it is used
+            start_new_session=True,
+            **rights(child.identity),
+        )
+        watch.add(process.pid)
+        async with process:
+            timed_out = await _watch(process, child, hear)
     return End(process.returncode, timed_out)
 
 
