@@ -253,8 +253,7 @@ def test_two_readers_do_not_disturb_each_other(tmp_path: Path) -> None:
     assert all(one == other for one, other in pairs)
 
 
-def test_what_a_crash_left_is_cleaned_and_a_living_writer_is_not(tmp_path: Path) -> None:
-    (tmp_path / ".cases.jsonl.gz-0000.partial").write_bytes(b"half")
+def test_two_writers_of_one_folder_do_not_disturb_each_other(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep", encoding="utf-8")
     with RunWriter(tmp_path) as first:
         first.add(CaseResult(0, "first"))

@@ -1,0 +1,168 @@
+"""Runs that were never finished: what was flushed can be read, is found before an older run, and is recovered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.ci.test_archive import a_run, some, write
+
+from scoregate.ci.archive import RunWriter, latest_run, marked_in_progress, read_run, recover
+from scoregate.core.case import CaseResult
+from scoregate.core.record import Run
+from scoregate.errors import RecordError, RunUnfinished, SettingsError, UsageError
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder of reports with a run of one case, `h0`."""
+    write(tmp_path / "run", some(1), a_run(started=10.0))
+    return tmp_path
+
+
+def begin(out: Path, cases: list[CaseResult], *, started: float = 20.0, flushed: bool = True) -> Path:
+    """What a writer leaves that is killed after these cases; one more was added that nobody flushed."""
+    run = a_run(id="killed", started=started)
+    writer = RunWriter(out / "run")
+    for case in cases:
+        writer.add(case)
+    if flushed:
+        writer.flush(run)
+    writer.add(CaseResult(0, "unflushed"))
+    copy = (writer._making / "cases.jsonl.gz").read_bytes()
+    writer.close()
+    if flushed:  # a killed process closes nothing
+        (writer._making / "cases.jsonl.gz").write_bytes(copy)
+    return writer._making
+
+
+def leave_marker(out: Path) -> None:
+    with pytest.raises(OSError, match="killed"), marked_in_progress(out / "run"):
+        raise OSError("killed")
+
+
+def hashes(run: Run) -> list[str]:
+    return [case.hash for case in run.cases]
+
+
+def test_what_was_flushed_is_the_last_run(out: Path) -> None:
+    begin(out, some(3))
+    for named in (out, out / "run", out / "run" / "run.json"):
+        run = read_run(latest_run(named))
+        assert hashes(run) == ["h0", "h1", "h2"]
+        assert run.complete is False
+        assert "killed" in run.notices[-1]
+        assert not any("damaged" in notice for notice in run.notices)
+    assert hashes(read_run(out / "run")) == ["h0"]
+
+
+def test_recovery_makes_a_run_beside_the_others(out: Path) -> None:
+    left = begin(out, some(3))
+    (found,) = recover(out)
+    assert found.cases == 3
+    assert "3 cases" in found.notice
+    assert not left.exists()
+    run = read_run(found.folder)
+    assert found.folder.parent == out / "interrupted"
+    assert hashes(run) == ["h0", "h1", "h2"]
+    assert run.complete is False
+    assert latest_run(out) == found.folder
+    assert hashes(read_run(out / "run")) == ["h0"]
+    assert recover(out) == []
+
+
+def test_a_later_run_is_shown_before_a_recovered_one(out: Path) -> None:
+    begin(out, some(3))
+    recover(out)
+    write(out / "run", some(2), a_run(id="later", started=30.0))
+    assert hashes(read_run(latest_run(out))) == ["h0", "h1"]
+
+
+def test_what_was_never_flushed_leaves_nothing(out: Path) -> None:
+    left = begin(out, some(3), flushed=False)
+    assert not left.exists()
+    assert latest_run(out) == out
+
+
+def test_a_run_that_is_being_made_is_neither_shown_nor_recovered(out: Path) -> None:
+    with RunWriter(out / "run") as writer:
+        writer.add(CaseResult(0, "new"))
+        writer.flush(a_run(started=20.0))
+        with pytest.raises(RunUnfinished, match="in progress"):
+            latest_run(out)
+        assert recover(out) == []
+        writer.finish(a_run(started=20.0))
+    assert hashes(read_run(latest_run(out))) == ["new"]
+
+
+def test_a_run_that_was_stopped_before_anything_was_measured_hides_the_older_one(out: Path) -> None:
+    leave_marker(out)
+    with pytest.raises(RunUnfinished, match="didn't finish") as raised:
+        latest_run(out)
+    assert raised.value.exit_code == 3
+    assert recover(out) == []
+    assert latest_run(out) == out
+
+
+def test_a_run_that_was_stopped_after_its_suites_is_incomplete(tmp_path: Path) -> None:
+    def measured() -> None:
+        with marked_in_progress(tmp_path / "run"):
+            write(tmp_path / "run", some(2), a_run(started=4e9))
+            raise OSError("killed")
+
+    with pytest.raises(OSError, match="killed"):
+        measured()
+    assert read_run(latest_run(tmp_path)).complete is False
+    (found,) = recover(tmp_path)
+    assert "incomplete" in found.notice
+    assert read_run(tmp_path / "run").complete is False
+    assert hashes(read_run(tmp_path / "run")) == ["h0", "h1"]
+    assert not (tmp_path / "run" / "in-progress.json").exists()
+
+
+@pytest.mark.parametrize("error", [None, UsageError("wrong"), SettingsError("wrong")])
+def test_a_block_that_ends_well_or_never_began_leaves_no_marker(tmp_path: Path, error: Exception | None) -> None:
+    out = tmp_path / "made"
+    try:
+        with marked_in_progress(out / "run"):
+            assert (out / "run" / "in-progress.json").exists()
+            if error is not None:
+                raise error
+    except (UsageError, SettingsError):
+        pass
+    assert not out.exists()
+
+
+def test_a_second_run_in_the_same_folder_is_refused(out: Path) -> None:
+    with (
+        marked_in_progress(out / "run"),
+        pytest.raises(UsageError, match="another process"),
+        marked_in_progress(out / "run"),
+    ):
+        pass
+
+
+def test_a_run_killed_between_the_moves_of_its_files_is_put_in_place(out: Path) -> None:
+    left = begin(out, some(3))
+    (left / "cases.jsonl.gz").replace(out / "run" / "cases.jsonl.gz")
+    with pytest.raises(RunUnfinished, match="recover"):
+        latest_run(out)
+    assert recover(out) == []
+    assert hashes(read_run(out / "run")) == ["h0", "h1", "h2"]
+
+
+def test_links_are_not_followed(out: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    write(elsewhere, some(5), a_run(started=99.0))
+    (out / "run" / "in-progress-00000000").symlink_to(elsewhere)
+    assert recover(out) == []
+    assert latest_run(out) == out
+    assert (elsewhere / "run.json").exists()
+
+
+def test_a_recovery_that_cannot_be_written_loses_nothing(out: Path) -> None:
+    left = begin(out, some(3))
+    (out / "interrupted").write_text("a file in the way")
+    with pytest.raises(RecordError):
+        recover(out)
+    assert hashes(read_run(left)) == ["h0", "h1", "h2"]
