@@ -64,7 +64,10 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
             baseline = await _by_now(await ports.rerun(plan, settings), ports.reporting)
         plan = ports.arm(plan, baseline.run)
         history = await recall(baseline, settings, ports)
-        run = await ports.record(plan, settings, (*settings.notices, *found.notices))
+        resumed = await ports.resume(plan, settings)
+        run = await ports.record(resumed.plan, settings, (*settings.notices, *found.notices, *resumed.notices))
+        run = resumed.settle(run)
+        ports.amend(run)
         run = remember(run, history, baseline, ports.amend)
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)

@@ -6,6 +6,7 @@ programs that it starts.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from scoregate.ci.archive.opening import plainly
 from scoregate.ci.child import visible
 from scoregate.ci.identity import as_owner, find_identity
 from scoregate.errors import GitError
@@ -24,6 +26,7 @@ from scoregate.errors import GitError
 _SAFELY = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 _QUIETLY = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _UNOWNED = "detected dubious ownership"
+_MOST_BYTES = 1 << 30
 _REPAIR = "git worktree prune"
 
 
@@ -139,6 +142,46 @@ async def parents(root: Path, commit: str) -> tuple[str, ...]:
     done = await _git(root, "cat-file", "commit", commit)
     head, _, _ = done.stdout.partition(b"\n\n")
     return tuple(line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent "))
+
+
+async def code_digest(root: Path, *, left_out: Path) -> str | None:
+    """A digest of the commit, of the changes to the files that git follows, and of the files that it could follow.
+
+    Args:
+        left_out: a folder whose files do not count; nor do compiled Python and the cache of models' answers.
+
+    Returns:
+        None outside of a repository, before the first commit, or with more than 1 GB of such files.
+    """
+    commit = await head_commit(root) if shutil.which("git") else None
+    top = await top_level(root) if commit else None
+    if commit is None or top is None:
+        return None
+    diff = await _git(top, "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv", "--no-color")
+    listed = await _git(top, "ls-files", "-o", "--exclude-standard", "-z")
+    if diff.returncode or listed.returncode:
+        return None
+    names = sorted(name for name in map(os.fsdecode, listed.stdout.split(b"\0")) if name)
+    digest = hashlib.blake2b(commit.encode() + b"\0" + diff.stdout, digest_size=16)
+    paths = [top / name for name in names if not name.endswith(".pyc") and ".scoregate/cache/" not in f"/{name}"]
+    counted = [path for path in paths if not path.is_relative_to(left_out)]
+    return await anyio.to_thread.run_sync(_with_files, digest, top, counted)
+
+
+def _with_files(digest: hashlib.blake2b, top: Path, paths: list[Path]) -> str | None:
+    left = _MOST_BYTES
+    for path in paths:
+        digest.update(b"\0" + os.fsencode(path.relative_to(top)) + b"\0")
+        try:
+            with open(path, "rb", opener=plainly) as file:
+                while chunk := file.read(1 << 20):
+                    left -= len(chunk)
+                    if left < 0:
+                        return None
+                    digest.update(chunk)
+        except OSError:  # a link, or nothing that can be read
+            digest.update(str(path.readlink()).encode() if path.is_symlink() else b"?")
+    return digest.hexdigest()
 
 
 @asynccontextmanager

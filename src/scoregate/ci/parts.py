@@ -16,6 +16,7 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.publish.outlet import Delivery
 from scoregate.ci.report.view import ReportView
+from scoregate.ci.resume import Resume
 from scoregate.ci.settings import Settings
 from scoregate.core.calibration import Calibrations
 from scoregate.core.compare import Comparison
@@ -63,7 +64,8 @@ class Ports:
     """Everything outside that the flow needs.
 
     `discover` finds suites; `prepare` makes their environment and says which Python runs them; `arm` tells a plan's
-    suites what their battles have to beat; `record` and `rerun` run plans, here and in the base's tree; `earlier` reads
+    suites what their battles have to beat; `resume` offers them what an earlier run that did not finish has measured;
+    `record` and `rerun` run plans, here and in the base's tree; `earlier` reads
     the run that the next one replaces, where that is to be remembered; `amend` writes again what is known of a recorded
     run besides its cases. Once `stop` is set, what runs is ended and what is known is reported.
     """
@@ -72,6 +74,7 @@ class Ports:
     discover: Callable[[Settings], Awaitable[Found]]
     prepare: Callable[[Settings], Awaitable[Interpreter]]
     arm: Callable[[Plan, Run | None], Plan]
+    resume: Resume
     record: Record
     rerun: Rerun
     earlier: Callable[[], Awaitable[Run | None]]

@@ -14,6 +14,7 @@ import anyio
 from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, RunWriter
+from scoregate.ci.conditions import conditions_of
 from scoregate.ci.identity import Identity
 from scoregate.ci.importers import Reader
 from scoregate.ci.launch import Happening, Host, Tell, launch_all
@@ -105,6 +106,7 @@ class Recorder:
             left_out=plan.left_out,
             narrowed=plan.narrowed,
             policy=asdict(settings.policy()),
+            conditions=await conditions_of(root, settings),
             notices=tuple(notices),
         )
 

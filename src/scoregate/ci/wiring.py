@@ -35,6 +35,7 @@ from scoregate.ci.policies import policy_at, with_gates
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
+from scoregate.ci.resume import resume
 from scoregate.ci.scene import Scene, open_scene
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
@@ -83,6 +84,7 @@ async def open_ports(
     say: Say,
     stop: anyio.Event,
     find: Find = find_all,
+    resumed: Path | None = None,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
 
@@ -91,14 +93,22 @@ async def open_ports(
         scratch: an empty folder outside the project, for what is of no use afterwards.
         observers: are shown everything that happens while scripts run.
         say: is told what happens while the suites' environment is made. stop: ends what runs, once it is set.
-        find: looks for what holds suites.
+        find: looks for what holds suites. resumed: the folder of the run to go on from, if that did not
+            finish.
     """
     async with open_scene(root, environ, settings, stop=stop) as scene:
-        yield _ports(scene, scratch, observers=observers, say=say, stop=stop, find=find)
+        yield _ports(scene, scratch, observers=observers, say=say, stop=stop, find=find, resumed=resumed)
 
 
 def _ports(
-    scene: Scene, scratch: Path, *, observers: Sequence[Observer], say: Say, stop: anyio.Event, find: Find
+    scene: Scene,
+    scratch: Path,
+    *,
+    observers: Sequence[Observer],
+    say: Say,
+    stop: anyio.Event,
+    find: Find,
+    resumed: Path | None,
 ) -> Ports:
     root, identity = scene.root, find_identity(scene.environ)
     theirs = {**at_home(identity, scene.environ, scratch), **_purse(scene.settings, scratch, identity)}
@@ -112,6 +122,7 @@ def _ports(
         discover=partial(discover, root, environ=scene.environ, spared=spared, find=find),
         prepare=partial(prepare, site_of(root, scene.environ, scratch, redact=scene.redact, say=say, theirs=theirs)),
         arm=partial(with_champions, scratch, identity, keeps=scene.connection is None),
+        resume=partial(resume, scene, scratch / "reuse", identity, last=resumed),
         record=recorder.record,
         rerun=partial(_rerun, recorder, imports, scene.base),
         earlier=partial(_earlier, scene),

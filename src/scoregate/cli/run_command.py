@@ -38,12 +38,17 @@ from scoregate.cli.voice import Voice
 @model_options
 @gate_options
 @publish_options
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Reuse what the last run has measured, if it did not finish and the code is the same.",
+)
 @voice_options
-def command(voice: Voice, **flags: Any) -> int:
+def command(voice: Voice, *, resume: bool, **flags: Any) -> int:
     """Run the suites under PATHS, compare them with a base, judge, and write reports.
 
     Without PATHS: the folder evals/, and eval_*.py, *_eval.py, *.eval.py and *.testset.toml anywhere that git does not
     ignore.
     """
     root = project_root(flags)
-    return tell_story(settings_of(root, flags), root, voice)
+    return tell_story(settings_of(root, flags), root, voice, resumes=resume)

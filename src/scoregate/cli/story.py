@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.archive import RUN_FOLDER, marked_in_progress, recover
+from scoregate.ci.archive import RUN_FOLDER, latest_run, marked_in_progress, recover
 from scoregate.ci.flow import Outcome, gate
 from scoregate.ci.identity import in_ci
 from scoregate.ci.live import told_live
@@ -26,18 +26,22 @@ from scoregate.cli.voice import Stage, Voice, stage
 from scoregate.cli.watching import printed, ticking
 
 
-def tell_story(settings: Settings, root: Path, voice: Voice, *, find: Find = find_all) -> int:
-    """Run what `find` finds in a project, compare, judge, report; returns the exit code."""
+def tell_story(settings: Settings, root: Path, voice: Voice, *, find: Find = find_all, resumes: bool = False) -> int:
+    """Run what `find` finds in a project, compare, judge, report; returns the exit code.
+
+    Args:
+        resumes: whether to go on from the last run, if that did not finish.
+    """
     check_out(root / settings.out, root)
     recovered = tuple(each.notice for each in recover(root / settings.out))
     settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
     with stage(voice) as ours:
-        outcome = anyio.run(_gate, settings, root, ours, find)
+        outcome = anyio.run(_gate, settings, root, ours, find, latest_run(root / settings.out) if resumes else None)
         close(outcome, root / settings.out, ours)
     return outcome.exit_code
 
 
-async def _gate(settings: Settings, root: Path, ours: Stage, find: Find) -> Outcome:
+async def _gate(settings: Settings, root: Path, ours: Stage, find: Find, resumed: Path | None) -> Outcome:
     with scratch_folder() as scratch, progress(ours) as watch:
         async with (
             stoppable() as stop,
@@ -52,6 +56,7 @@ async def _gate(settings: Settings, root: Path, ours: Stage, find: Find) -> Outc
                 say=lambda line: watch.say(printed(line)),
                 stop=stop,
                 find=find,
+                resumed=resumed,
             ) as ports,
         ):
             with marked_in_progress(root / settings.out / RUN_FOLDER):

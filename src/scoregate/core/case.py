@@ -49,7 +49,8 @@ class CaseResult:
 
     `labels` is what evaluators said without a score; `contests` are the outputs that people are to choose between, by
     those of the `pending` evaluators that have told them.
-    `origin` is the line that the case was read from, where it stands in a file of its own.
+    `origin` is the line that the case was read from, where it stands in a file of its own. `reused` is the id of the
+    run that measured it, where that was an earlier one.
     """
 
     suite: int
@@ -73,6 +74,7 @@ class CaseResult:
     labels: dict[str, Naming] = field(default_factory=dict)
     origin: Origin | None = None
     contests: dict[str, Contest] = field(default_factory=dict)
+    reused: str | None = None
 
     @property
     def key(self) -> CaseKey:

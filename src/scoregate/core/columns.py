@@ -23,7 +23,8 @@ class Columns:
     """Rows in the order in which the trials finished; NaN where there is no number.
 
     `labels` counts, by evaluator, what was said without a score. `answers` names, by evaluator and row, the stored
-    answers that a score was made from, where all are known; `cached` rows were not run but read. `contested` counts
+    answers that a score was made from, where all are known; `cached` rows were not run but read, `reused` ones were
+    measured by an earlier run. `contested` counts
     those of the `pending` evaluations for which people have two outputs to choose between. `silent` counts, by
     evaluator, the `unscored` trials: those in which it returned None. `deferred` are the rows, by evaluator, in which
     it gave a label, or waits for people, instead of giving a score. `unpriced` names models whose tokens have no price.
@@ -45,6 +46,7 @@ class Columns:
     errored: dict[str, set[int]] = field(default_factory=dict)
     answers: dict[str, dict[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
+    reused: set[int] = field(default_factory=set)
     unscored: int = 0
     silent: dict[str, int] = field(default_factory=dict)
     deferred: dict[str, array[int]] = field(default_factory=dict)
@@ -84,6 +86,8 @@ class Columns:
         self.contested += sum(name in case.contests for name in case.pending)
         if case.usage is not None and case.usage.cached:
             self.cached.add(row)
+        if case.reused is not None:
+            self.reused.add(row)
         self._add_usage(case)
         self._add_scores(row, case)
 

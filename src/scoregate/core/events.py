@@ -64,7 +64,8 @@ class SuiteStarted(_Event):
 class CaseStarted(_Event):
     """`case` is the hash; `digest` tells whether the case's definition changed under the same hash.
 
-    `origin` is the line of a file, such as a table, that the case was read from.
+    `origin` is the line of a file, such as a table, that the case was read from. `reused` is the id of an earlier run:
+    what follows is what that run had measured.
     """
 
     type: Literal["case_started"] = "case_started"
@@ -76,6 +77,7 @@ class CaseStarted(_Event):
     tags: tuple[str, ...] = ()
     cluster: str | None = None
     origin: Origin | None = None
+    reused: str | None = None
 
 
 @_event

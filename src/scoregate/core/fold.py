@@ -131,6 +131,7 @@ class SuiteFold:
         case = self._case(event)
         case.name, case.input, case.digest = event.name or event.case, event.input, event.digest
         case.tags, case.cluster, case.origin = event.tags, event.cluster, event.origin
+        case.reused = event.reused
 
     def _case_output(self, event: CaseOutput) -> None:
         case = self._case(event)

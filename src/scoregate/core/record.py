@@ -133,6 +133,29 @@ class BaseReference:
 
 
 @dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a run measured, beside suites and evaluators, as digests.
+
+    Args:
+        code: of the commit with everything that differed from it; None where that is unknown, as outside of git.
+        settings: of the settings that change what suites return, such as the model.
+    """
+
+    code: str | None = None
+    settings: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReusedRun:
+    """An earlier run, some of whose results are part of another. Times are seconds since the epoch."""
+
+    id: str
+    started: float
+    finished: float
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Everything that one run of all suites left behind.
 
@@ -141,7 +164,8 @@ class Run:
     those that matched no filter, as far as anybody saw them; `narrowed`: files, a command or a set of tests were named
     for this one run, so that other suites of the project are not in it;
     `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
-    what the first have shown, which serve comparisons alone; `history` is what it knows of the runs before it.
+    what the first have shown, which serve comparisons alone; `history` is what it knows of the runs before it;
+    `reused_from` is the run that its reused results come from.
     """
 
     id: str
@@ -167,6 +191,8 @@ class Run:
     extras: tuple[Run, ...] = ()
     history: History = field(default_factory=History)
     compared_with: BaseReference | None = None
+    conditions: Conditions | None = None
+    reused_from: ReusedRun | None = None
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property

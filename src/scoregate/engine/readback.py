@@ -23,7 +23,8 @@ def own_event(line: bytes) -> Event:
     return _KINDS[said.pop("type")](**said)
 
 
-def _evaluator(said: Mapping[str, Any]) -> EvaluatorInfo:
+def evaluator_of(said: Mapping[str, Any]) -> EvaluatorInfo:
+    """An evaluator, as a log or a record has it."""
     mark = said["fingerprint"]
     choices = tuple(Choice(**each) for each in said["choices"])
     return EvaluatorInfo(**{**said, "fingerprint": None if mark is None else Fingerprint(**mark), "choices": choices})
@@ -33,7 +34,7 @@ _PARTS: dict[str, Callable[[Any], Any]] = {
     "assertions": lambda said: tuple(Assertion(**each) for each in said),
     "assignees": tuple,
     "error": lambda said: ErrorInfo(**said),
-    "evaluators": lambda said: tuple(map(_evaluator, said)),
+    "evaluators": lambda said: tuple(map(evaluator_of, said)),
     "origin": lambda said: Origin(**said),
     "tags": tuple,
     "threshold": lambda said: Threshold(**said),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,12 +25,14 @@ from scoregate.engine.trial import Trial, tell_stop, trials
 from scoregate.version import __version__
 
 
-async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:
+async def run_suite(suite: Suite, folder: Path | None, *, reuses: bool = False) -> list[EventLog]:
     """Run every variant of a suite.
 
     Args:
         suite: what to run.
         folder: where the event logs go; None for temporary ones.
+        reuses: whether results of an earlier run that the host offers go into the logs; who reads more than the logs
+            does not.
 
     Returns:
         A log for each variant, not yet finished: `finish` says the last word.
@@ -38,11 +41,19 @@ async def run_suite(suite: Suite, folder: Path | None) -> list[EventLog]:
     logs = [_start(suite, variant, folder, strays=strays) for variant in range(len(suite.variants))]
     with gathering(strays):
         async with closing(), patience.bounding():
-            await _run(suite, trials(suite, logs), patience)
+            await _run(suite, _source(suite, logs, reuses), patience)
     for log in logs if patience.over else ():
         log.given_up = True
         log.emit("errored", stage="suite", error=_late(suite))
     return logs
+
+
+def _source(suite: Suite, logs: Sequence[EventLog], reuses: bool) -> Iterator[Trial]:
+    if not (reuses and os.environ.get("SCOREGATE_REUSE")):
+        return trials(suite, logs)
+    from scoregate.engine.reuse import Replay
+
+    return trials(suite, logs, is_done=Replay(suite))
 
 
 def _start(suite: Suite, variant: int, folder: Path | None, *, strays: Meter) -> EventLog:

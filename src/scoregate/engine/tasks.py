@@ -16,7 +16,7 @@ from scoregate.engine.errors import ENDINGS, error_info
 from scoregate.engine.patience import Patience
 from scoregate.engine.retry import is_transient, wait_s
 from scoregate.engine.scoring import Pool
-from scoregate.engine.telling import spent
+from scoregate.engine.telling import announce, spent
 from scoregate.engine.trial import Trial, enter, tell_stop
 from scoregate.errors import NotRecordable, ScoregateError
 
@@ -46,7 +46,7 @@ class TaskStage:
 
     async def _produced(self, trial: Trial) -> bool:
         try:
-            self._announce(trial)
+            announce(trial, self._suite.describe(trial.case))
             await self._run(trial)
         except ENDINGS:
             raise
@@ -56,19 +56,6 @@ class TaskStage:
             trial.log.emit("errored", stage="task", error=error_info(error), **told)
             return False
         return bool(self._pools)
-
-    def _announce(self, trial: Trial) -> None:
-        told = self._suite.describe(trial.case)
-        trial.log.emit(
-            "case_started",
-            name=told.name,
-            input=told.body,
-            digest=told.digest,
-            tags=told.tags,
-            cluster=told.cluster,
-            **({} if told.origin is None else {"origin": told.origin}),
-            **trial.key,
-        )
 
     async def _run(self, trial: Trial) -> None:
         attempt = 1

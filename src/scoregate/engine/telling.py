@@ -1,4 +1,4 @@
-"""What an evaluator gave for a trial, as an event."""
+"""What is known of a trial, as events: that it begins, and what an evaluator gave for it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from scoregate.core.evaluation import Evaluation, Naming, Usage
 from scoregate.core.metering import Meter, charged
 from scoregate.core.pending import Pending
+from scoregate.core.suite import Description
 from scoregate.engine.errors import error_info
 from scoregate.engine.trial import Trial
 
@@ -41,6 +42,21 @@ def tell(trial: Trial, evaluator: str, result: Any, meter: Meter) -> None:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
         )
+
+
+def announce(trial: Trial, told: Description, *, reused: str | None = None) -> None:
+    """Say that a trial begins, or, with the run that has measured it, that its result follows."""
+    trial.log.emit(
+        "case_started",
+        name=told.name,
+        input=told.body,
+        digest=told.digest,
+        tags=told.tags,
+        cluster=told.cluster,
+        **({} if told.origin is None else {"origin": told.origin}),
+        **({} if reused is None else {"reused": reused}),
+        **trial.key,
+    )
 
 
 def spent(usage: Usage | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -61,9 +61,13 @@ def tell_stop(log: EventLog, meter: Meter) -> None:
         log.emit("errored", stage="suite", error=_STOPPED)
 
 
-def trials(suite: Suite, logs: Sequence[EventLog]) -> Iterator[Trial]:
-    """Every trial of every variant, lazily."""
+def trials(
+    suite: Suite, logs: Sequence[EventLog], *, is_done: Callable[[Trial], bool] = lambda _: False
+) -> Iterator[Trial]:
+    """Every trial of every variant that is to be run, lazily; `is_done` tells which are not."""
     for params, log in zip(suite.variants, logs, strict=True):
         for case in suite.cases:
             for repeat in range(case.repeats):
-                yield Trial(case, repeat, log, params)
+                trial = Trial(case, repeat, log, params)
+                if not is_done(trial):
+                    yield trial

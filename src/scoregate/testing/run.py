@@ -85,7 +85,7 @@ def run_test_suite(
         timeout=timeout,
         selection=asked,
     )
-    logs = run_sync(partial(run_suite, suite, folder), apart=suite.limits.timeout_s is not None)
+    logs = run_sync(partial(run_suite, suite, folder, reuses=True), apart=suite.limits.timeout_s is not None)
     from scoregate.testing.conclusion import concluded
 
     return concluded(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)

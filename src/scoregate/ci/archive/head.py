@@ -16,7 +16,7 @@ from scoregate.core.confirmation import Confirmation
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 from scoregate.core.history import History
-from scoregate.core.record import RECORD_VERSION, BaseReference, Run, Script, SuiteResult
+from scoregate.core.record import RECORD_VERSION, BaseReference, Conditions, ReusedRun, Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
 
@@ -76,6 +76,8 @@ class RunHead:
     confirmations: tuple[Confirmation, ...] = ()
     compared_with: BaseReference | None = None
     history: History = field(default_factory=History)
+    conditions: Conditions | None = None
+    reused_from: ReusedRun | None = None
 
 
 # Far beyond what anybody has; a run that somebody made up must not take all time and memory.

@@ -211,4 +211,5 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "usage": _usage,
     "trace": _as_it_is,
     "origin": _origin,
+    "reused": _optional_text,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from anyio import to_thread
@@ -106,14 +107,33 @@ async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str) -> tu
     return runs, problems
 
 
-async def read_artifact(api: Api, artifact: Mapping[str, Any], bounds: Bounds = OWN) -> Run:
+async def earlier_attempt(connection: Connection, api: Api) -> Run | None:
+    """The run that the last attempt of this job has stored before this one; None if none has.
+
+    Raises:
+        GitHubRefused: it cannot be had. RecordError: it cannot be read.
+    """
+    github = connection.github
+    found: list[Run] = []
+    async for artifact in api.pages(f"actions/runs/{github.run_id}/artifacts", "artifacts", name=connection.artifact):
+        if artifact["name"] == connection.artifact and not artifact["expired"]:
+            found.append(await read_artifact(api, artifact, unfinished=True))
+        if len(found) == MOST_TRIED:
+            break
+    earlier = [run for run in found if run.attempt < github.run_attempt]
+    return max(earlier, key=lambda run: run.attempt, default=None)
+
+
+async def read_artifact(
+    api: Api, artifact: Mapping[str, Any], bounds: Bounds = OWN, *, unfinished: bool = False
+) -> Run:
     """The run in an artifact.
 
     Args:
-        bounds: how much it may hold.
+        bounds: how much it may hold. unfinished: whether it may be one whose process was killed.
 
     Raises:
         GitHubRefused: it cannot be had. RecordError: it holds no run that can be read.
     """
     with await download(api, artifact, bounds.packed) as file:
-        return await to_thread.run_sync(unpacked_run, file, bounds)
+        return await to_thread.run_sync(partial(unpacked_run, file, bounds, unfinished=unfinished))

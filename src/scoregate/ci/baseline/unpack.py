@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from scoregate.ci.archive import CASES_FILE, RUN_FILE, read_run
+from scoregate.ci.archive import CASES_FILE, IN_PROGRESS, RUN_FILE, latest_run, read_run
+from scoregate.ci.archive.marker import MARKER_FILE
 from scoregate.core.record import Run
 from scoregate.errors import RecordError
 
 _FILE = r"(?P<extra>extra-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
 _WANTED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
+_UNFINISHED = re.compile(
+    rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{_FILE}|{re.escape(MARKER_FILE)})"
+)
 _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
 _END, _END_SIZE, _FURTHEST_END = b"PK\5\6", 22, 22 + (1 << 16)
@@ -43,10 +47,13 @@ OWN = Bounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30,
 HOSTILE = Bounds(packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=100_000, extras=False)
 
 
-def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
+def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN, *, unfinished: bool = False) -> None:
     """Write the files of the run that a zip holds, at its top or in a folder `run`, into `folder`.
 
     Everything else in it is passed over; where a file goes is our choice, not the zip's.
+
+    Args:
+        unfinished: whether what a killed process left is wanted too.
 
     Raises:
         RecordError: it is no zip, holds no run, or too much.
@@ -56,27 +63,29 @@ def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN) -> None:
         with zipfile.ZipFile(archive) as found:
             left = bounds.files
             for member in found.infolist():
-                wanted = _WANTED.fullmatch(member.filename)
+                wanted = (_UNFINISHED if unfinished else _WANTED).fullmatch(member.filename)
                 if wanted is not None and (bounds.extras or not wanted["extra"]):
                     left -= _copy(found, member, folder / wanted["path"], left=left)
     except _BROKEN as error:
         raise _unusable(str(error) or type(error).__name__) from None
-    if not (folder / RUN_FILE).is_file():
+    if not any(folder.rglob(RUN_FILE) if unfinished else folder.glob(RUN_FILE)):
         raise _unusable(f"it holds no {RUN_FILE}")
     for path in folder.rglob("*"):
         _check(path, bounds)
 
 
-def unpacked_run(archive: IO[bytes], bounds: Bounds = OWN) -> Run:
+def unpacked_run(archive: IO[bytes], bounds: Bounds = OWN, *, unfinished: bool = False) -> Run:
     """The run that a zip holds; its cases stay readable, though its files are gone from their folder.
+
+    With `unfinished`, the last run that it holds, also if its process was killed.
 
     Raises:
         RecordError: as for `unpack`, or the run cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="scoregate-stored-") as folder:
-        unpack(archive, Path(folder), bounds)
+        unpack(archive, Path(folder), bounds, unfinished=unfinished)
         try:
-            return read_run(Path(folder))
+            return read_run(latest_run(Path(folder)) if unfinished else Path(folder))
         except RecordError as error:
             raise RecordError(error.message.replace(f"{folder}/", "its "), advice=error.advice) from None
 

@@ -20,6 +20,6 @@ def run_tests(suite: Suite, folder: Path | None = None) -> EventLog:
         folder: where events go; if not given, where the host listens, else to a temporary file.
     """
     started = perf_counter()
-    (log,) = run_sync(partial(run_suite, suite, folder or events_folder()), apart=True)
+    (log,) = run_sync(partial(run_suite, suite, folder or events_folder(), reuses=True), apart=True)
     finish(log, started)
     return log
