@@ -56,6 +56,7 @@ FULL = CaseResult(
     {"plain": Naming("odd"), "full": Naming("kind", {"why": ["x"]}, Usage(1, 2, 3, 0.25, "m-1"))},
     Origin("evals/refunds.csv", 12),
     {"waits": Contest("old", "new", "what counts", Threshold(gte=0.5))},
+    "an earlier run",
 )
 
 

@@ -127,6 +127,7 @@ def _run_view(run: Run) -> RunView:
         attempt=run.attempt,
         dirty=run.dirty,
         complete=run.complete,
+        reused_from=run.reused_from,
     )
 
 

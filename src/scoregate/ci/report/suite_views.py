@@ -20,6 +20,7 @@ from scoregate.core.rules import Conclusion, Finding
 @dataclass(frozen=True, slots=True)
 class SuiteView:
     """One suite. `index` is its place within the run; counts are of trials; `time_s` sums what the trials took.
+    `reused` trials were measured by an earlier run.
 
     `moved` names what of latency, tokens and cost differs from the base by more than noise; `past` is what it came to
     in the runs before this one, empty where none are known.
@@ -46,6 +47,7 @@ class SuiteView:
     spend: Spend
     base_spend: Spend | None
     spend_text: SpendText
+    reused: int = 0
     moved: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     past: tuple[Took | None, ...] = ()
@@ -104,6 +106,7 @@ def _view(
         spend=now,
         base_spend=before,
         spend_text=spend_text(now, before, (row for row in quantities if row.suite == suite.label)),
+        reused=len(suite.columns.reused),
         problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
     )
 

@@ -17,6 +17,7 @@ from scoregate.ci.report.totals import Totals
 from scoregate.core.case import CaseKey, CaseResult
 from scoregate.core.confirmation import Confirmation
 from scoregate.core.naming import natural
+from scoregate.core.record import ReusedRun
 from scoregate.core.rows import Row
 from scoregate.core.rules import Conclusion, Finding
 
@@ -27,7 +28,7 @@ _STATES = tuple(State)
 class RunView:
     """Which run, or base, is spoken of. Times are seconds since the epoch; `name` is `main@a1b2c3d` or its id.
 
-    `message` is what the run was titled by whoever started it.
+    `message` is what the run was titled by whoever started it; `reused_from` the earlier run whose results it reuses.
     """
 
     id: str
@@ -41,6 +42,7 @@ class RunView:
     attempt: int
     dirty: bool
     complete: bool
+    reused_from: ReusedRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
