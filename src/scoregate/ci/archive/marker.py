@@ -37,8 +37,8 @@ class Marker:
 def marked_in_progress(folder: Path) -> Iterator[None]:
     """Mark the folder of a run as in progress until the block ends. A killed process leaves its marker behind.
 
-    So does a block that fails, unless it was called wrongly, in which case nothing was run. A folder that cannot be
-    written to has no marker.
+    So does a block that fails where an older run could be taken for the one that failed, unless it was called wrongly,
+    in which case nothing was run. A folder that cannot be written to has no marker.
 
     Raises:
         UsageError: another process makes a run there.
@@ -49,16 +49,23 @@ def marked_in_progress(folder: Path) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        failed = not (isinstance(error, ScoregateError) and error.exit_code == _WRONG_USAGE)
+        failed = not _is_wrong_usage(error)
         raise
     finally:
         if handle is not None:
-            if not failed and not list(unfinished_in(folder)):
+            hides = failed and (folder / RUN_FILE).exists()  # an older run, which is not to be taken for this one
+            if not hides and not list(unfinished_in(folder)):
                 (folder / MARKER_FILE).unlink(missing_ok=True)
             os.close(handle)
         for empty in made:
             with suppress(OSError):
                 empty.rmdir()
+
+
+def _is_wrong_usage(error: BaseException) -> bool:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return isinstance(error, ScoregateError) and error.exit_code == _WRONG_USAGE
 
 
 def _open_marker(folder: Path) -> int | None:
