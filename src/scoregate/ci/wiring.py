@@ -32,11 +32,12 @@ from scoregate.ci.needs import with_needs
 from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Found, Plan
 from scoregate.ci.policies import policy_at, with_gates
+from scoregate.ci.publish.outputs import write_first_outputs
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
 from scoregate.ci.resume import resume
-from scoregate.ci.scene import Scene, open_scene
+from scoregate.ci.scene import Scene, open_scene, outlet_of
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.core.record import Run
@@ -97,6 +98,7 @@ async def open_ports(
             finish.
     """
     async with open_scene(root, environ, settings, stop=stop) as scene:
+        write_first_outputs(outlet_of(scene, {}))
         yield _ports(scene, scratch, observers=observers, say=say, stop=stop, find=find, resumed=resumed)
 
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import outputs_text
 from scoregate.ci.publish.outlet import PENDING, Delivery, Outlet
 from scoregate.ci.report.view import ReportView
+
+
+def write_first_outputs(outlet: Outlet) -> None:
+    """Say where the run will be, before anything runs: what a killed process has measured can then be uploaded."""
+    if outlet.connection is None or (file := outlet.connection.github.output) is None:
+        return
+    values = {
+        "run-path": _below_workspace(outlet.out / RUN_FOLDER, outlet),
+        "artifact-name": outlet.connection.artifact,
+    }
+    with suppress(OSError), file.open("a", encoding="utf-8", newline="\n") as stream:  # told when all are written
+        stream.write(outputs_text(values))
 
 
 async def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, str]) -> Delivery:
