@@ -17,13 +17,14 @@ from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.conditions import conditions_of
 from scoregate.ci.identity import Identity
 from scoregate.ci.importers import Reader
-from scoregate.ci.launch import Happening, Host, Tell, launch_all
+from scoregate.ci.launch import Ended, Failed, Happening, Host, Noticed, Tell, launch_all
 from scoregate.ci.lines import open_lines
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import FLUSH_EVERY_S, Observer, Recording
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.unless import unless
+from scoregate.core.events import ErrorInfo
 from scoregate.core.record import Run
 
 
@@ -60,6 +61,7 @@ class Recorder:
             )
 
             def tell(happening: Happening) -> None:
+                happening = _without_secrets(happening, self.redact)
                 recording.take(happening)
                 for observe in self.observers:
                     observe(happening, recording)
@@ -107,7 +109,7 @@ class Recorder:
             narrowed=plan.narrowed,
             policy=asdict(settings.policy()),
             conditions=await conditions_of(root, settings),
-            notices=tuple(notices),
+            notices=tuple(map(self.redact.text, notices)),
         )
 
 
@@ -124,3 +126,20 @@ async def _flushing(recording: Recording) -> AsyncIterator[None]:
         tasks.start_soon(flush)
         yield
         tasks.cancel_scope.cancel()
+
+
+def _without_secrets(happening: Happening, redact: Redactor) -> Happening:
+    """What a happening says in our own words: it may name files and commands. Events and output are clean already."""
+    if isinstance(happening, Noticed):
+        return replace(happening, notice=redact.text(happening.notice))
+    if isinstance(happening, Failed):
+        return replace(happening, error=_error_without_secrets(happening.error, redact))
+    if isinstance(happening, Ended) and happening.script.error is not None:
+        error = _error_without_secrets(happening.script.error, redact)
+        return replace(happening, script=replace(happening.script, error=error))
+    return happening
+
+
+def _error_without_secrets(error: ErrorInfo, redact: Redactor) -> ErrorInfo:
+    traceback = error.traceback and redact.text(error.traceback)
+    return replace(error, message=redact.text(error.message), traceback=traceback)

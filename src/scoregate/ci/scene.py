@@ -130,6 +130,7 @@ def outlet_of(scene: Scene, files: Mapping[str, Render]) -> Outlet:
         comment=scene.settings.comment,
         annotations=scene.settings.annotations,
         redact=scene.redact.text,
+        redact_chunks=scene.redact.stream,
         log=_log,
     )
     if scene.connection is None or scene.subject is None:

@@ -38,7 +38,7 @@ from scoregate.ci.recording import Observer
 from scoregate.ci.reporting import reporting
 from scoregate.ci.resume import resume
 from scoregate.ci.scene import Scene, open_scene, outlet_of
-from scoregate.ci.secrets import Redactor
+from scoregate.ci.secrets import Redactor, short_secrets
 from scoregate.ci.settings import Settings
 from scoregate.core.record import Run
 from scoregate.errors import GitError, RecordError, UsageError
@@ -46,6 +46,9 @@ from scoregate.errors import GitError, RecordError, UsageError
 Say: TypeAlias = Callable[[str], None]
 Find: TypeAlias = Callable[[Path, Settings], Awaitable[Found]]
 SOURCES: tuple[Find, ...] = (find_scripts, find_commands, find_configs, find_test_sets)
+
+
+_MOST_NAMES = 5
 
 
 class Told(TypedDict, total=False):
@@ -201,6 +204,9 @@ async def _notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]
         yield "the workspace belongs to root, so suites run as nobody and cannot write into it"
     if environ.get("GITHUB_ACTIONS") == "true" and await git.keeps_token(root):
         yield "actions/checkout left the job's token where suites can read it: give it `persist-credentials: false`"
+    if names := short_secrets(environ):
+        several = "their values have" if len(names) > 1 else "its value has"
+        yield f"{', '.join(names[:_MOST_NAMES])}: {several} fewer than 8 characters, too few to be redacted in reports"
 
 
 async def _rerun(

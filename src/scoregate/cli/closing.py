@@ -18,6 +18,7 @@ from scoregate.ci.report.console_text import Trimmed, hung
 from scoregate.ci.report.context import Context
 from scoregate.ci.report.make_view import make_view
 from scoregate.ci.report.view import ReportView
+from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.terminal import is_watched
 from scoregate.cli.voice import Stage, emit
 
@@ -30,14 +31,17 @@ def close(outcome: Outcome, out: Path | None, stage: Stage, *, named: str = "") 
             given, if it was.
     """
     view = outcome.view or view_of(outcome, named=named)
-    _tell(view, outcome, out, stage)
+    with stage.console.capture() as printed:
+        _tell(view, outcome, out, stage)
+    stage.console.out(view.context.redact(printed.get()), end="", highlight=False)
     if stage.document is not None:
         emit(map(view.context.redact, json.render(view)), stage.document)
 
 
 def view_of(outcome: Outcome, *, named: str = "") -> ReportView:
     """What reports print of a run that was judged where none was made; `named` is where the run is, if it was named."""
-    return make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time(), named=named))
+    redact = Redactor(secret_values(os.environ)).text
+    return make_view(outcome.comparison, outcome.verdict, Context(generated_at=time.time(), named=named, redact=redact))
 
 
 def _tell(view: ReportView, outcome: Outcome, out: Path | None, stage: Stage) -> None:

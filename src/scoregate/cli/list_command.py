@@ -14,7 +14,7 @@ from rich.text import Text
 from scoregate.ci.install import prepare
 from scoregate.ci.plan import Found, Plan, make_plan
 from scoregate.ci.report.text import one_line
-from scoregate.ci.secrets import Redactor
+from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import discover, site_of
 from scoregate.cli.found_lines import left_lines, python_line, source_line
@@ -40,7 +40,7 @@ def command(**flags: Any) -> int:
 async def _planned(root: Path, settings: Settings) -> tuple[Found, Plan]:
     found = await discover(root, settings, environ=os.environ)
     with scratch_folder() as scratch:
-        site = site_of(root, os.environ, scratch, redact=Redactor(), say=lambda _: None)
+        site = site_of(root, os.environ, scratch, redact=Redactor(secret_values(os.environ)), say=lambda _: None)
         interpreter = await prepare(site, settings, dry=True)
     return found, make_plan(found, settings, interpreter=interpreter, root=root)
 

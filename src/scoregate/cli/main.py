@@ -100,7 +100,7 @@ def _first(error: BaseException) -> BaseException:
 
 def _told(error: BaseException) -> int:
     if isinstance(error, ScoregateError):
-        _complain(str(error))
+        _complain(_without_secrets(str(error)))
         return error.exit_code
     if isinstance(error, click.ClickException):
         error.show()
@@ -117,9 +117,15 @@ def _told(error: BaseException) -> int:
         raise error
     import traceback
 
-    _tell("".join(traceback.format_exception(error)))
+    _tell(_without_secrets("".join(traceback.format_exception(error))))
     _tell(f"this is a fault of scoregate {__version__}, not of your suites: {type(error).__name__}")
     return OUR_FAULT
+
+
+def _without_secrets(text: str) -> str:
+    from scoregate.ci.secrets import Redactor, secret_values
+
+    return Redactor(secret_values(os.environ)).text(text)
 
 
 def _complain(text: str) -> None:

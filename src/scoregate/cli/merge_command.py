@@ -16,6 +16,7 @@ from scoregate.ci.flow import Outcome, gate_merged
 from scoregate.ci.merging import merge, read_legs
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import open_scene
+from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root, voice_options
 from scoregate.cli.out_folder import check_out
@@ -38,6 +39,8 @@ def command(runs: tuple[Path, ...], expect: int | None, voice: Voice, **flags: A
     settings = gated_settings(root, flags)
     check_out(root / settings.out, root)
     legs = read_legs(_expanded(runs), expected=expect)
+    if settings.message is not None:
+        settings = settings.model_copy(update={"message": Redactor(secret_values(os.environ)).text(settings.message)})
     run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
 
     async def judged() -> Outcome:

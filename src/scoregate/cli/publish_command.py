@@ -13,6 +13,7 @@ from rich.text import Text
 from scoregate.ci.report.text import one_line
 from scoregate.ci.scene import open_scene
 from scoregate.ci.second_stage import Published, publish_first_stage
+from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root
@@ -49,5 +50,6 @@ def _show(published: Published, ours: Stage) -> int:
     if published.outcome is not None:
         close(published.outcome, None, ours)
         return 3 if published.outcome.pending else 0
-    ours.console.print(Text(one_line(f"{published.key} {published.problem}".strip(), 1_000)))
+    problem = Redactor(secret_values(os.environ)).text(f"{published.key} {published.problem}".strip())
+    ours.console.print(Text(one_line(problem, 1_000)))
     return 3 if published.key else 0

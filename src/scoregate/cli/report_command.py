@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, recover
 from scoregate.ci.reporting import REPORTS
+from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.closing import close, view_of
 from scoregate.cli.options import project_root, voice_options
 from scoregate.cli.stored import gated_settings, rejudged
@@ -52,7 +54,7 @@ def command(run: Path | None, baseline: Path | None, form: str | None, voice: Vo
             close(outcome, None, ours)
         return 0
     _, render = REPORTS[form]
-    emit(render(view_of(outcome)), sys.stdout)
+    emit(Redactor(secret_values(os.environ)).stream(render(view_of(outcome))), sys.stdout)
     return 0
 
 

@@ -14,6 +14,7 @@ from scoregate.ci.flow import Outcome, gate
 from scoregate.ci.identity import in_ci
 from scoregate.ci.live import told_live
 from scoregate.ci.recording import Observer
+from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import Find, find_all, open_ports
 from scoregate.cli.closing import close
@@ -69,5 +70,6 @@ async def _told_live(settings: Settings, root: Path) -> AsyncIterator[list[Obser
     if in_ci(os.environ):
         yield []
         return
-    async with told_live(root / settings.out, settings.message) as following:
+    message = settings.message and Redactor(secret_values(os.environ)).text(settings.message)
+    async with told_live(root / settings.out, message) as following:
         yield [following]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from tests.fakes.github import events
 from tests.integration.host.conftest import suite
 from tests.integration.jobs.world import Job, World
+
+from scoregate.ci.reporting import REPORTS
 
 SECRETS = {
     "OPENAI_API_KEY": "sk-abcdefghijklmnop",
@@ -80,8 +85,6 @@ def test_a_suite_finds_no_token_no_input_and_no_file_of_commands(world: World) -
     }
     job = world.job(events.push(world.repo), **given)
     assert job.exit_code == 0, job.output
-    import json
-
     seen = json.loads((world.project.root / "seen.json").read_text())
     assert not [name for name in seen if name.startswith(("INPUT_", "ACTIONS_")) or name in FORBIDDEN]
     assert not [name for name, value in seen.items() if any(token in value for token in world.github.tokens)]
@@ -118,3 +121,99 @@ def says(case):
         assert "the-model-said" not in text, place
     shown = world.job(events.push(world.repo, "merged"))
     assert "the-model-said" in shown.written["cases.jsonl.gz"].decode()
+
+
+ENCODED = """
+import base64, json, os, shlex, sys, urllib.parse
+
+secret = os.environ["DB_PASS"]
+FORMS = [
+    secret, json.dumps(secret), json.dumps(json.dumps({"deep": secret})), shlex.quote(secret),
+    urllib.parse.quote(secret, safe=""), urllib.parse.quote_plus(secret),
+    secret.encode().hex(), secret.encode().hex().upper(),
+    *(base64.b64encode(b"u:"[:cut] + secret.encode()).decode() for cut in range(3)),
+    base64.urlsafe_b64encode(secret.encode()).decode(), os.environ["CONFIG"],
+    "postgres://app:word-of-the-url@db.example.com/prod",
+]
+for form in FORMS:
+    print("here:", form)
+print("long:", "." * 70_000 + secret + "." * 90_000)
+sys.stdout.write("cut:" + secret[:9]); sys.stdout.flush()
+sys.stdout.write(secret[9:] + "\\n"); sys.stdout.flush()
+
+from scoregate.testing.models import Assertion, BaseTestEvaluator, Evaluation, Threshold
+
+
+class Explains(BaseTestEvaluator):
+    id = "explains"
+
+    def evaluate_test_case(self, test_case, output):
+        said = Assertion(criterion=FORMS[1], passed=False, required=True, metadata={"quote": FORMS})
+        reason = {"nested": {"again": FORMS[2], "list": FORMS}}
+        return Evaluation(score=0.1, threshold=Threshold(gte=0.5), metadata={"reason": reason}, assertions=[said])
+
+
+def says(case):
+    if case.input.startswith("bad 0"):
+        raise RuntimeError(" ".join(FORMS))
+    return {"text": " ".join(FORMS), FORMS[0]: FORMS[2]}
+
+"""
+
+
+@pytest.mark.parametrize("show", ["run", "run -v", "run --json"])
+def test_no_encoding_of_a_secret_is_in_any_report_or_log(world: World, show: str) -> None:
+    source = suite(ENCODED, fn="says", good=2, bad=1).replace("[IsEquals()]", "[Explains()]")
+    world.branch()
+    world.project.write("evals/demo.py", source)
+    world.commit()
+    pull = world.open_pull_request()
+    secret, token = "quote\"back\\slash's $HOME<&>é", "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8t"
+    config = json.dumps({"token": token})
+    job = world.job(
+        events.pull_request(pull), *show.split(), "--check-run", DB_PASS=secret, CONFIG=config, PIN_PASS="hunter2"
+    )
+    assert job.exit_code in (1, 3), job.output
+    data = secret.encode()
+    middle = (
+        "back\\slash",
+        'quote"back',
+        "$HOME<",
+        "%22back",
+        data.hex()[:20],
+        data.hex()[:20].upper(),
+        token,
+        "word-of-the-url",
+    )
+    bases = ("cXVvdGUiYmFja", "F1b3RlImJhY2", "xdW90ZSJiYWNr")
+    for place, text in everything(job, world).items():
+        for part in (*middle, *bases, "quote&quot;", "quote&#34;", '\\"back'):
+            assert part not in text, f"{part!r} is in {place}"
+    assert "hunter2" not in (world.folder / "output").read_text()
+    assert [notice for notice in job.result["notices"] if "PIN_PASS" in notice and "fewer than 8 characters" in notice]
+    assert "postgres://app:***@db" in job.written["cases.jsonl.gz"].decode()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["gate -v", "compare -v --baseline", "report", "report -v", *(f"report --format {form}" for form in REPORTS)],
+)
+def test_a_stored_run_is_shown_without_the_secrets_of_this_machine(world: World, command: str) -> None:
+    """It may have been recorded elsewhere, or before a value was declared secret."""
+    world.commit_suite(fn="lambda case: 'said the-secret-of-now'", good=1, bad=1)
+    world.job(events.push(world.repo))
+    name, *flags = command.split()
+    given = [*flags, "scoregate-out/run"] if "--baseline" in flags else flags
+    shown = world.job(events.push(world.repo), name, "scoregate-out/run", *given, NEW_PASS="the-secret-of-now")
+    assert "the-secret-of-now" not in shown.output
+    assert "html" in command or "***" in shown.output
+
+
+def test_errors_and_a_message_are_printed_without_secrets(world: World) -> None:
+    job = world.job(events.push(world.repo), "run", "--baseline", "no-such-ref-of-client-secret-value", **SECRETS)
+    assert job.exit_code == 2
+    assert "client-secret-value" not in job.output
+    told = world.job(events.push(world.repo), "run", "-m", "with client-secret-value", **SECRETS)
+    assert told.exit_code == 0
+    for place, text in everything(told, world).items():
+        assert "client-secret-value" not in text, place

@@ -1,4 +1,4 @@
-"""What a script prints: line by line, bounded, its end kept for error messages."""
+"""What a script prints: line by line, bounded and without secrets, its end kept for error messages."""
 
 from __future__ import annotations
 
@@ -8,28 +8,40 @@ from collections.abc import AsyncIterator
 from anyio import EndOfStream
 from anyio.abc import ByteReceiveStream
 
+from scoregate.ci.secrets import LONGEST, Redactor
+
 _LONGEST_LINE = 8_000
 _TAIL_LINES = 40
 
 
-async def lines(stream: ByteReceiveStream) -> AsyncIterator[str]:
-    """The lines of a stream of bytes; one that is too long is cut and says so."""
+async def lines(stream: ByteReceiveStream, redact: Redactor) -> AsyncIterator[str]:
+    """The lines of a stream of bytes, without secrets; one that is too long is cut and says so.
+
+    What a line declares secret is secret from the next line on. A secret is found wherever a long line is cut.
+    """
     rest = b""
     try:
         while True:
             *whole, rest = (rest + await stream.receive()).split(b"\n")
             for line in whole:
-                yield _text(line)
-            if len(rest) > _LONGEST_LINE:
-                yield _text(rest)
-                rest = b""
+                yield _clean(line, redact)
+            if len(rest) > LONGEST + _LONGEST_LINE:
+                settled, unsettled = redact.settled(rest.decode("utf-8", "surrogateescape"))
+                yield _cut(settled)
+                rest = unsettled.encode("utf-8", "surrogateescape")
     except EndOfStream:
         if rest:
-            yield _text(rest)
+            yield _clean(rest, redact)
 
 
-def _text(line: bytes) -> str:
-    text = line.rstrip(b"\r").decode("utf-8", "replace")
+def _clean(line: bytes, redact: Redactor) -> str:
+    text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+    redact.listen(text)
+    return _cut(redact.text(text))
+
+
+def _cut(text: str) -> str:
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}… ({len(text):,} characters)"
 
 

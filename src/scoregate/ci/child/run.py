@@ -15,6 +15,7 @@ from scoregate.ci.child.kill import end_daemons, signal_group, stop_tree
 from scoregate.ci.child.output import lines
 from scoregate.ci.child.watchdog import watched
 from scoregate.ci.identity import Identity, rights
+from scoregate.ci.secrets import Redactor
 
 _LAST_WORDS_S = 1.0
 Hear = Callable[[str], None]
@@ -44,11 +45,11 @@ class End:
     timed_out: bool
 
 
-async def run_child(child: Child, hear: Hear) -> End:
+async def run_child(child: Child, hear: Hear, redact: Redactor) -> End:
     """Run it; whatever happens, cancelling too, nothing that it started is left afterwards.
 
     Args:
-        hear: is given every line of its output, bounded in length.
+        hear: is given every line of its output, bounded in length. redact: takes known secrets out of it.
 
     Raises:
         OSError: it cannot be started.
@@ -65,16 +66,16 @@ async def run_child(child: Child, hear: Hear) -> End:
         )
         watch.add(process.pid)
         async with process:
-            timed_out = await _watch(process, child, hear)
+            timed_out = await _watch(process, child, hear, redact)
     return End(process.returncode, timed_out)
 
 
-async def _watch(process: Process, child: Child, hear: Hear) -> bool:
+async def _watch(process: Process, child: Child, hear: Hear, redact: Redactor) -> bool:
     """Wait for its end; True if we had to bring it about."""
     try:
         async with anyio.create_task_group() as readers:
             assert process.stdout is not None
-            readers.start_soon(_listen, process.stdout, hear)
+            readers.start_soon(_listen, process.stdout, hear, redact)
             with anyio.move_on_after(child.timeout_s) as limit:
                 await process.wait()
             if limit.cancelled_caught:
@@ -90,6 +91,6 @@ async def _watch(process: Process, child: Child, hear: Hear) -> bool:
     return limit.cancelled_caught
 
 
-async def _listen(stream: ByteReceiveStream, hear: Hear) -> None:
-    async for line in lines(stream):
+async def _listen(stream: ByteReceiveStream, hear: Hear, redact: Redactor) -> None:
+    async for line in lines(stream, redact):
         hear(line)

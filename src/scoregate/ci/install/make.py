@@ -49,16 +49,15 @@ def _nothing(_line: str) -> None:
 
 
 async def _step(words: tuple[str, ...], recipe: Recipe, site: Site, settings: Settings) -> None:
-    command = shlex.join(("uv", *words[1:]) if words[0].endswith("/uv") else words)[:_LONGEST_WORD]
+    named = shlex.join(("uv", *words[1:]) if words[0].endswith("/uv") else words)
+    command = site.redact.text(named)[:_LONGEST_WORD]
     tail = Tail()
 
     def hear(line: str) -> None:
-        site.redact.listen(line)
-        clean = site.redact.text(line)
-        tail.add(clean)
-        site.say(clean)
+        tail.add(line)
+        site.say(line)
 
-    site.say(site.redact.text(f"$ {command}"))
+    site.say(f"$ {command}")
     try:
         end = await _run(words, site, settings, hear=hear)
     except OSError as error:
@@ -73,7 +72,7 @@ async def _step(words: tuple[str, ...], recipe: Recipe, site: Site, settings: Se
 
 async def _run(words: tuple[str, ...], site: Site, settings: Settings, *, hear: Callable[[str], None]) -> End:
     child = Child(words, site.root, site.environment(), str(site.venv), site.identity, settings.timeout)
-    return await run_child(child, hear)
+    return await run_child(child, hear, site.redact)
 
 
 def sdk_requirement() -> str:

@@ -83,15 +83,13 @@ async def _run(launch: Launch, host: Host, events: Path, *, equip: Equip, tell: 
     tail = Tail()
 
     def hear(line: str) -> None:
-        host.redact.listen(line)
-        clean = host.redact.text(line)
-        tail.add(clean)
-        tell(Printed(launch.name, clean))
+        tail.add(line)
+        tell(Printed(launch.name, line))
 
     environment = equip(child_environment(host.environ, launch.environment, events=events, root=host.root))
     child = Child(launch.argv, launch.cwd, environment, str(events), host.identity, host.timeout_s)
     try:
-        end = await run_child(child, hear)
+        end = await run_child(child, hear, host.redact)
     except OSError as error:
         advice = "Check how it is spelt, and that the program is installed."
         told = ErrorInfo(type(error).__name__, f"cannot start {launch.argv[0]!r}: {error.strerror}", advice=advice)

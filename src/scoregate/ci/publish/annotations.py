@@ -12,6 +12,6 @@ async def publish_annotations(view: ReportView, outlet: Outlet) -> Delivery:
     """Write them to the log as commands."""
     if outlet.connection is not None and outlet.annotations:
         for each in annotate(view):
-            place = {"file": each.file, "line": each.line} if each.file else {}
+            place = {"file": outlet.redact(each.file), "line": each.line} if each.file else {}
             outlet.log(command(each.level, outlet.redact(each.message), **place, title=outlet.redact(each.title)))
     return Delivery()

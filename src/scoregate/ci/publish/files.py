@@ -19,7 +19,7 @@ async def publish_files(view: ReportView, outlet: Outlet) -> Delivery:
         UsageError: the folder cannot be written to.
     """
     for name, render in outlet.files.items():
-        write_atomically(outlet.out / name, (outlet.redact(chunk) for chunk in render(view)))
+        write_atomically(outlet.out / name, outlet.redact_chunks(render(view)))
     return Delivery()
 
 

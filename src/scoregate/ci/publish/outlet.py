@@ -26,7 +26,8 @@ class Outlet:
         read_only: the token may not write, and a later job with more rights is to comment.
         measured_here: what is told was measured by this very run of the workflow.
         stored: the run is to be kept on the data branch.
-        redact: takes known secrets out of text. log: takes a line for the job's log, in which commands are alive.
+        redact: takes known secrets out of text. redact_chunks: out of a text in chunks.
+        log: takes a line for the job's log, in which commands are alive.
     """
 
     out: Path
@@ -39,6 +40,7 @@ class Outlet:
     comment: CommentMode = CommentMode.ALWAYS
     annotations: bool = True
     redact: Callable[[str], str] = str
+    redact_chunks: Callable[[Iterable[str]], Iterable[str]] = iter
     log: Callable[[str], None] = print
 
 

@@ -1,0 +1,126 @@
+"""How a secret may be written: as it is, escaped by JSON, shells, URLs or HTML, in base64, in hex.
+
+A form has a pattern for Python's `re`, and anchors: literal texts of which one is in every text that the pattern finds.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.entities import codepoint2name
+
+from scoregate.ci.secrets.values import SHORTEST
+
+_PIECE = 512
+_WHOLE = 4_096
+_ANCHOR = 12
+_SHORTEST_ANCHOR = 4
+_RUN = re.compile("[A-Za-z0-9]+")
+_BREAK = r"(?:\\{1,15}[rn]|%0[AaDd]|[\r\n])*"
+_MIME_LINES = (76, 64)
+_CONTROLS = {"\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "[eE]"}
+# What else stands for a character: in shells, forms, CSV, and in what we write ourselves.
+_STAND_INS = {
+    "'": (r"'\\{1,15}''", r"'\\{0,15}\x22'\\{0,15}\x22'", "''", "&apos;"),
+    '"': (r'\\{0,15}"\\{0,15}"',),
+    " ": (r"\x2b", "%(?:25){0,3}2[Bb]"),
+    "$": (r"<span>\x24</span>",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to write a secret. Without anchors the pattern itself has to be searched for; it suits Rust's engine."""
+
+    pattern: str
+    anchors: frozenset[str] = frozenset()
+
+
+def forms(secret: str) -> Iterator[Form]:
+    """Every form of a secret, and of its lines and pieces where it is long."""
+    for part in sorted(_parts(secret), key=len, reverse=True):
+        yield Form("".join(map(_escaped, part)), _anchors(part))
+        data = part.encode("utf-8", "surrogateescape")
+        yield from _base64(data)
+        yield from _hex(data)
+
+
+def _parts(secret: str) -> set[str]:
+    """The whole where it is not too long, and its lines, the longest of them in pieces; a line also without margins."""
+    parts = {secret} if len(secret) <= _WHOLE else set()
+    for line in re.split(r"[\r\n]+|(?:\\[rn])+", secret):
+        for text in (line, line.strip()):
+            size = -(-len(text) // max(1, -(-len(text) // _PIECE)))
+            parts.update(text[at : at + size] for at in range(0, len(text), size or 1))
+    return {part for part in parts if len(part) >= SHORTEST} or {secret}
+
+
+def _anchors(text: str) -> frozenset[str]:
+    """Letters and digits that no way of escaping changes."""
+    longest = max(_RUN.findall(text), key=len, default="")[:_ANCHOR]
+    return frozenset({longest}) if len(longest) >= _SHORTEST_ANCHOR else frozenset()
+
+
+def _escaped(char: str) -> str:
+    """A pattern of all that stands for a character, escaped once or several times."""
+    if char.isascii() and char.isalnum():
+        return char
+    data, code = char.encode("utf-8", "surrogateescape"), ord(char)
+    ways = [*_STAND_INS.get(char, ()), rf"\\{{0,15}}{_literal(char)}", _each(r"%(?:25){{0,3}}(?i:{:02x})", data)]
+    units = char.encode("utf-16-be", "surrogatepass")
+    ways.append("".join(rf"\\{{1,15}}u(?i:{units[at : at + 2].hex()})" for at in range(0, len(units), 2)))
+    ways.append(rf"\\{{1,15}}[uUx]\{{?0{{0,7}}(?i:{code:x})\}}?")
+    ways.append(_each(r"\\{{1,15}}x(?i:{:02x})", data))
+    ways.append(_each(r"\\{{1,15}}0?{:03o}", data))
+    ways.append(rf"&(?:amp;)?#(?:[xX]0{{0,4}}(?i:{code:x})|0{{0,4}}{code});")
+    if code in codepoint2name:
+        ways.append(f"&(?:amp;)?{codepoint2name[code]};")
+    if char in _CONTROLS:
+        ways.append(rf"\\{{1,15}}{_CONTROLS[char]}")
+    # A shell that quotes leaves its quotes for `$'\n'`; we put a space without width after what GitHub would link.
+    return rf"(?:'?\x24')?(?:{'|'.join(ways)})(?:''?)?\u200b?"
+
+
+def _each(form: str, data: bytes) -> str:
+    return "".join(form.format(byte) for byte in data)
+
+
+def _literal(char: str) -> str:
+    if "\ud800" <= char <= "\udfff":
+        return rf"\u{ord(char):04x}"
+    return rf"\x{ord(char):02x}" if char.isascii() else char
+
+
+def _base64(data: bytes) -> Iterator[Form]:
+    """At each of the three offsets that what comes before may cause: the characters that are the secret's alone."""
+    for offset in range(3):
+        text = b64encode(bytes(offset) + data).decode()
+        core = text[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
+        if len(core) >= SHORTEST:
+            yield _base64_form(core)
+    if len(data) * 4 // 3 > min(_MIME_LINES):
+        text = b64encode(data).decode().rstrip("=")
+        for width in _MIME_LINES:
+            lines = (text[at : at + width] for at in range(0, len(text), width))
+            yield from (_base64_form(line) for line in lines if len(line) >= 2 * SHORTEST)
+
+
+def _base64_form(core: str) -> Form:
+    spelled = {"+": r"(?:[+\-]|%2[Bb])", "/": r"(?:\\{0,15}[/_]|%2[Ff])"}
+    half = len(core) // 2
+    return Form(
+        _BREAK.join(spelled.get(char, char) for char in core),
+        _anchors(core[:half]) | _anchors(core[half:]) or _anchors(core),
+    )
+
+
+def _hex(data: bytes) -> Iterator[Form]:
+    if len(data) < SHORTEST:
+        return
+    pairs = [f"{byte:02x}" for byte in data]
+    for sign in ("", "%"):
+        ends = (sign.join(pairs[:6]), sign.join(pairs[-6:]))
+        anchors = frozenset(each for end in ends for each in (end, end.upper()))
+        yield Form(_BREAK.join(f"(?i:{sign}{pair})" for pair in pairs), anchors)
