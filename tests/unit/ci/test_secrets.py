@@ -20,6 +20,16 @@ from scoregate.ci.secrets import LONGEST, Redactor, secret_values, short_secrets
 from scoregate.ci.secrets.forms import Form
 from scoregate.ci.secrets.redactor import _Pattern, _search
 
+SECRET_NAMES = """
+OPENAI_API_KEY APIKEY GH_TOKEN CLIENT_SECRET_V2 db_password DB_PASSWD DB_PASS SSH_PASSPHRASE AZURE_PAT
+GH_PAT_CI AWS_CREDENTIAL GCP_CREDENTIALS AUTH BASIC_AUTH AUTH_HEADER SESSION_COOKIE SLACK_WEBHOOK_URL
+SENTRY_DSN DATABASE_URL TLS_CERT PRIVATE_VALUE LICENSE APP_LICENSE
+"""
+OTHER_NAMES = """
+PATH PYTHONPATH CPATH GIT_AUTHOR_NAME AUTHORITY COMPASS BYPASS_CACHE PASSENV LICENSED_TO PRIVATELY CERTAIN
+HOME COOKIECUTTER DATABASE_HOST SSH_AUTH_SOCK SSL_CERT_FILE SSL_CERT_DIR COOKIE_PATH INPUT_KEY SCOREGATE_KEY
+PWD OLDPWD
+"""
 SHAPES = {
     "openai": "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8t",
     "github": "ghp_0123456789abcdefghijABCDEFGHIJ012345",
@@ -35,65 +45,12 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "OPENAI_API_KEY",
-        "APIKEY",
-        "GH_TOKEN",
-        "CLIENT_SECRET_V2",
-        "db_password",
-        "DB_PASSWD",
-        "DB_PASS",
-        "SSH_PASSPHRASE",
-        "AZURE_PAT",
-        "GH_PAT_CI",
-        "AWS_CREDENTIAL",
-        "GCP_CREDENTIALS",
-        "AUTH",
-        "BASIC_AUTH",
-        "AUTH_HEADER",
-        "SESSION_COOKIE",
-        "SLACK_WEBHOOK_URL",
-        "SENTRY_DSN",
-        "DATABASE_URL",
-        "TLS_CERT",
-        "PRIVATE_VALUE",
-        "LICENSE",
-        "APP_LICENSE",
-    ],
-)
+@pytest.mark.parametrize("name", SECRET_NAMES.split())
 def test_a_name_tells_that_its_value_is_secret(name: str) -> None:
     assert secret_values({name: "correct horse"}) == {"correct horse"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "PATH",
-        "PYTHONPATH",
-        "CPATH",
-        "GIT_AUTHOR_NAME",
-        "AUTHORITY",
-        "COMPASS",
-        "BYPASS_CACHE",
-        "PASSENV",
-        "LICENSED_TO",
-        "PRIVATELY",
-        "CERTAIN",
-        "HOME",
-        "COOKIECUTTER",
-        "DATABASE_HOST",
-        "SSH_AUTH_SOCK",
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "COOKIE_PATH",
-        "INPUT_KEY",
-        "SCOREGATE_KEY",
-        "PWD",
-        "OLDPWD",
-    ],
-)
+@pytest.mark.parametrize("name", OTHER_NAMES.split())
 def test_a_name_that_only_holds_the_letters_does_not(name: str) -> None:
     assert secret_values({name: "correct horse"}) == set()
 
@@ -189,7 +146,7 @@ def test_no_way_of_writing_hides_a_secret(way: str, secret: str, before: str, af
     written = WRITTEN[way](secret)
     clean = Redactor({secret}).text(before + written + after)
     assert "***" in clean
-    assert not written.strip("'") or written.strip("'") not in clean
+    assert written not in clean
 
 
 @settings(max_examples=300, deadline=None)
@@ -203,6 +160,9 @@ def test_base64_hides_no_secret_wherever_it_begins(secret: str, before: bytes, a
     # At each end at most a part of one of the secret's bytes is left, in a character that it shares.
     assert len(kept[0]) <= len(before) * 8 // 6 + 2
     assert len(kept[2].rstrip("=")) <= len(after) * 8 // 6 + 2
+
+
+QUOTED = ['it\'s "quoted"', "two\nlines of it\tand tabs", "é $HOME `x` \\ end", "a b;c&d|e(f)"]
 
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
