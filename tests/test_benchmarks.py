@@ -1,4 +1,4 @@
-"""The simulations that prove the comparison start, and find in the package what they measure."""
+"""The benchmarks that run in this environment start, and find in the package what they measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
-@pytest.mark.parametrize("script", ["calibration.py", "compare_speed.py"])
+@pytest.mark.parametrize("script", ["calibration.py", "compare_speed.py", "redact_speed.py"])
 def test_it_starts(script: str) -> None:
     done = subprocess.run(
         [sys.executable, str(BENCHMARKS / script), "--help"], capture_output=True, text=True, check=False

@@ -21,6 +21,7 @@ _MOST_LEARNT = 200
 _ADD_MASK = re.compile(r"\s*::add-mask::(.+)|.*##\[add-mask\](.+)", re.IGNORECASE)
 _CODES = {"%0D": "\r", "%0A": "\n", "%25": "%"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
 class Redactor:
@@ -30,9 +31,11 @@ class Redactor:
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._patterns = [_Pattern(form) for secret in set(secrets) for form in forms(secret)]
+        self._anchored: list[tuple[str, _Pattern]] = []
         self._learnt = 0
         self._may_match: Callable[[str], bool] | None = None
+        for secret in set(secrets):
+            self._add(secret)
 
     def __call__(self, data: bytes) -> bytes:
         """A document without any of them; in JSON, whatever escapes it was written with."""
@@ -80,8 +83,13 @@ class Redactor:
         secret = _unescaped(found[1] or found[2]).strip()
         if len(secret) >= _SHORTEST_MASKED:
             self._learnt += 1
-            self._patterns += map(_Pattern, forms(secret))
-            self._may_match = None
+            self._add(secret)
+
+    def _add(self, secret: str) -> None:
+        for form in forms(secret):
+            pattern = _Pattern(form)
+            self._anchored += ((anchor, pattern) for anchor in form.anchors or ("",))
+        self._may_match = None
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -97,13 +105,15 @@ class Redactor:
     def _is_suspect(self, text: str) -> bool:
         """Whether a secret may be in it: a search that is fast where none is."""
         if self._may_match is None:
-            self._may_match = _search(self._patterns)
-        return self._may_match(text if text.isascii() else _SURROGATE.sub("\ufffd", text))
+            self._may_match = _search({ANY_SHAPE, *(anchor or pattern.searched for anchor, pattern in self._anchored)})
+        return self._may_match(_encodable(text))
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where they are, in order; those that overlap are one."""
+        likely = {pattern for anchor, pattern in self._anchored if anchor in text}
+        shapes = shape_spans(text) if _may_have_shape(_encodable(text)) else ()
         first = last = 0
-        for start, end in sorted(chain(shape_spans(text), *(pattern.spans(text) for pattern in self._patterns))):
+        for start, end in sorted(chain(shapes, *(pattern.spans(text) for pattern in likely))):
             if start < last:
                 last = max(last, end)
                 continue
@@ -118,34 +128,40 @@ class _Pattern:
     """A form, whose pattern is compiled once one of its anchors is in a text."""
 
     def __init__(self, form: Form) -> None:
-        self.form = form
+        self._form = form
+
+    @property
+    def searched(self) -> str:
+        """The pattern as Rust has it, whose texts hold no surrogates."""
+        return _SURROGATE_ESCAPE.sub("\ufffd", self._form.pattern)
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.form.pattern)
+        return re.compile(self._form.pattern)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        if not self.form.anchors or any(anchor in text for anchor in self.form.anchors):
-            for match in self._compiled.finditer(text):
-                yield match.span()
+        """Where it is found."""
+        for match in self._compiled.finditer(text):
+            yield match.span()
 
 
-def _search(patterns: Iterable[_Pattern]) -> Callable[[str], bool]:
+def _search(patterns: Iterable[str]) -> Callable[[str], bool]:
     """One search for all anchors and shapes at once, by the engine that pydantic checks patterns with.
 
     It takes the same time for one secret and for hundreds; `in` for each of them takes ten times as long.
     """
-    parts = {ANY_SHAPE}
-    for pattern in patterns:
-        parts |= pattern.form.anchors or {_SURROGATE_ESCAPE.sub("\ufffd", pattern.form.pattern)}
     try:
-        validator = SchemaValidator(core_schema.str_schema(pattern="|".join(sorted(parts)), regex_engine="rust-regex"))
+        validator = SchemaValidator(core_schema.str_schema(pattern="|".join(patterns), regex_engine="rust-regex"))
     except SchemaError:  # more than the engine takes
         return lambda _: True
     return validator.isinstance_python
 
 
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
+_may_have_shape = _search([ANY_SHAPE])
+
+
+def _encodable(text: str) -> str:
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _unescaped(text: str) -> str:
