@@ -18,7 +18,7 @@ from tests.fakes.openai.limits import Bucket
 from tests.fakes.openai.question import Question, of_chat, of_responses
 from tests.fakes.openai.reply import Reply, reply_of
 
-KEY = "sk-fake"
+KEY = "sk-fake-key"
 Script = Callable[[Question], Any]
 
 

@@ -143,11 +143,11 @@ def test_the_comment_says_who_judged_and_what_it_cost(project: Project, server: 
     ran = project.scoregate("run", "--baseline", "none", "--cache", "on", **server.environment)
     assert ran.exit_code == 0, ran.output
     assert "judged by <code>gpt-6-luna</code>" in ran.comment
-    assert "$0.31" in ran.comment
+    assert "<span>$</span>0.31" in ran.comment
     assert {body["model"] for body in server.asked()} == {"gpt-6-luna"}
     again = project.scoregate("run", "--baseline", "none", "--cache", "on", **server.environment)
     assert len(server.asked()) == 10, "what was judged before is not paid for again"
-    assert "$0.31" not in again.comment
+    assert "<span>$</span>0.31" not in again.comment
     assert scores(again, "nsfw") == 1
 
 

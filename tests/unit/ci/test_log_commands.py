@@ -13,6 +13,8 @@ from scoregate.ci.github.commands import command, harmless, outputs_text
 PIECES = st.sampled_from(
     ["::", "##[", "error", "set-output name=a", "::b", "]", "\r", "\n", " ", "\t", "\u00a0", "%0A", ":", "#"]
 )
+CONTROL = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c"}
+CONTROL |= {*"\u202d\u202e\u2066\u2067\u2068\u2069"}
 nasty = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=40))
 
 
@@ -26,7 +28,13 @@ def test_our_own_command_is_one_and_says_what_was_meant(message: str, file: str)
     (found,) = commands(command("error", message, file=file, title="t"))
     assert (found.name, found.properties["title"]) == ("error", "t")
     assert found.message.replace("\u200b", "") == message.replace("\u200b", "")
-    assert found.properties.get("file", "").replace("\u200b", "") == file.replace("\u200b", "")
+    shown = "".join(char for char in file if char not in CONTROL)
+    assert found.properties.get("file", "").replace("\u200b", "") == shown.replace("\u200b", "")
+
+
+def test_a_file_steers_no_terminal() -> None:
+    told = command("error", "m", file="a\x1b[31m\x07\x00\u202eb\r\n.py", line=3)
+    assert told == "::error file=a[31mb.py,line=3::m"
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z-]{1,12}", fullmatch=True), nasty, max_size=4))

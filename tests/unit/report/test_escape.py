@@ -14,6 +14,7 @@ from scoregate.ci.report.text import one_line, visible
 
 cmarkgfm = pytest.importorskip("cmarkgfm")
 OPTIONS = cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE
+DOLLAR = "<span>$</span>"
 SHORT = [text for text in HOSTILE if len(text) < 1000]
 
 
@@ -22,7 +23,7 @@ def to_html(markdown: str) -> str:
 
 
 def tags(html: str) -> list[str]:
-    return re.findall(r"<[^>]*>", html)
+    return re.findall(r"<[^>]*>", html.replace(DOLLAR, "$"))
 
 
 @given(hostile)
@@ -46,9 +47,24 @@ def test_prose_stays_text_and_links_nothing(text: str) -> None:
 
 @given(hostile)
 def test_a_reader_sees_the_text_itself(text: str) -> None:
-    html = to_html(f"x {code(text)} y").replace("\u200b", "")
+    html = to_html(f"x {code(text)} y").replace("\u200b", "").replace(DOLLAR, "$")
     seen = unescape(html.removeprefix("<p>x <code>").removesuffix("</code> y</p>\n"))
     assert seen == (one_line(text, 120) or "(no name)")
+
+
+@pytest.mark.parametrize("text", ["$x$", "$$x$$", "$`x`$", "$0.01 to $0.02", "a$b$c $ d", "\\$x\\$", "```math\nx\n```"])
+def test_no_dollars_make_a_formula(text: str) -> None:
+    """GitHub looks for formulas between two dollars of one text of the HTML, and for backticks beside a dollar."""
+    for source in (f"{prose(text)} and {code(text)}", f"| {code(text)} | {prose(text)} |\n|--|--|\n"):
+        html = to_html(source)
+        assert [part for part in re.split("<[^>]*>", html) if part.count("$") > 1] == []
+        assert not re.search(r"\$`|`\$|```", source)
+        assert html.count(DOLLAR) == 2 * text.count("$")
+
+
+def test_a_fence_is_never_a_formula() -> None:
+    assert "<math" not in to_html(str(fence(["$x$", "```math", "x", "```"], "diff")))
+    assert str(fence(["```math"])).startswith("````\n")
 
 
 @given(hostile)

@@ -167,6 +167,7 @@ def test_no_text_changes_the_shape_of_the_comment(text: str) -> None:
         run, base = make_run(told(word, 0.0), notices=(word,), message=word), make_base(told(word, 1.0))
         text = comment(view_of(run, base, note=word))
         assert text.count("<!--") == 1
+        text = text.replace("<span>$</span>", "$")
         html = cmarkgfm.github_flavored_markdown_to_html(text, options=cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
         return [tag for tag in re.findall(r"<[^>]*>", html) if "scoregate:v1" not in tag]

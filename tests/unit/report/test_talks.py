@@ -231,6 +231,7 @@ def test_no_message_changes_the_shape_of_the_comment(text: str) -> None:
         )
         shown = comment(report)
         assert shown.count("<!--") == 1
+        shown = shown.replace("<span>$</span>", "$")
         html = cmarkgfm.github_flavored_markdown_to_html(shown, options=cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)
         return [tag for tag in re.findall(r"<[^>]*>", html) if "scoregate:v1" not in tag]
 

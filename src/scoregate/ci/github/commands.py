@@ -8,13 +8,18 @@ from collections.abc import Mapping
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
+# What steers a terminal or is not seen: no file and no title has any.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # A lone carriage return ends a line for the runner, and it passes over any white space before a command.
 _LEADING = re.compile(r"(?<![^\r\n])([^\S\r\n]*):(?=:)")
 
 
 def command(name: str, message: str, **properties: object) -> str:
-    """A command on one line, its parts escaped: `::error file=a.py,line=3::what happened`."""
-    pairs = ",".join(f"{key}={_escaped(str(value), _PROPERTY)}" for key, value in properties.items() if value)
+    """A command on one line, its parts escaped: `::error file=a.py,line=3::what happened`.
+
+    Control characters are left out of its properties.
+    """
+    pairs = ",".join(f"{key}={_escaped(_CONTROL.sub('', str(value)), _PROPERTY)}" for key, value in properties.items() if value)
     return harmless_marks(f"::{name}{' ' if pairs else ''}{pairs}::{_escaped(message, _DATA)}")
 
 

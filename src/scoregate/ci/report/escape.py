@@ -13,6 +13,9 @@ from scoregate.ci.report.text import name, one_line
 _ZWSP = "\u200b"
 _ACTIVE = {ord(char): f"&#{ord(char)};" for char in "\\`*[]|~!"}
 _ACTIVE |= {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+# GitHub looks for `$…$` in the text of the finished HTML, where an entity would be a dollar again; no formula goes over
+# the edge of an element, which is how GitHub's own manual writes a plain dollar beside formulas.
+_ACTIVE |= {ord("$"): "<span>$</span>"}
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 _MAIL = re.compile(r"@(?=[^\s@]*\.)")
@@ -21,7 +24,7 @@ _TICKS = re.compile(r"`+")
 
 
 def inert(text: str) -> str:
-    """`text` with every character that could start Markdown or HTML as an entity, and no address alive.
+    """`text` with every character that could start Markdown or HTML as an entity, no address alive, and no formula.
 
     It must be on one line; it may stand in a paragraph, a table cell or an HTML element.
     """
