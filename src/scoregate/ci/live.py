@@ -54,11 +54,11 @@ class Following:
 async def told_live(out: Path, message: str | None) -> AsyncIterator[Following]:
     """An observer of a run that is made in `out`; as long as the block lasts, a file there says how far it is.
 
-    Where the file cannot be written, nothing is told. A folder that is made for the run is hidden from git.
+    Where the file cannot be written, nothing is told.
     """
     folder = out / RUN_FOLDER
     following, first = Following(), _nothing_yet(message)
-    made = [each for each in (folder, out) if not each.exists()]
+    made = not folder.exists()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         write_live(folder, first)
@@ -69,16 +69,9 @@ async def told_live(out: Path, message: str | None) -> AsyncIterator[Following]:
             tasks.cancel_scope.cancel()
     finally:
         drop_live(folder, first.pid)
-        for empty in made:
-            with suppress(OSError):
-                empty.rmdir()
-        if out in made:
-            _hide(out)
-
-
-def _hide(out: Path) -> None:
-    with suppress(OSError):  # where nothing was made, there is no folder
-        (out / ".gitignore").write_text("*\n", encoding="utf-8")
+        if made:
+            with suppress(OSError):  # it holds a run
+                folder.rmdir()
 
 
 def _nothing_yet(message: str | None) -> Live:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.flow import Outcome
 from scoregate.ci.github.context import read_context
 from scoregate.ci.report import json
@@ -21,6 +22,8 @@ from scoregate.ci.report.view import ReportView
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.terminal import is_watched
 from scoregate.cli.voice import Stage, emit
+
+_REPORTS = ("report.html", "comment.md", "junit.xml", "result.json", RUN_FOLDER)
 
 
 def close(outcome: Outcome, out: Path | None, stage: Stage, *, named: str = "") -> None:
@@ -56,10 +59,13 @@ def _tell(view: ReportView, outcome: Outcome, out: Path | None, stage: Stage) ->
 
 
 def _tell_of_reports(out: Path, comment: str, console: Console, *, look: str) -> None:
-    """Where they are: the folder, what shows them here, and in a job the pages that do."""
+    """Where they are: the folder, what is in it, what shows them here, and in a job the pages that do."""
     folder = Text(f"{_shown(out)}/", style=Style(link=out.as_uri()))
-    files = Text.assemble(folder, " (report.html, comment.md, junit.xml, result.json, run/)")
-    console.print(Trimmed(hung(Text("Reports:"), files)))
+    found = [f"{name}/" if (out / name).is_dir() else name for name in _REPORTS if (out / name).exists()]
+    missing = [name for name in _REPORTS if not (out / name).exists()]
+    console.print(Trimmed(hung(Text("Reports:"), Text.assemble(folder, f" ({', '.join(found) or 'none'})"))))
+    if missing:
+        console.print(Trimmed(hung(Text("Not written:", style="yellow"), Text(", ".join(missing)))))
     if is_watched(console):
         console.print(Text(f"Look: {look}"))
     github = read_context(os.environ)

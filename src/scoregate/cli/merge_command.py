@@ -17,11 +17,13 @@ from scoregate.ci.merging import merge, read_legs
 from scoregate.ci.reporting import reporting
 from scoregate.ci.scene import open_scene
 from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root, voice_options
-from scoregate.cli.out_folder import check_out
+from scoregate.cli.out_folder import hold_out
 from scoregate.cli.stored import gated_settings
 from scoregate.cli.voice import Voice, stage
+from scoregate.core.record import Run
 
 
 @click.command("merge")
@@ -37,20 +39,21 @@ def command(runs: tuple[Path, ...], expect: int | None, voice: Voice, **flags: A
     """
     root = project_root(flags)
     settings = gated_settings(root, flags)
-    check_out(root / settings.out, root)
-    legs = read_legs(_expanded(runs), expected=expect)
     if settings.message is not None:
         settings = settings.model_copy(update={"message": Redactor(secret_values(os.environ)).text(settings.message)})
-    run = merge(legs, root / settings.out / RUN_FOLDER, settings, expected=expect)
-
-    async def judged() -> Outcome:
-        async with open_scene(root, os.environ, settings) as scene:
-            return await gate_merged(run, settings, reporting(scene), amend=partial(amend_run, scene.out / RUN_FOLDER))
-
-    with stage(voice) as ours:
-        outcome = anyio.run(judged)
-        close(outcome, root / settings.out, ours)
+    with hold_out(root / settings.out, root):
+        run = merge(
+            read_legs(_expanded(runs), expected=expect), root / settings.out / RUN_FOLDER, settings, expected=expect
+        )
+        with stage(voice) as ours:
+            outcome = anyio.run(_judged, run, settings, root)
+            close(outcome, root / settings.out, ours)
     return outcome.exit_code
+
+
+async def _judged(run: Run, settings: Settings, root: Path) -> Outcome:
+    async with open_scene(root, os.environ, settings) as scene:
+        return await gate_merged(run, settings, reporting(scene), amend=partial(amend_run, scene.out / RUN_FOLDER))
 
 
 def _expanded(paths: Iterable[Path]) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root
-from scoregate.cli.out_folder import check_out
+from scoregate.cli.out_folder import hold_out
 from scoregate.cli.stored import gated_settings
 from scoregate.cli.voice import Stage, Voice, stage
 
@@ -33,8 +33,7 @@ def command(**flags: Any) -> int:
     """
     root = project_root(flags)
     settings = gated_settings(root, flags)
-    check_out(root / settings.out, root)
-    with stage(Voice()) as ours:
+    with hold_out(root / settings.out, root), stage(Voice()) as ours:
         return anyio.run(_publish, root, settings, ours)
 
 

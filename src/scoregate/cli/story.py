@@ -18,7 +18,7 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import Find, find_all, open_ports
 from scoregate.cli.closing import close
-from scoregate.cli.out_folder import check_out
+from scoregate.cli.out_folder import hold_out
 from scoregate.cli.progress import progress
 from scoregate.cli.scratch import scratch_folder
 from scoregate.cli.stopping import stoppable
@@ -33,10 +33,9 @@ def tell_story(settings: Settings, root: Path, voice: Voice, *, find: Find = fin
     Args:
         resumes: whether to go on from the last run, if that did not finish.
     """
-    check_out(root / settings.out, root)
-    recovered = tuple(each.notice for each in recover(root / settings.out))
-    settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
-    with stage(voice) as ours:
+    with hold_out(root / settings.out, root), stage(voice) as ours:
+        recovered = tuple(each.notice for each in recover(root / settings.out))
+        settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
         outcome = anyio.run(_gate, settings, root, ours, find, latest_run(root / settings.out) if resumes else None)
         close(outcome, root / settings.out, ours)
     return outcome.exit_code

@@ -19,7 +19,8 @@ def command(name: str, message: str, **properties: object) -> str:
 
     Control characters are left out of its properties.
     """
-    pairs = ",".join(f"{key}={_escaped(_CONTROL.sub('', str(value)), _PROPERTY)}" for key, value in properties.items() if value)
+    shown = {key: _CONTROL.sub("", str(value)) for key, value in properties.items() if value}
+    pairs = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in shown.items())
     return harmless_marks(f"::{name}{' ' if pairs else ''}{pairs}::{_escaped(message, _DATA)}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from scoregate.ci.github.commands import command
-from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.publish.outlet import Delivery, Outlet, described
 from scoregate.ci.publish.outputs import write_outputs
 from scoregate.ci.report.view import ReportView
 from scoregate.errors import ScoregateError
@@ -44,3 +44,5 @@ async def _delivered(work: Awaitable[Delivery]) -> Delivery:
         return Delivery(warnings=(str(error),))
     except OSError as error:
         return Delivery(warnings=(f"{error.filename or 'a file'} could not be written: {error.strerror}",))
+    except Exception as error:  # what one publisher does not expect must not cost the others, nor the exit code
+        return Delivery(warnings=(described(error),))

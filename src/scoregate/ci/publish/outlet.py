@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,3 +60,9 @@ class Delivery:
     def __add__(self, other: Delivery) -> Delivery:
         """What came of both."""
         return Delivery({**self.outputs, **other.outputs}, self.warnings + other.warnings)
+
+
+def described(error: Exception) -> str:
+    """An error that nobody foresaw, and where it came from, for a warning."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error!s:.300} ({Path(place.filename).name}:{place.lineno}; a fault of scoregate)"

@@ -29,7 +29,7 @@ async def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, 
     """Set them all; nothing happens where no step's outputs are asked for.
 
     Paths are relative to the workspace, since they hold inside a container and outside. Nothing in them is a suite's
-    text; a secret that is a common word must not make the artifact's name another.
+    text; a secret that is a common word must not make the artifact's name another. What could not be written has none.
     """
     if outlet.connection is None or (file := outlet.connection.github.output) is None:
         return Delivery()
@@ -52,5 +52,7 @@ async def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, 
 
 
 def _below_workspace(path: Path, outlet: Outlet) -> str:
+    if not path.exists():
+        return ""
     workspace = outlet.connection.github.workspace if outlet.connection else None
     return os.path.relpath(path, workspace) if workspace else str(path)

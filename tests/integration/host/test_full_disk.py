@@ -1,0 +1,110 @@
+"""A disk that is full, and reports that cannot be written: what is there is whole and of this run, and named."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from tests.integration.host.conftest import Project, clean_environment, suite
+
+from scoregate.ci.reporting import REPORTS
+
+RUN = ("run", "--baseline", "none")
+FILES = {name for name, _ in REPORTS.values()}
+# Outputs that gzip cannot shorten, so that reports take much more room than the record.
+LONG = "import random\n\ndef says(case):\n    return random.Random(case.input).randbytes({size}).hex()\n"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """Makes a file system of so many kilobytes at a folder."""
+    mounted: list[Path] = []
+
+    def mount(kilobytes: int) -> Path:
+        folder = tmp_path / f"disk-{len(mounted)}"
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for folder in mounted:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def check_reports(out: Path, output: str, title: str) -> set[str]:
+    """Every file is whole and of the run of that title, and exactly what is there is named."""
+    there = {path.name for path in out.iterdir() if path.name in FILES}
+    assert not list(out.glob(".*.partial"))
+    if "junit.xml" in there:
+        assert ET.parse(out / "junit.xml").getroot().tag == "testsuites"
+    if "result.json" in there:
+        assert json.loads((out / "result.json").read_text())["run"]["message"] == title
+    if "comment.md" in there:
+        assert title in (out / "comment.md").read_text()
+    if "report.html" in there:
+        assert (out / "report.html").read_text().rstrip().endswith("</html>")
+    last = " ".join(output[output.rindex("Reports:") :].split())
+    named, _, missing = last.partition("Not written:")
+    assert {name for name in FILES if name in named} == there
+    assert {name for name in FILES if name in missing} == FILES - there
+    return there
+
+
+@pytest.mark.parametrize("kilobytes", [500, 900, 1_400, 2_700])
+def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
+    project: Project, small_disk: Callable[[int], Path], kilobytes: int
+) -> None:
+    out = small_disk(kilobytes)
+    project.write("evals/demo.py", suite(LONG.format(size=2_000), fn="says", good=3))
+    first = project.scoregate(*RUN, "--out", str(out), "-m", "the first run")
+    assert first.exit_code == 1, first.output
+    assert check_reports(out, first.output, "the first run") == FILES
+    project.write("evals/demo.py", suite(LONG.format(size=6_000), fn="says", good=40))
+    second = project.scoregate(*RUN, "--out", str(out), "-m", "the second run")
+    assert second.exit_code == 1, second.output
+    there = check_reports(out, second.output, "the second run")
+    if there != FILES:
+        assert "No space left on device" in second.output
+    assert kilobytes > 1_000 or there != FILES
+
+
+def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> None:
+    """Here files may have 100 kB, and the page has more."""
+    project.write("evals/demo.py", suite(LONG.format(size=4_000), fn="says", good=20))
+    done = subprocess.run(
+        [sys.executable, "-m", "scoregate", *RUN, "-m", "the run"],
+        cwd=project.root,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)),
+    )
+    assert done.returncode == 1, done.stdout
+    out = project.root / "scoregate-out"
+    assert check_reports(out, done.stdout, "the run") == FILES - {"report.html"}
+    assert "report.html could not be written: File too large" in " ".join(done.stdout.split())
+
+
+def test_reports_of_an_earlier_run_are_gone_when_a_run_cannot_be_recorded(
+    project: Project, small_disk: Callable[[int], Path]
+) -> None:
+    out = small_disk(600)
+    project.write("evals/demo.py", suite(good=3))
+    assert project.scoregate(*RUN, "--out", str(out)).exit_code == 0
+    project.write("evals/demo.py", suite(LONG.format(size=20_000), fn="says", good=40))
+    ran = project.scoregate(*RUN, "--out", str(out))
+    assert ran.exit_code in (2, 3), ran.output
+    assert "No space left on device" in ran.output
+    assert not {path.name for path in out.iterdir()} & FILES

@@ -1,0 +1,102 @@
+"""Two runs at a time: each in a folder of its own, and the second in one folder is refused."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from tests.integration.host.conftest import Project, clean_environment, suite
+
+RUN = ("run", "--baseline", "none")
+WAITS = """
+import os, pathlib, time
+
+pathlib.Path("started").write_text(str(os.getpid()))
+while not pathlib.Path("go").exists():
+    time.sleep(0.02)
+"""
+
+
+@contextmanager
+def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A run whose suite waits for a file `go`."""
+    started = project.root / "started"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scoregate", *(arguments or RUN)],
+        cwd=project.root,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        while not (started.exists() and started.read_text()):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        yield process
+    finally:
+        (project.root / "go").touch()
+        process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("command", ["run", "exec", "merge"])
+def test_the_second_run_in_a_folder_is_refused_and_the_first_is_not_disturbed(project: Project, command: str) -> None:
+    project.write("evals/demo.py", suite(WAITS, good=5))
+    words = {"exec": ["--", sys.executable, "-c", "1"], "merge": ["leg"]}.get(command, [])
+    with running(project) as first:
+        second = project.scoregate(command, *words)
+        assert second.exit_code == 2, second.output
+        told = " ".join(second.output.split())
+        assert f"another scoregate run (process {first.pid}) is writing to" in told
+        assert "--out" in told
+        other = project.scoregate("exec", "--out", "other", "--baseline", "none", "--", sys.executable, "-c", "1")
+        assert "is writing to" not in other.output
+        (project.root / "go").touch()
+        assert first.wait(60) == 0
+    out = project.root / "scoregate-out"
+    assert (out / "junit.xml").exists()
+    assert not (out / ".lock").exists()
+
+
+def test_a_killed_run_holds_no_folder(project: Project) -> None:
+    project.write("evals/demo.py", suite(WAITS, good=5))
+    with running(project) as first:
+        first.send_signal(signal.SIGKILL)
+        first.wait(60)
+        assert (project.root / "scoregate-out" / ".lock").exists()
+        (project.root / "go").touch()
+        again = project.scoregate(*RUN)
+        assert again.exit_code == 0, again.output
+        assert not (project.root / "scoregate-out" / ".lock").exists()
+
+
+def test_runs_that_begin_together_are_one_run_or_are_refused(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=20))
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "scoregate", *RUN, "-m", f"run {number}"],
+            cwd=project.root,
+            env={**clean_environment(), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for number in range(6)
+    ]
+    outputs = [process.communicate(timeout=90)[0] for process in started]
+    codes = [process.returncode for process in started]
+    assert set(codes) <= {0, 2}, outputs
+    assert 0 in codes
+    for code, output in zip(codes, outputs, strict=True):
+        assert code == 0 or "is writing to" in output, output
+    out = project.root / "scoregate-out"
+    run = json.loads((out / "run" / "run.json").read_text())
+    assert run["suites"][0]["statuses"]["passed"] == 20
+    assert json.loads((out / "result.json").read_text())["run"]["message"] == run["message"]
+    assert f"scoregate: {run['message']}" in (out / "junit.xml").read_text()
