@@ -1,11 +1,11 @@
 """Kill `scoregate run` with SIGKILL at random moments, and count what is lost. Standard library only.
 
-    python benchmarks/kills.py [KILLS] [SEED]
+    python benchmarks/kills.py [KILLS] [SEED] [MILLISECONDS]
 
-Each run has two scripts of cases that take a few milliseconds. After the kill, the event logs of the scripts tell which
-cases had finished; `scoregate report --recover` makes a run of what the host had flushed. Exits with 1 if a flushed
-case is lost, a case that finished more than a second before the kill is lost, a process survives, or an older run is
-judged instead.
+Each run has two scripts, ten cases at a time of each, that take so many milliseconds (20). After the kill, the event
+logs of the scripts tell which cases had finished; `scoregate report --recover` makes a run of what was flushed.
+Exits with 1 if a flushed case is lost, a case that finished more than a second before the kill is lost, a process
+survives, or an older run is judged instead.
 """
 
 import gzip
@@ -33,7 +33,7 @@ class Exact(BaseTestEvaluator):
         return Evaluation(score=1.0, threshold=Threshold(gte=1))
 
 async def ask(case):
-    await asyncio.sleep(0.002)
+    await asyncio.sleep(float(os.environ["KILLS_MS"]) / 1000)
     return case["q"]
 
 if not os.environ.get("KILLS_SHORT"):
@@ -61,7 +61,8 @@ class Killed:
 
 def main() -> int:
     """Kill as often as asked, and print a line for each kill and the sums."""
-    kills, seed = (int(word) for word in (*sys.argv[1:], *("30", "1")[len(sys.argv) - 1 :]))
+    kills, seed, each_ms = (int(word) for word in (*sys.argv[1:], *("30", "1", "20")[len(sys.argv) - 1 :]))
+    os.environ["KILLS_MS"] = str(each_ms)
     moments = random.Random(seed)
     home = Path(tempfile.mkdtemp(prefix="scoregate-kills-"))
     try:

@@ -119,10 +119,11 @@ class Recording:
         now, flushed = time.monotonic(), self._flushed
         if self.about is None or now < flushed.due:
             return
+        worked = time.thread_time()  # that the machine is busy with something else must not delay what is next
         changed = (state := self._state()) != flushed.state
         self.writer.flush(self._known(self.about) if changed else None)
-        flushed.state, took = state, time.monotonic() - now
-        flushed.due = now + took + max(FLUSH_EVERY_S, _FLUSH_SHARE * took)
+        flushed.state, worked = state, time.thread_time() - worked
+        flushed.due = now + max(FLUSH_EVERY_S, _FLUSH_SHARE * worked)
 
     def _state(self) -> tuple[int, ...]:
         """Other numbers, once something is known of the run besides cases."""

@@ -148,5 +148,7 @@ def _claimed(run: Run, settings: Settings) -> Run:
         confirmations=(),
         extras=(),
         history=History(),
+        conditions=None,
+        reused_from=None,
         suites=suites,
     )
