@@ -119,6 +119,7 @@ def judged(
         run,
         baseline.run,
         baseline.note,
+        unreadable=baseline.unreadable,
         pool=baseline.pool,
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
@@ -140,10 +141,10 @@ async def _by_now(baseline: Baseline, reporting: Reporting) -> Baseline:
 
 async def first_baseline(settings: Settings, reporting: Reporting) -> Baseline:
     """The first base that a source has, with what people have said since; without one, why there is none."""
-    notes = []
+    found = list[Baseline]()
     for source in reporting.baselines:
         baseline = await source(settings)
         if baseline is not None and baseline.run is not None:
             return await _by_now(baseline, reporting)
-        notes += [baseline.note] if baseline is not None else []
-    return Baseline(None, "; ".join(notes))
+        found += [baseline] if baseline is not None else []
+    return Baseline(None, "; ".join(each.note for each in found), unreadable=any(each.unreadable for each in found))

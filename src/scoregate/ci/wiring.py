@@ -41,10 +41,12 @@ from scoregate.ci.scene import Scene, open_scene, outlet_of
 from scoregate.ci.secrets import Redactor, short_secrets
 from scoregate.ci.settings import Settings
 from scoregate.core.record import Run
+from scoregate.core.rules.of_run import script_failures
 from scoregate.errors import GitError, RecordError, UsageError
 
 Say: TypeAlias = Callable[[str], None]
 Find: TypeAlias = Callable[[Path, Settings], Awaitable[Found]]
+_MOST_FAILURES = 3
 SOURCES: tuple[Find, ...] = (find_scripts, find_commands, find_configs, find_test_sets)
 
 
@@ -228,6 +230,13 @@ async def _rerun(
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise
-        return Baseline(None, str(error))
+        return Baseline(None, str(error), unreadable=True)
     amend_run(recorder.out / folder, run)
-    return Baseline(run, tree.note)
+    return _of_rerun(run, tree.note)
+
+
+def _of_rerun(run: Run, note: str) -> Baseline:
+    """The base that was run; where a part of it failed, the scores of that part are missing from it."""
+    failures = script_failures(run)
+    told = "; ".join((note, *(f"in the base, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
+    return Baseline(run, told, unreadable=bool(failures) or not run.complete)

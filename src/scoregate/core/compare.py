@@ -22,7 +22,8 @@ class Comparison:
     """A run, its base (None where there is none), and what differs.
 
     `rows` are of scores, `quantities` of latency, cost and tokens. `gone` names suites that only the base has, `pairs`
-    the indices of suites that belong together; `pooled` runs make up the base.
+    the indices of suites that belong together; `pooled` runs make up the base. `base_unreadable`: there may be a base,
+    or more of it, that could not be read.
     """
 
     run: Run
@@ -35,6 +36,7 @@ class Comparison:
     base_note: str = ""
     pairs: tuple[tuple[int, int], ...] = ()
     pooled: int = 1
+    base_unreadable: bool = False
 
     @property
     def missed(self) -> tuple[str, ...]:
@@ -54,6 +56,7 @@ def compare(
     base: Run | None,
     note: str = "",
     *,
+    unreadable: bool = False,
     pool: Sequence[Run] = (),
     criteria: Criteria | None = None,
     criteria_of: CriteriaOf | None = None,
@@ -63,6 +66,7 @@ def compare(
     Args:
         run: what is judged. base: what it is held against; None where there is nothing.
         note: says what the base is, or why there is none.
+        unreadable: there may be a base, or more of it, that could not be read.
         pool: more runs of the base's commit, whose scores count as repeats of its; runs of another are left out.
         criteria: by what measure differences count.
         criteria_of: the same for one suite, where suites differ in how many errors and lost scores they may have.
@@ -72,7 +76,7 @@ def compare(
     pool = [each for each in pool if base is not None and each.commit == base.commit]
     if base is None:
         fresh = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
-        return Comparison(run, rows=tuple(fresh), base_note=note)
+        return Comparison(run, rows=tuple(fresh), base_note=note, base_unreadable=unreadable)
     pairs = tuple(_paired(run.suites, base.suites))
     olds = {at: _pooled(base.suites[base_at], pool) for at, base_at in pairs}
     return Comparison(
@@ -86,6 +90,7 @@ def compare(
         base_note=note,
         pairs=pairs,
         pooled=1 + len(pool),
+        base_unreadable=unreadable,
     )
 
 

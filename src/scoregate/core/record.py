@@ -123,7 +123,7 @@ class BaseReference:
     """The base that a run was compared with.
 
     Args:
-        id: of the base run. name: such as `main@a1b2c3d`.
+        id: of the base run; empty where it could not be read. name: such as `main@a1b2c3d`.
         folder: where it is on disk, absolute or relative to the project; empty where it was downloaded.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from dataclasses import replace
 from typing import Any
@@ -121,11 +122,42 @@ async def test_a_repository_that_has_moved_is_a_refusal(place: Place) -> None:
             await api.get("pulls")
 
 
-async def test_a_page_of_another_host_is_not_asked_for(place: Place) -> None:
-    elsewhere = {"link": '<https://evil.example/next?page=2>; rel="next"'}
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:9", "ftp://127.0.0.1", "//127.0.0.1:9"])
+async def test_a_page_at_another_address_is_not_asked_for(place: Place, origin: str) -> None:
+    elsewhere = {"link": f'<{origin}/next?page=2>; rel="next"'}
     place.github.fail("GET", PULLS, status=200, body=[{"number": 1}], headers=elsewhere)
     async with place.api() as api:
-        assert [each async for each in api.pages("pulls")] == [{"number": 1}]
+        with pytest.raises(GitHubRefused, match="the token is not sent there"):
+            [each async for each in api.pages("pulls")]
+    assert len(place.github.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"artifacts": None}, {"artifacts": {}}, {"artifacts": [1, None, []]}, [], b"[" * 5_000 + b"]" * 5_000],
+    ids=["empty object", "null", "object", "odd items", "list", "deep"],
+)
+async def test_an_answer_of_another_form_is_a_refusal(place: Place, body: Any) -> None:
+    place.github.fail("GET", "*/actions/artifacts", status=200, body=body, times=math.inf)
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused, match=r"can't be used|no JSON"):
+            [each async for each in api.pages("actions/artifacts", "artifacts")]
+
+
+async def test_a_body_that_can_not_be_decoded_is_a_refusal(place: Place) -> None:
+    broken = {"content-encoding": "gzip", "content-type": "application/json"}
+    place.github.fail("GET", PULLS, status=200, body=b"no gzip", headers=broken, times=math.inf)
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused, match="no answer"):
+            await api.get("pulls")
+
+
+async def test_a_body_that_never_ends_is_a_refusal(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.ci.github.answers.LARGEST", 1_000)
+    place.github.fail("GET", PULLS, status=200, body=gzip.compress(b" " * 10_000), headers={"content-encoding": "gzip"})
+    async with place.api() as api:
+        with pytest.raises(GitHubRefused, match="is larger than"):
+            await api.get("pulls")
 
 
 @pytest.mark.parametrize("lost", ["answered 502", "dropped"])

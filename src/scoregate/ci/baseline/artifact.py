@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from anyio import to_thread
 
+from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.download import download
 from scoregate.ci.baseline.file import describe
 from scoregate.ci.baseline.nearest import nearest
 from scoregate.ci.baseline.unpack import OWN, Bounds, unpacked_run
+from scoregate.ci.github.answers import number_at, text_at
 from scoregate.ci.github.api import Api
 from scoregate.ci.github.base import Base
 from scoregate.ci.github.connection import Connection
@@ -24,6 +26,7 @@ from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 MOST_POOLED = 5
 MOST_TRIED = 3
 _LOOKED_AT = 1_000
+_GONE = 410
 _KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
 
 
@@ -32,31 +35,52 @@ async def artifact_baseline(settings: Settings, connection: Connection | None, b
 
     Runs of one commit are pooled. What a fork's run uploaded is no base, whatever it is called. A run that failed
     its gate is one: its scores are valid. One that was interrupted is none, nor what cannot be read; then the next
-    nearest commit is tried.
+    nearest commit is tried. Only where GitHub's list shows that there is none, or none but expired and interrupted
+    ones, there is no base yet; else it is unreadable.
     """
     if settings.baseline_kind not in _KINDS:
         return None
     if connection is None or base is None:
         return Baseline(None, "name a base with --baseline RUN or rerun")
     if connection.api is None:
-        return Baseline(None, "without a token no artifact can be looked up: give github-token")
+        return Baseline(None, "without a token no artifact can be looked up: give github-token", unreadable=True)
     try:
         return await _found(connection, connection.api, base)
     except ScoregateError as error:
-        return Baseline(None, f"no artifact could be read: {error}")
+        return Baseline(None, f"no artifact could be read: {error}", unreadable=True)
+
+
+@dataclass(slots=True)
+class _Problems:
+    """What was wrong with artifacts. `unreadable`: with one that may be a base."""
+
+    told: list[str] = field(default_factory=list)
+    unreadable: bool = False
+
+    def add(self, problem: str, *, unreadable: bool = True) -> None:
+        self.told.append(problem)
+        self.unreadable = self.unreadable or unreadable
 
 
 async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
     stored: dict[str, list[Mapping[str, Any]]] = {}
     async for artifact in _artifacts(connection, api, base):
-        stored.setdefault(artifact["workflow_run"]["head_sha"], []).append(artifact)
-    problems: list[str] = []
-    while len(problems) < MOST_TRIED and (chosen := await nearest(base, list(stored), api)) is not None:
-        runs, found = await _runs(api, stored.pop(chosen.commit)[:MOST_POOLED], chosen.commit)
+        stored.setdefault(text_at(artifact, "workflow_run", "head_sha"), []).append(artifact)
+    problems = _Problems()
+    for _ in range(MOST_TRIED):
+        if (chosen := await nearest(base, list(stored), api)) is None:
+            break
+        found = _Problems()
+        runs = await _runs(api, stored.pop(chosen.commit)[:MOST_POOLED], chosen.commit, problems=found)
         if runs:
-            return pooled(runs, "; ".join((chosen.note, *problems)), branch=base.branch)
-        problems.append(f"the artifact of {chosen.commit[:7]} cannot be used: {found[0]}")
-    return Baseline(None, "; ".join(problems) or f"{base.branch} has no artifact {connection.artifact}")
+            return pooled(runs, "; ".join((chosen.note, *problems.told)), branch=base.branch)
+        problems.add(
+            f"the artifact of {chosen.commit[:7]} cannot be used: {found.told[0]}", unreadable=found.unreadable
+        )
+    else:
+        problems.unreadable = problems.unreadable or bool(stored)
+    note = "; ".join(problems.told) or f"{base.branch} has no artifact {connection.artifact}"
+    return Baseline(None, note, unreadable=problems.unreadable)
 
 
 def pooled(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
@@ -73,38 +97,56 @@ def pooled(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
 
 
 async def _artifacts(connection: Connection, api: Api, base: Base) -> AsyncIterator[Mapping[str, Any]]:
-    """Those of runs on the base branch of this repository, the newest first, none of the run that we are in."""
-    looked = 0
+    """Those of runs on the base branch of this repository, the newest first, none of the run that we are in.
+
+    Raises:
+        GitHubRefused: they cannot be listed, or there are more than are looked at and none of those is one.
+    """
+    looked = found = 0
     async for artifact in api.pages("actions/artifacts", "artifacts", name=connection.artifact):
-        looked += 1
+        looked += number_at(artifact, "id") > 0
         if _is_of(artifact, base, connection.github.run_id):
+            found += 1
             yield artifact
         if looked >= _LOOKED_AT:
-            return
+            break
+    if looked >= _LOOKED_AT and not found:
+        raise GitHubRefused(f"none of the {looked:,} newest artifacts {connection.artifact} is of {base.branch}")
 
 
 def _is_of(artifact: Mapping[str, Any], base: Base, own_run: int) -> bool:
-    run = artifact.get("workflow_run") or {}
+    run = artifact.get("workflow_run")
+    if not isinstance(run, dict):  # GitHub no longer knows which run left it
+        return False
     ours = run.get("head_repository_id") == run.get("repository_id") is not None
-    usable = not artifact["expired"] and artifact["size_in_bytes"] <= OWN.packed
-    return ours and usable and run.get("head_branch") == base.branch and run.get("id") != own_run
+    of_branch = run.get("head_branch") == base.branch and run.get("id") != own_run
+    return ours and of_branch and artifact.get("expired") is not True
 
 
-async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str) -> tuple[list[Run], list[str]]:
-    runs, problems = [], []
+async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, *, problems: _Problems) -> list[Run]:
+    runs = []
     for artifact in artifacts:
         try:
             run = await read_artifact(api, artifact)
         except (GitHubRefused, RecordError) as error:
-            problems.append(error.message)
+            problems.add(error.message, unreadable=not _is_expired(error))
             continue
         if run.commit is not None and run.commit != commit:
-            problems.append(f"it is a run of {run.commit[:7]}")
+            problems.add(f"it is a run of {run.commit[:7]}")
         elif not run.complete:
-            problems.append("it was interrupted")
+            problems.add("it was interrupted", unreadable=_is_damaged(run))
         else:
             runs.append(run)
-    return runs, problems
+    return runs
+
+
+def _is_expired(error: ScoregateError) -> bool:
+    """GitHub answers so for artifacts that it has deleted."""
+    return isinstance(error, GitHubRefused) and error.status == _GONE
+
+
+def _is_damaged(run: Run) -> bool:
+    return any(notice.startswith(CASES_FILE) for notice in run.notices)
 
 
 async def earlier_attempt(connection: Connection, api: Api) -> Run | None:
@@ -133,7 +175,10 @@ async def read_artifact(
         bounds: how much it may hold. unfinished: whether it may be one whose process was killed.
 
     Raises:
-        GitHubRefused: it cannot be had. RecordError: it holds no run that can be read.
+        GitHubRefused: it cannot be had. RecordError: it holds no run that can be read, or is too large.
     """
+    size = artifact.get("size_in_bytes")
+    if isinstance(size, int) and size > bounds.packed:
+        raise RecordError(f"the artifact has {size >> 20:,} MB, more than {bounds.packed >> 20}")
     with await download(api, artifact, bounds.packed) as file:
         return await to_thread.run_sync(partial(unpacked_run, file, bounds, unfinished=unfinished))

@@ -26,21 +26,25 @@ _KINDS = (BaselineKind.AUTO, BaselineKind.BRANCH)
 async def branch_baseline(settings: Settings, connection: Connection | None, base: Base | None) -> Baseline | None:
     """The run of the base's commit, else of its nearest ancestor, else the newest; None where it is not asked for.
 
-    A run that cannot be read is left out, and the note says so; then the next nearest commit is tried.
+    A run that cannot be read is left out, and the note says so; then the next nearest commit is tried. Only where the
+    branch is seen to have no run, or is not there, there is no base yet; else it is unreadable.
     """
     if settings.baseline_kind not in _KINDS:
         return None
     if connection is None or base is None or connection.api is None:
-        asked = settings.baseline_kind is BaselineKind.BRANCH
-        return Baseline(None, "the data branch can be read in GitHub's jobs alone, with a token") if asked else None
+        if settings.baseline_kind is not BaselineKind.BRANCH:
+            return None
+        told = "the data branch can be read in GitHub's jobs alone, with a token"
+        return Baseline(None, told, unreadable=connection is not None)
     try:
         return await _found(connection, connection.api, base)
     except ScoregateError as error:
-        return Baseline(None, f"the branch {BRANCH} could not be read: {error}")
+        return Baseline(None, f"the branch {BRANCH} could not be read: {error}", unreadable=True)
 
 
 async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
     if (tip := await tip_of(api, BRANCH)) is None:
+        await api.get(f"/repos/{api.repository}")  # of a repository that may not be seen, nothing is found either
         return Baseline(None, f"no branch {BRANCH}")
     stored: dict[str, list[str]] = {}
     for each in stored_runs(tip, connection.key):
@@ -52,7 +56,8 @@ async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
         problems += [f"a run of {chosen.commit[:7]} on {BRANCH} could not be read: {found[0]}"] if found else []
         if runs:
             return pooled(runs, "; ".join((chosen.note, *problems)), branch=None)
-    return Baseline(None, "; ".join(problems) or f"the branch {BRANCH} has no run of {connection.key}")
+    note = "; ".join(problems) or f"the branch {BRANCH} has no run of {connection.key}"
+    return Baseline(None, note, unreadable=bool(problems))
 
 
 async def _runs(api: Api, blobs: list[str]) -> tuple[list[Run], list[str]]:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import IO, Any
 
+from scoregate.ci.github.answers import number_at
 from scoregate.ci.github.api import Api
 from scoregate.errors import RecordError
 
@@ -25,7 +26,7 @@ async def download(api: Api, artifact: Mapping[str, Any], most_bytes: int) -> IO
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115
     digest, size = hashlib.sha256(), 0
     try:
-        async with api.stream(f"actions/artifacts/{artifact['id']}/zip") as answer:
+        async with api.stream(f"actions/artifacts/{number_at(artifact, 'id')}/zip") as answer:
             async for chunk in answer.aiter_raw(1 << 16):
                 if (size := size + len(chunk)) > most_bytes:
                     raise RecordError(f"the artifact is larger than {most_bytes >> 20} MB")

@@ -61,7 +61,7 @@ def compared_base(run: Run, folder: Path, root: Path) -> Baseline | None:
         run: the finished run. folder: its own. root: the project's, which the base's folder may be relative to.
     """
     known = run.compared_with
-    if known is None:
+    if known is None or not known.id:
         return None
     beside = folder.parent
     places = [root / known.folder] if known.folder else []

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from scoregate.ci.github.answers import text_at
 from scoregate.ci.github.api import Api
 from scoregate.ci.github.base import Base
 from scoregate.errors import GitHubRefused
@@ -45,8 +46,8 @@ async def _ancestor(commit: str, stored: Collection[str], api: Api) -> tuple[str
     try:
         async for each in api.pages("commits", sha=commit):
             number = next(numbers)
-            if each["sha"] in stored:
-                return each["sha"], number
+            if (sha := text_at(each, "sha")) in stored:
+                return sha, number
             if number >= MOST_ANCESTORS:
                 break
     except GitHubRefused:

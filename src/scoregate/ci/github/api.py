@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlsplit
 
 import anyio
 
 from scoregate import __version__
+from scoregate.ci.github.answers import parse_json, read_bounded, rows_at
 from scoregate.ci.github.refusals import refusal
 from scoregate.ci.github.waiting import Patience, seconds_to_wait
 from scoregate.errors import GitHubRefused
@@ -54,15 +54,14 @@ class Api:
             key: of the list, where an answer is an object that holds it.
 
         Raises:
-            GitHubRefused: as for `get`.
+            GitHubRefused: as for `get`; or there is no such list of objects, or the next page is at another address.
         """
         url, given = self._url(path), {"per_page": 100, **query}
         for _ in range(MOST_PAGES):
             answer = await self._request("GET", url, query=given)
-            found = _content(path, answer)
-            for item in found.get(key, ()) if isinstance(found, dict) else found:
+            for item in rows_at(_content(path, answer), *filter(None, (key,))):
                 yield item
-            url, given = self._next(answer), {}
+            url, given = self._next(path, answer), {}
             if not url:
                 return
 
@@ -113,8 +112,10 @@ class Api:
                 if not download.is_success:
                     raise GitHubRefused(f"the download answered {download.status_code}", status=download.status_code)
                 yield download
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise refusal("GET", path, error) from None
+        except httpx.InvalidURL:
+            raise GitHubRefused(f"GitHub, GET {path}: it redirects to an address that is none") from None
 
     async def _request(
         self,
@@ -146,21 +147,34 @@ class Api:
                 return httpx.Response(200, json=made)
         raise refusal(method, path, answer)
 
-    async def _sent(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+    async def _sent(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
         import httpx
 
         try:
-            return await self.client.send(request)
-        except httpx.TransportError as error:
+            answer = await self.client.send(request, stream=True)
+            try:
+                return await read_bounded(answer)
+            finally:
+                await answer.aclose()
+        except httpx.RequestError as error:
             return error
 
     def _url(self, path: str) -> str:
         return path if path.startswith(("/", "http")) else f"/repos/{self.repository}/{path}"
 
-    def _next(self, answer: httpx.Response) -> str:
-        """The next page; only of the same host, since our token goes there."""
+    def _next(self, path: str, answer: httpx.Response) -> str:
+        """The next page; only of the same scheme, host and port, since our token goes there."""
+        import httpx
+
         url = answer.links.get("next", {}).get("url", "")
-        return url if url and urlsplit(url).hostname == self.client.base_url.host else ""
+        try:
+            there = httpx.URL(url)
+        except httpx.InvalidURL:
+            there = httpx.URL("")
+        ours = self.client.base_url
+        if url and (there.scheme, there.netloc, there.userinfo) != (ours.scheme, ours.netloc, b""):
+            raise GitHubRefused(f"GitHub, {path}: the next page is at another address; the token is not sent there")
+        return url
 
 
 def _is_answer(answer: httpx.Response, redirected: bool) -> bool:
@@ -170,12 +184,12 @@ def _is_answer(answer: httpx.Response, redirected: bool) -> bool:
 def _content(path: str, answer: httpx.Response) -> Json:
     """The JSON of an answer; whatever stands between us and GitHub may have answered something else."""
     try:
-        found = answer.json()
+        found = parse_json(answer.content)
     except ValueError:
         found = None
     if isinstance(found, dict | list):
         return found
-    raise GitHubRefused(f"GitHub, {path}: the answer is no JSON", status=answer.status_code)
+    raise GitHubRefused(f"GitHub, {path}: the answer is no JSON that can be read", status=answer.status_code)
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scoregate.ci import git
+from scoregate.ci.github.answers import rows_at, text_at
 from scoregate.ci.github.api import Api
 from scoregate.ci.github.context import GitHub
 from scoregate.ci.github.event import PullRequest, default_branch, merge_group_base, pull_request, pushed_before
@@ -54,21 +55,24 @@ async def _under(request: PullRequest, github: GitHub, root: Path, *, api: Api |
 
 async def _asked_parents(api: Api | None, commit: str, request: PullRequest) -> str | None:
     """The first parent of a merge commit, as GitHub knows it."""
+    if api is None:
+        return None
     try:
-        found = await api.get(f"git/commits/{commit}") if api else {}
+        found = await api.get(f"git/commits/{commit}")
+        parents = [text_at(each, "sha") for each in rows_at(found, "parents")]
     except GitHubRefused:
         return None
-    parents = [each["sha"] for each in found.get("parents", ())]
     return parents[0] if len(parents) == 2 and parents[1] == request.head_sha else None
 
 
 async def _asked_merge_base(api: Api | None, request: PullRequest) -> str | None:
+    if api is None:
+        return None
     try:
-        found = await api.get(f"compare/{request.base_sha}...{request.head_sha}") if api else {}
+        found = await api.get(f"compare/{request.base_sha}...{request.head_sha}")
+        return text_at(found, "merge_base_commit", "sha")
     except GitHubRefused:
         return None
-    commit = found.get("merge_base_commit") or {}
-    return commit.get("sha")
 
 
 async def merged_base(api: Api, request: PullRequest, *, merge_commit: str | None) -> Base:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from scoregate.ci.github.answers import parse_json
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -87,7 +88,7 @@ def slug(key: str) -> str:
 
 def _payload(environ: Mapping[str, str]) -> Mapping[str, Any]:
     try:
-        payload = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
+        payload = parse_json(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
     except (KeyError, OSError, ValueError):
         return {}
     return payload if isinstance(payload, dict) else {}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scoregate.ci.github.answers import number_at, text_at
 from scoregate.ci.github.context import GitHub
 
 _NO_COMMIT = "0" * 40
@@ -38,11 +39,16 @@ def read_pull_request(found: Mapping[str, Any]) -> PullRequest:
     """A pull request as the API and events describe it.
 
     Raises:
-        KeyError, TypeError: it is not described so.
+        GitHubRefused: it is not described so.
     """
-    head, base = found["head"], found["base"]
-    repository = (head.get("repo") or {}).get("full_name")
-    return PullRequest(int(found["number"]), head["sha"], repository, base["sha"], base["ref"])
+    repository = text_at(found, "head", "repo", "full_name") if _inner_of(_inner_of(found, "head"), "repo") else None
+    return PullRequest(
+        number_at(found, "number"),
+        text_at(found, "head", "sha"),
+        repository,
+        text_at(found, "base", "sha"),
+        text_at(found, "base", "ref"),
+    )
 
 
 def head_sha(github: GitHub) -> str:
@@ -57,7 +63,7 @@ def head_sha(github: GitHub) -> str:
 def head_branch(github: GitHub) -> str:
     """The branch whose commit is run."""
     if pull_request(github) is not None:
-        head = _inner(github, "pull_request").get("head") or {}
+        head = _inner_of(_inner(github, "pull_request"), "head")
         return str(head.get("ref") or github.ref_name)
     return github.ref_name
 
@@ -91,5 +97,9 @@ def is_read_only(github: GitHub) -> bool:
 
 
 def _inner(github: GitHub, name: str) -> Mapping[str, Any]:
-    found = github.event.get(name)
+    return _inner_of(github.event, name)
+
+
+def _inner_of(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = table.get(name)
     return found if isinstance(found, dict) else {}

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from scoregate.ci.github.answers import rows_at, text_at
 from scoregate.ci.github.api import Api
 from scoregate.errors import GitHubRefused
 
@@ -34,10 +35,22 @@ async def tip_of(api: Api, branch: str) -> Tip | None:
         if refused.status == _MISSING:
             return None
         raise
-    commit = await api.get(f"git/commits/{reference['object']['sha']}")
-    tree = await api.get(f"git/trees/{commit['tree']['sha']}", recursive="1")
-    files = {each["path"]: each["sha"] for each in tree["tree"] if each["type"] == "blob"}
-    return Tip(commit["sha"], commit["tree"]["sha"], files)
+    return await tip_at(api, text_at(reference, "object", "sha"))
+
+
+async def tip_at(api: Api, commit: str) -> Tip:
+    """A commit and its files.
+
+    Raises:
+        GitHubRefused: it cannot be read, or has more files than GitHub lists.
+    """
+    found = await api.get(f"git/commits/{commit}")
+    tree = await api.get(f"git/trees/{text_at(found, 'tree', 'sha')}", recursive="1")
+    if isinstance(tree, dict) and tree.get("truncated"):
+        raise GitHubRefused(f"GitHub doesn't list all files of {commit[:7]}: there are too many")
+    blobs = (each for each in rows_at(tree, "tree") if text_at(each, "type") == "blob")
+    files = {text_at(each, "path"): text_at(each, "sha") for each in blobs}
+    return Tip(text_at(found, "sha"), text_at(found, "tree", "sha"), files)
 
 
 async def add_file(api: Api, branch: str, path: str, *, content: bytes, message: str, keep: int) -> None:
@@ -52,7 +65,7 @@ async def add_file(api: Api, branch: str, path: str, *, content: bytes, message:
     blob = await api.post("git/blobs", {"content": base64.b64encode(content).decode(), "encoding": "base64"})
     for number in range(1, _TRIES + 1):
         try:
-            await _commit(api, branch, path, blob=blob["sha"], message=message, keep=keep)
+            await _commit(api, branch, path, blob=text_at(blob, "sha"), message=message, keep=keep)
         except GitHubRefused as refused:
             if refused.status != _CHANGED or number == _TRIES:
                 raise
@@ -68,12 +81,12 @@ async def _commit(api: Api, branch: str, path: str, *, blob: str, message: str, 
     entries = [_entry(path, blob), *(_entry(old, None) for old in _surplus(there, keep - 1))]
     tree = await api.post("git/trees", {"tree": entries, **({"base_tree": tip.tree} if tip else {})})
     commit = await api.post(
-        "git/commits", {"message": message, "tree": tree["sha"], "parents": [tip.commit] if tip else []}
+        "git/commits", {"message": message, "tree": text_at(tree, "sha"), "parents": [tip.commit] if tip else []}
     )
     if tip is None:
-        await api.post("git/refs", {"ref": f"refs/heads/{branch}", "sha": commit["sha"]})
+        await api.post("git/refs", {"ref": f"refs/heads/{branch}", "sha": text_at(commit, "sha")})
     else:
-        await api.patch(f"git/refs/heads/{branch}", {"sha": commit["sha"], "force": False})
+        await api.patch(f"git/refs/heads/{branch}", {"sha": text_at(commit, "sha"), "force": False})
 
 
 def _surplus(paths: Iterable[str], keep: int) -> list[str]:

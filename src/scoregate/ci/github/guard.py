@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from scoregate.ci.github.context import GitHub
 from scoregate.ci.github.event import pull_request
 from scoregate.errors import UsageError
@@ -37,6 +34,11 @@ def _is_foreign(github: GitHub, head: str | None) -> bool:
         request = pull_request(github)
         return request is not None and request.is_fork_of(github.repository)
     if github.event_name == "workflow_run":
-        run: Mapping[str, Any] = github.event.get("workflow_run") or {}
-        return (run.get("head_repository") or {}).get("full_name") != github.repository
+        return _owner_of(github.event.get("workflow_run")) != github.repository
     return False
+
+
+def _owner_of(run: object) -> object:
+    """The repository that a workflow's run has its commit from."""
+    repository = run.get("head_repository") if isinstance(run, dict) else None
+    return repository.get("full_name") if isinstance(repository, dict) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from scoregate.ci.github.answers import parse_json
 from scoregate.ci.github.waiting import is_rate_limited
 from scoregate.errors import GitHubRefused
 
@@ -22,7 +23,7 @@ _PERMISSIONS = (
 )
 
 
-def refusal(method: str, path: str, answer: httpx.Response | httpx.TransportError) -> GitHubRefused:
+def refusal(method: str, path: str, answer: httpx.Response | httpx.RequestError) -> GitHubRefused:
     """What the answer, or that none came, means."""
     asked = f"GitHub, {method} {_QUERY.sub('', path)[:200]}"
     if isinstance(answer, Exception):
@@ -37,7 +38,7 @@ def refusal(method: str, path: str, answer: httpx.Response | httpx.TransportErro
 
 def _message(answer: httpx.Response) -> str:
     try:
-        found = answer.json()
+        found = parse_json(answer.content)
     except ValueError:
         return answer.reason_phrase
     parts = [found.get("message"), *_details(found.get("errors"))] if isinstance(found, dict) else []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scoregate.ci.github.answers import number_at, text_at
 from scoregate.ci.github.api import Api
 from scoregate.errors import GitHubRefused
 
@@ -32,9 +33,9 @@ async def find_comment(api: Api, number: int, is_ours: Callable[[str], bool], *,
     Raises:
         GitHubRefused: the comments cannot be read.
     """
-    marked = [each async for each in api.pages(f"issues/{number}/comments") if is_ours(each.get("body") or "")]
+    marked = [each async for each in api.pages(f"issues/{number}/comments") if is_ours(_text(each.get("body")))]
     authors = await _own_logins(api, graphql_url) if marked else set()
-    return next((_comment(each) for each in marked if (each.get("user") or {}).get("login") in authors), None)
+    return next((_comment(each) for each in marked if _author(each) in authors), None)
 
 
 async def put_comment(api: Api, number: int, body: str, *, old: Comment | None, find: Callable[[], Any]) -> Comment:
@@ -70,11 +71,20 @@ async def _own_logins(api: Api, graphql_url: str) -> set[str]:
     """Whom our token writes as. Installation tokens may not ask for their user in any other way."""
     try:
         answer = await api.post(graphql_url, {"query": _WHO})
-        login = str(answer["data"]["viewer"]["login"])
-    except (GitHubRefused, KeyError, TypeError):
+        login = text_at(answer, "data", "viewer", "login")
+    except GitHubRefused:
         return {_OF_JOBS}
     return {login, login if login.endswith("[bot]") else f"{login}[bot]"}
 
 
 def _comment(found: Mapping[str, Any]) -> Comment:
-    return Comment(found["id"], found.get("body") or "", found.get("html_url") or "")
+    return Comment(number_at(found, "id"), _text(found.get("body")), _text(found.get("html_url")))
+
+
+def _author(found: Mapping[str, Any]) -> str:
+    user = found.get("user")
+    return _text(user.get("login")) if isinstance(user, dict) else ""
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -36,7 +36,7 @@ class Patience:
         return True
 
 
-def seconds_to_wait(answer: httpx.Response | httpx.TransportError, tries: int) -> float | None:
+def seconds_to_wait(answer: httpx.Response | httpx.RequestError, tries: int) -> float | None:
     """Seconds until a further try makes sense; None where none does, or not within a minute.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 
+from scoregate.ci.github.answers import number_at
 from scoregate.ci.github.api import Api
 from scoregate.ci.publish.outlet import Delivery, Outlet
 from scoregate.ci.report.markdown import render
@@ -59,14 +60,14 @@ class CheckRun:
         body = {"name": self._name, "head_sha": self.commit, "status": "in_progress", "started_at": _now()}
         try:
             made = await self.api.post("check-runs", {**body, "details_url": self.url}, arrived=self._arrived)
-            self._id = int(made["id"])
+            self._id = number_at(made, "id")
         except GitHubRefused as refused:
             self._refused.append(f"the check could not be started: {refused}")
 
     async def _arrived(self) -> Any:
         """The check, where the request to start it was carried out though its answer was lost."""
         found = self.api.pages(f"commits/{self.commit}/check-runs", "check_runs", check_name=self._name)
-        open_ones = [each async for each in found if each["status"] == "in_progress"]
+        open_ones = [each async for each in found if each.get("status") == "in_progress"]
         return next(iter(open_ones), None)
 
     async def _abandon(self) -> None:

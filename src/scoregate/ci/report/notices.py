@@ -20,7 +20,7 @@ def notices(comparison: Comparison, context: Context) -> Iterator[str]:
     if _is_empty(comparison.run):
         yield "No suites were found. `scoregate init` writes a first one."
     if comparison.base is None:
-        yield from _no_base(comparison.base_note, context)
+        yield from _no_base(comparison, context)
     else:
         yield from _of_base(comparison.base)
     if comparison.run.dirty:
@@ -48,9 +48,12 @@ def _is_empty(run: Run) -> bool:
     return not (run.suites or run.scripts or run.filters or run.skipped or run.left_out)
 
 
-def _no_base(note: str, context: Context) -> Iterator[str]:
+def _no_base(comparison: Comparison, context: Context) -> Iterator[str]:
     """Nothing where nobody wanted one."""
-    if note and not (context.run or context.base_branch):
+    note = comparison.base_note
+    if comparison.base_unreadable:
+        yield f"The base could not be read ({note}): only limits that need no base were applied."
+    elif note and not (context.run or context.base_branch):
         yield f"Compared with nothing: {note}."
     elif note:
         told = f"There is nothing to compare with yet ({note}): only limits that need no base were applied."

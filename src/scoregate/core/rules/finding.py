@@ -22,6 +22,7 @@ _TITLES = {
     "scripts run suites": ("A script ran no suite", "Scripts"),
     "suites remain": ("A suite of the base is missing", "Suites of the base"),
     "base present": ("No base to compare with", "Base"),
+    "base readable": ("The base can't be read", "Base"),
     "filters match": ("A filter matches no suite", "Filters"),
     "limits apply": ("A limit matches no suite or evaluator", "Limits"),
     "suite is valid": ("The suite reported an error", "Suite"),

@@ -83,13 +83,19 @@ def suites_remain(judged: JudgedRun) -> Iterator[Finding]:
 
 
 def base_present(judged: JudgedRun) -> Iterator[Finding]:
-    """There is a base, where one is required, or where relative gates were applied to this run before."""
-    if judged.comparison.base is not None:
-        return
-    why = judged.comparison.base_note or "no base run"
-    if judged.policy.require_baseline:
+    """There is a base where one is required, and it can be read where relative gates need it.
+
+    A base that may exist but can't be read is not "no base yet": then relative gates are unmeasurable. The same holds
+    for a run that was compared with a base before.
+    """
+    comparison, gates = judged.comparison, judged.policy.relative_gates
+    why = comparison.base_note or "no base run"
+    if comparison.base is None and judged.policy.require_baseline:
         yield Finding("base present", Conclusion.UNMEASURABLE, why, "a base run", "require_baseline")
-    elif judged.comparison.run.compared_with is not None and judged.policy.relative_gates:
+    elif comparison.base_unreadable and gates:
+        value = f"{why}; {' and '.join(gates)} can't be applied without it"
+        yield Finding("base readable", Conclusion.UNMEASURABLE, value, "the base run", "always")
+    elif comparison.base is None and comparison.run.compared_with is not None and gates:
         yield Finding("base present", Conclusion.UNMEASURABLE, why, "the base of this run", "always")
 
 
