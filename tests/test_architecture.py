@@ -18,6 +18,7 @@ PLAIN = {
     "ci.champions",
     "ci.child",
     "ci.conditions",
+    "ci.commit_files",
     "ci.git",
     "ci.github",
     "ci.identity",
@@ -33,6 +34,7 @@ PLAIN = {
 STAGES = {"ci.discover", "ci.baseline", "ci.importers", "ci.install", "ci.launch", "ci.listen", "ci.report"}
 GLUE = {
     "ci.adapt",
+    "ci.base_settings",
     "ci.confirm",
     "ci.extra_cost",
     "ci.flow",

@@ -114,7 +114,8 @@ def judged(
     Args:
         calibrations: tells how well judges agree with people; asked only where the policy asks for it.
     """
-    policy, changes = chosen_policy(settings, baseline.run)
+    chosen = chosen_policy(settings, baseline.run)
+    policy = chosen.policy
     comparison = compare(
         run,
         baseline.run,
@@ -125,7 +126,10 @@ def judged(
         criteria_of=policy.criteria_of,
     )
     known = calibrations() if policy.asks_for_calibration else {}
-    return Outcome(comparison, judge(comparison, policy, policy_changes=changes, calibrations=known))
+    verdict = judge(
+        comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=known
+    )
+    return Outcome(comparison, verdict)
 
 
 async def _told(outcome: Outcome, reporting: Reporting) -> Outcome:

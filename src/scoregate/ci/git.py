@@ -137,6 +137,18 @@ async def listed_files(root: Path) -> tuple[str, ...] | None:
     return tuple(sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name}))
 
 
+async def files_of(root: Path, commit: str, *paths: str) -> tuple[str, ...] | None:
+    """The files of a commit, relative to the top level, or of some paths alone; None without the commit."""
+    done = await _git(root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", *paths)
+    return None if done.returncode else tuple(os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
+
+
+async def content_of(root: Path, commit: str, path: str) -> bytes | None:
+    """What a file holds in a commit; None where git can't read it."""
+    done = await _git(root, "cat-file", "blob", f"{commit}:{path}")
+    return None if done.returncode else done.stdout
+
+
 async def parents(root: Path, commit: str) -> tuple[str, ...]:
     """The parents of a commit, as it names them itself: also where a shallow clone does not have them."""
     done = await _git(root, "cat-file", "commit", commit)

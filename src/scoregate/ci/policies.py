@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,38 @@ from pydantic import TypeAdapter, ValidationError
 
 from scoregate.ci.plan import Source
 from scoregate.ci.settings import Settings, SuiteSettings, load_settings
+from scoregate.ci.settings.layers import OF_THE_BASE
+from scoregate.ci.settings.ownership import ignored_changes
 from scoregate.core.policy import Limits, Policy, differences
 from scoregate.core.record import Run
 from scoregate.errors import SettingsError
 
-_UNKNOWN = "unknown, since the base carries no policy; judged by the present one"
+_NOT_APPLIED = " (not applied: policy_from = base)"
+_NO_POLICY = "the base's run carries no policy"
+_NO_BASE = "there is no base run, whose policy it would be"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPolicy:
+    """The policy that judges a run.
+
+    Args:
+        changes: what the present settings change about the base's, in words.
+        problem: why the base's policy, which was to judge, could not be had; empty where it could.
+    """
+
+    policy: Policy
+    changes: Sequence[str] = ()
+    problem: str = ""
 
 
 def with_gates(settings: Settings, sources: Iterable[Source]) -> Settings:
-    """The settings with what the files of suites set for these; where both say something, the settings stand."""
+    """The settings with what the files of suites set for these; where both say something, the settings stand.
+
+    Where the base's settings judge, that is proposed and no more.
+    """
+    if settings.proposed is not None:
+        return settings.model_copy(update={"proposed": with_gates(settings.proposed, sources)})
     suites, origins = dict(settings.suites), dict(settings.origins)
     for source in sources:
         if source.gates is not None and source.suite_ids:
@@ -39,19 +62,25 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return {**below, **above, **both}
 
 
-def chosen_policy(settings: Settings, base: Run | None) -> tuple[Policy, Sequence[str]]:
-    """The policy that judges, and what the present settings change about the base's, in words.
+def chosen_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
+    """The policy that judges: the settings', unless these or the base's run say that the base's does.
 
-    The base's judges where either of them says so: a change cannot take that back for itself. A base that carries no
-    policy that can be read leaves the present one.
+    A change cannot take that back for itself. Where the settings are the base's already, they judge; else the policy
+    of the base's run does.
     """
     ours, theirs = settings.policy(), stored_policy(base)
+    if settings.proposed is not None:
+        changes = (*differences(ours, settings.proposed.policy()),
+                   *ignored_changes(settings, settings.proposed))  # fmt: skip
+        return ChosenPolicy(ours, tuple(f"{change}{_NOT_APPLIED}" for change in changes))
+    if settings.policy_problem:
+        return ChosenPolicy(ours, problem=settings.policy_problem)
     if theirs is None:
-        return ours, (_UNKNOWN,) if base is not None and ours.of_base else ()
-    changes = tuple(differences(theirs, ours))
+        return ChosenPolicy(ours, problem=(_NO_BASE if base is None else _NO_POLICY) if ours.of_base else "")
+    told = tuple(differences(theirs, ours))
     if ours.of_base or theirs.of_base:
-        return _named(theirs), tuple(f"{change} (not applied: policy_from = base)" for change in changes)
-    return ours, changes
+        return ChosenPolicy(_named(theirs), tuple(f"{change}{_NOT_APPLIED}" for change in told))
+    return ChosenPolicy(ours, told)
 
 
 def _named(policy: Policy) -> Policy:
@@ -61,7 +90,7 @@ def _named(policy: Policy) -> Policy:
 
 
 def _there(limits: Limits) -> Limits:
-    return replace(limits, origin={name: f"{place} of the base" for name, place in limits.origin.items()})
+    return replace(limits, origin={name: f"{place}{OF_THE_BASE}" for name, place in limits.origin.items()})
 
 
 def stored_policy(run: Run | None) -> Policy | None:
@@ -74,20 +103,21 @@ def stored_policy(run: Run | None) -> Policy | None:
         return None
 
 
-def policy_at(
-    tree: Path, settings: Settings, environ: Mapping[str, str], *, sources: Iterable[Source]
-) -> Mapping[str, Any]:
-    """The policy that the files in another tree set, under the same environment and flags, as a record keeps it.
+def with_policy_of(
+    run: Run, tree: Path, settings: Settings, environ: Mapping[str, str], *, sources: Iterable[Source]
+) -> Run:
+    """The run with the settings in another tree, where it was made, and their policy under the same flags.
 
-    Empty where its settings cannot be read.
+    With none where they cannot be read.
 
     Args:
         sources: what that tree has.
     """
     try:
-        return asdict(with_gates(load_settings(tree, environ, flags=_flags(settings)), sources).policy())
+        there = load_settings(tree, environ, flags=_flags(settings))
     except SettingsError:
-        return {}
+        return replace(run, policy={}, settings=None)
+    return replace(run, policy=asdict(with_gates(there, sources).policy()), settings=dict(there.file_values))
 
 
 def _flags(settings: Settings) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -104,10 +106,12 @@ class Recorder:
             dirty=await git.is_dirty(root),
             attempt=self.attempt,
             filters=settings.filters,
+            file_filters=settings.file_filters,
             skipped=plan.skipped,
             left_out=plan.left_out,
             narrowed=plan.narrowed,
-            policy=asdict(settings.policy()),
+            policy=asdict((settings.proposed or settings).policy()),
+            settings=_redacted(settings.file_values, self.redact),
             conditions=await conditions_of(root, settings),
             notices=tuple(map(self.redact.text, notices)),
         )
@@ -143,3 +147,12 @@ def _without_secrets(happening: Happening, redact: Redactor) -> Happening:
 def _error_without_secrets(error: ErrorInfo, redact: Redactor) -> ErrorInfo:
     traceback = error.traceback and redact.text(error.traceback)
     return replace(error, message=redact.text(error.message), traceback=traceback)
+
+
+def _redacted(values: Mapping[str, Any], redact: Redactor) -> Mapping[str, Any] | None:
+    """The values without secrets; None where that leaves no JSON."""
+    try:
+        found = json.loads(redact.text(json.dumps(values, default=str)))
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

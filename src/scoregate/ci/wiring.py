@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypedDict
@@ -30,8 +29,8 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
 from scoregate.ci.needs import with_needs
 from scoregate.ci.parts import Ports
-from scoregate.ci.plan import Found, Plan
-from scoregate.ci.policies import policy_at, with_gates
+from scoregate.ci.plan import Found, Kind, Plan, Source
+from scoregate.ci.policies import with_gates, with_policy_of
 from scoregate.ci.publish.outputs import write_first_outputs
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
@@ -194,9 +193,23 @@ async def discover(
         environ: the environment, which has what some need. spared: suites that lack something are left out.
         find: looks for them.
     """
-    found = await find(root, settings)
+    found = await _found(root, settings, find)
     told = Found(notices=tuple([notice async for notice in _notices(root, environ)]))
     return with_needs(found, with_gates(settings, found.sources), environ, spared=spared) + told
+
+
+async def _found(root: Path, settings: Settings, find: Find) -> Found:
+    """What is found, and where the base's settings say what that is, also what the change adds to it."""
+    head = settings.proposed
+    if head is None or head.paths == settings.paths:
+        return await find(root, settings)
+    try:
+        found = await find(root, settings)
+    except UsageError as error:
+        found = Found((Source(", ".join(settings.paths), Kind.PYTHON, error=error.message),))
+    known = {(source.kind, source.path) for source in found.sources}
+    others = await find(root, settings.model_copy(update={"paths": head.paths}))
+    return found + Found(tuple(each for each in others.sources if (each.kind, each.path) not in known))
 
 
 async def _notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]:
@@ -226,7 +239,7 @@ async def _rerun(
             lend_packages(base, plan)
             run = await recorder.record(base, settings, base.notices, folder=folder)
             sources = found_again(tree.path, (launch.source for launch in base.launches))
-            run = replace(run, policy=policy_at(tree.path, settings, recorder.environ, sources=sources))
+            run = with_policy_of(run, tree.path, settings, recorder.environ, sources=sources)
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise

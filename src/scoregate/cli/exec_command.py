@@ -18,12 +18,12 @@ from scoregate.ci.settings.commands import imported
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
+    judging_settings_of,
     model_options,
     out_option,
     project_root,
     publish_options,
     running_options,
-    settings_of,
     suite_option,
     voice_options,
     working_directory_option,
@@ -65,7 +65,7 @@ def command(
     _check(words, imports)
     root = project_root(flags)
     ran = {**_command(words, root, environ=os.environ), "junit": junit, "imports": imports}
-    return tell_story(settings_of(root, {**flags, "commands": [ran]}), root, voice, find=find_commands)
+    return tell_story(judging_settings_of(root, {**flags, "commands": [ran]}), root, voice, find=find_commands)
 
 
 def _check(words: Sequence[str], imports: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
 from scoregate.cli.options import judging_options, project_root, voice_options
 from scoregate.cli.out_folder import hold_out
-from scoregate.cli.stored import gated_settings
+from scoregate.cli.stored import judging_gated_settings
 from scoregate.cli.voice import Voice, stage
 from scoregate.core.record import Run
 
@@ -38,7 +38,7 @@ def command(runs: tuple[Path, ...], expect: int | None, voice: Voice, **flags: A
     Their suites are told apart by the names of the folders.
     """
     root = project_root(flags)
-    settings = gated_settings(root, flags)
+    settings = judging_gated_settings(root, flags)
     if settings.message is not None:
         settings = settings.model_copy(update={"message": Redactor(secret_values(os.environ)).text(settings.message)})
     with hold_out(root / settings.out, root):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -13,7 +14,16 @@ import anyio
 import click
 
 from scoregate.ci import git
-from scoregate.ci.settings import CommentMode, Settings, ShowOutputs, environment_value, load_settings, read_table
+from scoregate.ci.base_settings import judging_settings
+from scoregate.ci.settings import (
+    CommentMode,
+    PolicySource,
+    Settings,
+    ShowOutputs,
+    environment_value,
+    load_settings,
+    read_table,
+)
 from scoregate.cli.voice import Voice
 from scoregate.errors import SettingsError, UsageError
 
@@ -85,6 +95,11 @@ gate_options: Callable[[Any], Any] = options(
         "--fail-on-regression", is_flag=True, default=None, help="Fail when any score got worse beyond noise."
     ),
     click.option("--max-error-rate", type=float, metavar="RATE", help="Of all cases; 0 to 1."),
+    click.option(
+        "--policy-from",
+        type=click.Choice([source.value for source in PolicySource]),
+        help="base: judge by the settings of the base, so that a change cannot loosen its own gate.",
+    ),
 )
 
 
@@ -179,4 +194,17 @@ def settings_of(root: Path, flags: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: one of them cannot be used.
     """
-    return load_settings(root, os.environ, flags=flags, cwd=root if _named_root(flags) else Path.cwd())
+    return load_settings(root, os.environ, flags=flags, cwd=_working_folder(root, flags))
+
+
+def judging_settings_of(root: Path, flags: Mapping[str, Any]) -> Settings:
+    """As `settings_of`, but with `policy_from = "base"` those of the base, which judge a change.
+
+    Raises:
+        SettingsError: the project's own cannot be used.
+    """
+    return anyio.run(partial(judging_settings, root, os.environ, flags, cwd=_working_folder(root, flags)))
+
+
+def _working_folder(root: Path, flags: Mapping[str, Any]) -> Path:
+    return root if _named_root(flags) else Path.cwd()

@@ -9,13 +9,13 @@ import click
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
+    judging_settings_of,
     model_options,
     out_option,
     project_root,
     publish_options,
     running_options,
     selection_options,
-    settings_of,
     voice_options,
 )
 from scoregate.cli.story import tell_story
@@ -51,4 +51,4 @@ def command(voice: Voice, *, resume: bool, **flags: Any) -> int:
     ignore.
     """
     root = project_root(flags)
-    return tell_story(settings_of(root, flags), root, voice, resumes=resume)
+    return tell_story(judging_settings_of(root, flags), root, voice, resumes=resume)

@@ -15,7 +15,7 @@ from scoregate.ci.baseline.file import baseline_at, compared_base
 from scoregate.ci.flow import Outcome, judged
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import gated
-from scoregate.cli.options import settings_of
+from scoregate.cli.options import judging_settings_of, settings_of
 from scoregate.core.calibration import Calibrations
 from scoregate.core.record import Run
 from scoregate.store import open_store, read_calibrations
@@ -29,6 +29,15 @@ def gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
         SettingsError: all that is wrong with them.
     """
     return anyio.run(gated, root, settings_of(root, flags))
+
+
+def judging_gated_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
+    """As `gated_settings`, but with `policy_from = "base"` those of the base, for a run that is judged in its job.
+
+    Raises:
+        SettingsError: all that is wrong with them.
+    """
+    return anyio.run(gated, root, judging_settings_of(root, flags))
 
 
 def rejudged(run: Path, baseline: Path | None, settings: Settings, *, root: Path | None = None) -> Outcome:

@@ -13,12 +13,12 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
+    judging_settings_of,
     model_options,
     out_option,
     project_root,
     publish_options,
     running_options,
-    settings_of,
     voice_options,
     working_directory_option,
 )
@@ -54,4 +54,4 @@ def command(named: str, endpoint: str | None, metrics: tuple[str, ...], voice: V
     async def find(_root: Path, _settings: Settings) -> Found:
         return found
 
-    return tell_story(settings_of(root, flags), root, voice, find=find)
+    return tell_story(judging_settings_of(root, flags), root, voice, find=find)

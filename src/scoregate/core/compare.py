@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from scoregate.core.case import Status
 from scoregate.core.criteria import Criteria
+from scoregate.core.filters import is_wanted
 from scoregate.core.fingerprints import what_changed
 from scoregate.core.flips import Flip, flips
 from scoregate.core.record import Run, SuiteResult
@@ -40,11 +41,16 @@ class Comparison:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """Those gone without a reason: no filter left them out, and they lacked nothing that they need."""
-        if self.run.filters or self.base is None:
+        """Those gone without a reason: they lacked nothing that they need, and no filter of this one run left them out.
+
+        A filter in a file of the project is no reason, since the change may have set it.
+        """
+        if self.base is None:
             return ()
-        excused = {suite.label for suite in self.base.suites if suite.id in self.run.skipped}
-        return tuple(label for label in self.gone if label not in excused)
+        globs = [glob for glob in self.run.filters if glob not in self.run.file_filters]
+        missing = {suite.label for suite in self.base.suites
+                   if suite.id not in self.run.skipped and is_wanted(suite.id, globs)}  # fmt: skip
+        return tuple(label for label in self.gone if label in missing)
 
     def rows_of(self, suite: str) -> tuple[Row, ...]:
         """The rows of one suite, by its label."""

@@ -59,6 +59,7 @@ def judge(
     policy: Policy,
     *,
     policy_changes: Sequence[str] = (),
+    policy_problem: str = "",
     calibrations: Calibrations = MappingProxyType({}),
 ) -> Verdict:
     """Apply every rule.
@@ -66,11 +67,12 @@ def judge(
     Args:
         comparison: the run against its base. policy: what is demanded.
         policy_changes: how the policy differs from the base's, to be told.
+        policy_problem: why the base's policy, which was to judge, could not be had.
         calibrations: how well judges agree with people; asked only where the policy asks for it.
     """
     findings, warnings = list[Finding](), list[Finding]()
     suites = _suites(comparison, policy, calibrations)
-    for finding, severity in _found(comparison, policy, suites):
+    for finding, severity in _found(JudgedRun(comparison, policy, policy_problem), suites):
         if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
             findings.append(finding)
         elif severity is Severity.WARN:
@@ -97,10 +99,9 @@ def _can_fail(suite: SuiteResult, policy: Policy) -> bool:
     return judged or scored or any(limit is not None for limit in absolute) or bool(limits.relative_gates)
 
 
-def _found(comparison: Comparison, policy: Policy, suites: Iterable[JudgedSuite]) -> Iterator[tuple[Finding, Severity]]:
-    run = JudgedRun(comparison, policy)
+def _found(run: JudgedRun, suites: Iterable[JudgedSuite]) -> Iterator[tuple[Finding, Severity]]:
     for run_rule in RUN_RULES:
-        yield from ((finding, _severity(finding, policy.default)) for finding in run_rule(run))
+        yield from ((finding, _severity(finding, run.policy.default)) for finding in run_rule(run))
     for suite in suites:
         for rule in SUITE_RULES:
             yield from ((finding, _severity(finding, suite.limits)) for finding in rule(suite))

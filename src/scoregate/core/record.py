@@ -162,7 +162,9 @@ class Run:
     `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run; `skipped`
     are the ids of suites that were left out for want of something that they need, such as a model's key, `left_out` of
     those that matched no filter, as far as anybody saw them; `narrowed`: files, a command or a set of tests were named
-    for this one run, so that other suites of the project are not in it;
+    for this one run, so that other suites of the project are not in it; `file_filters` are those of the filters that a
+    file of the project sets: they excuse no suite that is missing; `settings` is what the project's file set, None
+    where nobody kept it;
     `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
     what the first have shown, which serve comparisons alone; `history` is what it knows of the runs before it;
     `reused_from` is the run that its reused results come from.
@@ -183,7 +185,9 @@ class Run:
     scripts: tuple[Script, ...] = ()
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] | None = None
     filters: tuple[str, ...] = ()
+    file_filters: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False

@@ -69,7 +69,9 @@ class RunHead:
     scripts: tuple[Script, ...] = ()
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] | None = None
     filters: tuple[str, ...] = ()
+    file_filters: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False

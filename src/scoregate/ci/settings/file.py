@@ -21,31 +21,45 @@ def file_layer(root: Path) -> Layer:
     Raises:
         SettingsError: both files set something, or one cannot be read.
     """
-    own, shared = _read(root / OWN_FILE), _read(root / SHARED_FILE)
+    return layer_of(_content(root / OWN_FILE), _content(root / SHARED_FILE), where=str(root))
+
+
+def layer_of(own_content: bytes | None, shared_content: bytes | None, *, where: str) -> Layer:
+    """What the contents of the two files set; None for one that is not there.
+
+    Raises:
+        SettingsError: both set something, or one cannot be read.
+    """
+    own, shared = _parsed(own_content, OWN_FILE, where), _parsed(shared_content, SHARED_FILE, where)
     table = _table(shared)
     if own is not None and table is not None:
         raise SettingsError(
-            f"settings stand both in {OWN_FILE} and in {SHARED_FILE} [tool.scoregate], in {root}",
+            f"settings stand both in {OWN_FILE} and in {SHARED_FILE} [tool.scoregate], in {where}",
             advice="Keep one of them.",
         )
     if "github_token" in (own or table or {}):
         raise SettingsError(
-            f"github_token stands in a file in {root}", advice="Take it out: tokens are given by the environment."
+            f"github_token stands in a file in {where}", advice="Take it out: tokens are given by the environment."
         )
     if own is not None:
         return Layer(own, lambda keys: _place(OWN_FILE, keys))
     return Layer(table or {}, lambda keys: _place(f"{SHARED_FILE}", keys, above=("tool", "scoregate")))
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _content(path: Path) -> bytes | None:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}") from None
+
+
+def _parsed(content: bytes | None, name: str, where: str) -> dict[str, Any] | None:
+    try:
+        return None if content is None else tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{where}/{name} is not valid TOML: {error}") from None
 
 
 def _table(shared: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from scoregate.ci.settings.fields import BaselineKind, baseline_kind
 
 Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
+OF_THE_BASE = " of the base"
 TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites", "prices", "model_headers")
 _ARGUMENTS = ("paths", "commands")
 _PATHS = ("out", "python", "baseline")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -39,11 +39,11 @@ from scoregate.ci.settings.fields import (
     baseline_kind,
 )
 from scoregate.ci.settings.file import OWN_FILE, SHARED_FILE
-from scoregate.ci.settings.layers import COMMAND_LINE
+from scoregate.ci.settings.layers import COMMAND_LINE, OF_THE_BASE
 from scoregate.core.criteria import Criteria, EvaluatorCriteria
 from scoregate.core.policy import DEFAULTS, Limits, Policy
 
-_PROVENANCE = ("origins", "notices")
+_PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem")
 Kind: TypeAlias = Literal["paths", "commands", "configs"]
 
 
@@ -54,7 +54,9 @@ class Settings(LimitFields, BaseSettings):
     `config` names test configs that are run by themselves, `configs` tells how.
     `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
     command. `origins` tells by path of keys where a value was set, and
-    `notices` what was found beside the way, such as a misspelt environment variable.
+    `notices` what was found beside the way, such as a misspelt environment variable. `file_values` are those that the
+    project's file sets, as they are there. Where the base's settings judge a change, `proposed` are the change's own;
+    `policy_problem` says why the base's could not be had.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
@@ -104,6 +106,9 @@ class Settings(LimitFields, BaseSettings):
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
     origins: Origins = Field(default_factory=dict, repr=False)
     notices: tuple[str, ...] = Field(default=(), repr=False)
+    file_values: Mapping[str, Any] = Field(default_factory=dict, repr=False)
+    proposed: Settings | None = Field(default=None, repr=False)
+    policy_problem: str = Field(default="", repr=False)
 
     @classmethod
     def settings_customise_sources(
@@ -120,16 +125,26 @@ class Settings(LimitFields, BaseSettings):
         """Where a value was set, such as `pyproject.toml` or `--repeats`; `default` where nobody set it."""
         return self.origins.get(path, "default")
 
+    def is_of_file(self, name: str) -> bool:
+        """Whether a file sets it, the project's or the base's."""
+        return self.origin(name).removesuffix(OF_THE_BASE) in (OWN_FILE, SHARED_FILE)
+
     @property
     def filters(self) -> tuple[str, ...]:
         """Globs of which a suite's id must match one to be of this run; none where all are."""
         return (*self.suite, *map(escape, self.config))
 
     @property
+    def file_filters(self) -> tuple[str, ...]:
+        """Those that a file sets, and nobody for this one run."""
+        suites = self.suite if self.is_of_file("suite") else ()
+        return (*suites, *map(escape, self.config if self.is_of_file("config") else ()))
+
+    @property
     def narrowed(self) -> bool:
         """Whether what is to run was named for this one run, rather than by the project's file."""
         named = ("paths", "commands", "config")
-        return any(getattr(self, name) and self.origin(name) not in (OWN_FILE, SHARED_FILE) for name in named)
+        return any(getattr(self, name) and not self.is_of_file(name) for name in named)
 
     def passed_over(self, kind: Kind) -> str:
         """Why suites of this kind are left out, where others were named for this one run; else empty."""

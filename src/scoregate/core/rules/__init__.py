@@ -10,6 +10,7 @@ from scoregate.core.rules.of_limits import limits_apply
 from scoregate.core.rules.of_run import (
     base_present,
     filters_match,
+    policy_available,
     scripts_ended_well,
     scripts_speak,
     something_ran,
@@ -36,6 +37,7 @@ RUN_RULES: tuple[Callable[[JudgedRun], Iterator[Finding]], ...] = (
     suites_report,
     suites_remain,
     base_present,
+    policy_available,
     filters_match,
     limits_apply,
 )

@@ -23,6 +23,7 @@ _TITLES = {
     "suites remain": ("A suite of the base is missing", "Suites of the base"),
     "base present": ("No base to compare with", "Base"),
     "base readable": ("The base can't be read", "Base"),
+    "policy available": ("The base's policy isn't available", "Policy"),
     "filters match": ("A filter matches no suite", "Filters"),
     "limits apply": ("A limit matches no suite or evaluator", "Limits"),
     "suite is valid": ("The suite reported an error", "Suite"),

@@ -15,10 +15,11 @@ from scoregate.core.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """The whole run and what is demanded of it."""
+    """The whole run and what is demanded of it; `policy_problem` says why the base does not demand it, as it was to."""
 
     comparison: Comparison
     policy: Policy
+    policy_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,13 @@ def base_present(judged: JudgedRun) -> Iterator[Finding]:
         yield Finding("base present", Conclusion.UNMEASURABLE, why, "the base of this run", "always")
 
 
+def policy_available(judged: JudgedRun) -> Iterator[Finding]:
+    """Where the base's policy is to judge, it can be had: the change's own would be no gate."""
+    if judged.policy_problem:
+        value, limit = f"{judged.policy_problem}; judged by the change's own", "the base's settings"
+        yield Finding("policy available", Conclusion.UNMEASURABLE, value, limit, "policy_from = base")
+
+
 def filters_match(judged: JudgedRun) -> Iterator[Finding]:
     """Every filter finds a suite: a misspelt name must not leave out what it was to choose."""
     run = judged.comparison.run

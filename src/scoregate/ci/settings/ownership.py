@@ -1,0 +1,133 @@
+"""Whose value of a setting holds where the base's settings judge a change: the base's file's, or the change's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scoregate.ci.settings.layers import OF_THE_BASE, Keys, Layer
+from scoregate.ci.settings.model import Settings
+
+# No file can set these.
+WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token"})
+# How the code of a change is installed and run, and where its reports go: none of it can open a gate.
+HEAD_SETTINGS = frozenset(
+    {"install", "keep_runs", "max_suites", "message", "out", "python", "python_version", "timeout"}
+)
+# What is run, what it is compared with, what is demanded of it, and who is told.
+BASE_SETTINGS = frozenset(
+    {
+        "alpha",
+        "annotations",
+        "base_branch",
+        "baseline",
+        "cache",
+        "check_run",
+        "commands",
+        "comment",
+        "config",
+        "configs",
+        "confirm",
+        "evaluators",
+        "fail_on_critical",
+        "fail_on_regression",
+        "key",
+        "margin",
+        "max_cases",
+        "max_cost",
+        "max_cost_ratio",
+        "max_drop",
+        "max_error_rate",
+        "max_lost_scores",
+        "max_p95_ms",
+        "max_p95_ratio",
+        "max_tokens",
+        "max_tokens_ratio",
+        "min_agreement",
+        "min_effect",
+        "min_judge_agreement",
+        "min_overrides",
+        "min_pass_rate",
+        "min_ratio",
+        "min_score",
+        "model",
+        "model_base_url",
+        "model_headers",
+        "pass_rate_confidence",
+        "paths",
+        "policy_from",
+        "prices",
+        "repeats",
+        "repeats_budget",
+        "require_baseline",
+        "severity",
+        "show_outputs",
+        "suite",
+        "suites",
+    }
+)
+# Of these, what the head adds is run as well.
+_ADDED_TO = ("suite", "config")
+_ADDED_BY_NAME = ("commands", "configs")
+# What a policy doesn't say already; the values of the others can be long, or secret.
+_SHOWN = ("baseline", "base_branch", "cache", "check_run", "comment", "confirm", "key", "max_cases", "model", "paths",
+          "repeats", "repeats_budget", "show_outputs", "suite", "config")  # fmt: skip
+_NAMED = ("commands", "configs", "model_base_url", "model_headers", "prices")
+
+
+def judging_layer(head: Layer, base: Layer) -> Layer:
+    """The settings of the head's file as far as they are the change's own, and of the base's file all others."""
+    own = {name: value for name, value in head.values.items() if name not in BASE_SETTINGS}
+    theirs = {name: value for name, value in base.values.items() if name not in HEAD_SETTINGS}
+
+    def place(keys: Keys) -> str:
+        return head.place(keys) if keys[0] in own else f"{base.place(keys)}{OF_THE_BASE}"
+
+    return Layer({**theirs, **own}, place, head.notices)
+
+
+def with_added(base: Settings, head: Settings) -> Settings:
+    """The settings of the base with the suites that the head's add to them.
+
+    Args:
+        base: the settings that judge. head: those of the change alone, which are kept as `proposed`.
+    """
+    update: dict[str, Any] = {"proposed": head}
+    for name in _ADDED_TO:
+        there, here = getattr(base, name), getattr(head, name)
+        update[name] = tuple(dict.fromkeys((*there, *here))) if there and here else ()
+    for name in _ADDED_BY_NAME:
+        known = {each.name for each in getattr(base, name)}
+        update[name] = (*getattr(base, name), *(each for each in getattr(head, name) if each.name not in known))
+    added = {keys: place for keys, place in head.origins.items() if keys[0] in (*_ADDED_TO, *_ADDED_BY_NAME)}
+    return base.model_copy(update={**update, "origins": {**added, **base.origins}})
+
+
+def ignored_changes(judging: Settings, head: Settings) -> Iterator[str]:
+    """What the head's file changes besides limits, in words; none of it is applied."""
+    for name in _SHOWN:
+        there, here = getattr(judging, name), getattr(head, name)
+        if there != here:
+            yield f"{name}: {_shown(there)} → {_shown(here)}"
+    for name in _NAMED:
+        if _by_name(getattr(judging, name)) != _by_name(getattr(head, name)):
+            yield f"{name} changed"
+    if _of_suites(judging) != _of_suites(head):
+        yield "repeats or needs of suites changed"
+
+
+def _by_name(value: object) -> object:
+    """In any order, where each has a name."""
+    return {each.name: each for each in value} if isinstance(value, tuple) else value
+
+
+def _of_suites(settings: Settings) -> object:
+    return {
+        glob: (suite.repeats, suite.needs) for glob, suite in settings.suites.items() if suite.repeats or suite.needs
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "not set"
+    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
