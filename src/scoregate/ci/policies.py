@@ -86,7 +86,7 @@ def chosen_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
 def _named(policy: Policy) -> Policy:
     """The base's policy, its limits said to be set there."""
     suites = {glob: _there(limits) for glob, limits in policy.suites.items()}
-    return replace(policy, default=_there(policy.default), suites=suites)
+    return replace(policy, default=_there(policy.default), suites=suites, of_base=True)
 
 
 def _there(limits: Limits) -> Limits:

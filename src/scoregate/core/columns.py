@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import ceil, isnan
 
 from scoregate.core.case import STATUSES, CaseKey, CaseResult, Status
-from scoregate.core.evaluation import Usage
+from scoregate.core.evaluation import Threshold, Usage
 
 MISSING = float("nan")
 # Of an evaluator; what more there are is counted as one.
@@ -28,6 +28,7 @@ class Columns:
     those of the `pending` evaluations for which people have two outputs to choose between. `silent` counts, by
     evaluator, the `unscored` trials: those in which it returned None. `deferred` are the rows, by evaluator, in which
     it gave a label, or waits for people, instead of giving a score. `unpriced` names models whose tokens have no price.
+    `thresholds` is, by evaluator, that of its first score; `other_thresholds` has those that differ, by row.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -53,6 +54,8 @@ class Columns:
     pending: int = 0
     contested: int = 0
     unpriced: set[str] = field(default_factory=set)
+    thresholds: dict[str, Threshold | None] = field(default_factory=dict)
+    other_thresholds: dict[str, dict[int, Threshold | None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -112,6 +115,9 @@ class Columns:
             self._column(name, row).append(evaluation.score)
             if (answer := _answer(case.usage, evaluation.usage)) is not None:
                 self.answers.setdefault(name, {})[row] = answer
+            first = self.thresholds.setdefault(name, evaluation.threshold)
+            if evaluation.threshold is not first and evaluation.threshold != first:
+                self.other_thresholds.setdefault(name, {})[row] = evaluation.threshold
             passed = evaluation.passed
             if passed is not None:
                 self.judged[name] = self.judged.get(name, 0) + 1
@@ -137,6 +143,10 @@ class Columns:
         """The score in a row; NaN where the evaluator gave none."""
         column = self.scores.get(evaluator)
         return column[row] if column is not None and row < len(column) else MISSING
+
+    def threshold(self, evaluator: str, row: int) -> Threshold | None:
+        """The threshold of the score in a row."""
+        return self.other_thresholds.get(evaluator, {}).get(row, self.thresholds.get(evaluator))
 
     def erring(self) -> set[int]:
         """The rows in which anything raised."""

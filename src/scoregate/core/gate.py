@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from scoregate.core.calibration import Calibrations, explain_uncalibrated
 from scoregate.core.compare import Comparison
+from scoregate.core.evaluator_changes import EvaluatorChange, evaluator_changes
 from scoregate.core.policy import Limits, Policy, Severity
 from scoregate.core.record import SuiteResult
 from scoregate.core.rules import RUN_RULES, SUITE_RULES, Conclusion, Finding
@@ -25,7 +26,8 @@ class Verdict:
 
     `policy_changes` tells in words how the policy differs from the base's. `not_applied` names relative gates that are
     set although there is no base; `ungated` are the labels of suites in which nothing can fail. `uncalibrated` says by
-    suite and evaluator why scores of a judge did not count.
+    suite and evaluator why scores of a judge did not count. `evaluator_changes` are how evaluators and their
+    thresholds differ from the base's.
     """
 
     findings: tuple[Finding, ...]
@@ -34,6 +36,7 @@ class Verdict:
     not_applied: tuple[str, ...] = ()
     ungated: tuple[str, ...] = ()
     uncalibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    evaluator_changes: tuple[EvaluatorChange, ...] = ()
 
     @property
     def conclusion(self) -> Conclusion:
@@ -72,7 +75,8 @@ def judge(
     """
     findings, warnings = list[Finding](), list[Finding]()
     suites = _suites(comparison, policy, calibrations)
-    for finding, severity in _found(JudgedRun(comparison, policy, policy_problem), suites):
+    run = JudgedRun(comparison, policy, policy_problem, evaluator_changes(comparison))
+    for finding, severity in _found(run, suites):
         if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
             findings.append(finding)
         elif severity is Severity.WARN:
@@ -87,6 +91,7 @@ def judge(
             suite.label for suite in comparison.run.suites if len(suite.columns) and not _can_fail(suite, policy)
         ),
         uncalibrated=uncalibrated,
+        evaluator_changes=run.evaluator_changes,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from scoregate.ci.report.totals import totals
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.case import CaseKey
 from scoregate.core.compare import Comparison
+from scoregate.core.evaluator_changes import Change
 from scoregate.core.flips import Flip
 from scoregate.core.gate import Verdict
 from scoregate.core.naming import Place, natural
@@ -63,7 +65,7 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         newly_passing=_keys(run, comparison.newly_passing),
         gone=comparison.gone,
         errors=error_views(run, crop.errors.values()),
-        notices=(*_ungated(verdict), *notices(comparison, context))
+        notices=(*_lowered(run, verdict), *_ungated(verdict), *notices(comparison, context))
         if comparison.base
         else (*notices(comparison, context), *_ungated(verdict)),
         not_applied=verdict.not_applied,
@@ -74,6 +76,13 @@ def make_view(comparison: Comparison, verdict: Verdict, context: Context) -> Rep
         sides=tuple(sides(comparison, context)),
         history=tuple(past_views(run.history, context)),
     )
+
+
+def _lowered(run: Run, verdict: Verdict) -> Iterator[str]:
+    """Other changes of evaluators are told by their rows."""
+    for each in verdict.evaluator_changes:
+        if each.change is Change.LOWERED:
+            yield f"{run.suites[each.suite].label}, {each.evaluator}: {each.what} compared with the base."
 
 
 def _ungated(verdict: Verdict) -> Iterator[str]:
@@ -90,7 +99,15 @@ def _place(finding: Finding) -> tuple[int, Place]:
 
 
 def title(verdict: Verdict) -> str:
-    """The verdict in a few words: `2 of 4 gates failed`."""
+    """The verdict in a few words: `2 of 4 gates failed`; of a run that passed, also how its evaluators have changed."""
+    if verdict.conclusion is not Conclusion.PASSED:
+        return _outcome(verdict)
+    counts = Counter(each.change for each in verdict.evaluator_changes)
+    told = [f"{number:,} {change}" for change in Change if (number := counts[change])]
+    return f"{_outcome(verdict)}; evaluators since the base: {', '.join(told)}" if told else _outcome(verdict)
+
+
+def _outcome(verdict: Verdict) -> str:
     found = [finding.conclusion for finding in verdict.findings]
     failed, unmeasured = found.count(Conclusion.FAILED), found.count(Conclusion.UNMEASURABLE)
     gates = numbers.count(len(found), "gate")

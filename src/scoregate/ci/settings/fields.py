@@ -123,6 +123,7 @@ SoftRule = Literal[
     "drop",
     "regression",
     "comparable",
+    "evaluators_unchanged",
     "critical_case",
     "cost",
     "cost_ratio",

@@ -9,6 +9,7 @@ from scoregate.core.rules.of_judges import judge_agreement
 from scoregate.core.rules.of_limits import limits_apply
 from scoregate.core.rules.of_run import (
     base_present,
+    evaluators_unchanged,
     filters_match,
     policy_available,
     scripts_ended_well,
@@ -38,6 +39,7 @@ RUN_RULES: tuple[Callable[[JudgedRun], Iterator[Finding]], ...] = (
     suites_remain,
     base_present,
     policy_available,
+    evaluators_unchanged,
     filters_match,
     limits_apply,
 )

@@ -24,6 +24,7 @@ _TITLES = {
     "base present": ("No base to compare with", "Base"),
     "base readable": ("The base can't be read", "Base"),
     "policy available": ("The base's policy isn't available", "Policy"),
+    "evaluators unchanged": ("An evaluator isn't the base's", "Evaluators"),
     "filters match": ("A filter matches no suite", "Filters"),
     "limits apply": ("A limit matches no suite or evaluator", "Limits"),
     "suite is valid": ("The suite reported an error", "Suite"),

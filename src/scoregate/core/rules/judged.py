@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from scoregate.core.calibration import Calibrations
 from scoregate.core.compare import Comparison
 from scoregate.core.criteria import Criteria
+from scoregate.core.evaluator_changes import EvaluatorChange
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.record import SuiteResult
 from scoregate.core.rows import Row
@@ -15,11 +16,16 @@ from scoregate.core.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """The whole run and what is demanded of it; `policy_problem` says why the base does not demand it, as it was to."""
+    """The whole run and what is demanded of it.
+
+    `policy_problem` says why the base does not demand it, as it was to; `evaluator_changes` are how evaluators differ
+    from the base's.
+    """
 
     comparison: Comparison
     policy: Policy
     policy_problem: str = ""
+    evaluator_changes: tuple[EvaluatorChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

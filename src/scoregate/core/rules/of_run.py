@@ -106,6 +106,16 @@ def policy_available(judged: JudgedRun) -> Iterator[Finding]:
         yield Finding("policy available", Conclusion.UNMEASURABLE, value, limit, "policy_from = base")
 
 
+def evaluators_unchanged(judged: JudgedRun) -> Iterator[Finding]:
+    """Where the base's policy judges, a change keeps the base's evaluators and their thresholds."""
+    if not judged.policy.of_base:
+        return
+    suites, limit = judged.comparison.run.suites, "as in the base"
+    for each in judged.evaluator_changes:
+        label = suites[each.suite].label
+        yield Finding("evaluators unchanged", Conclusion.FAILED, each.what, limit, "", label, each.evaluator)
+
+
 def filters_match(judged: JudgedRun) -> Iterator[Finding]:
     """Every filter finds a suite: a misspelt name must not leave out what it was to choose."""
     run = judged.comparison.run
