@@ -13,12 +13,14 @@ from scoregate.core.case import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, SuiteStarted
 from scoregate.core.fold import RunFold, SuiteFold
+from scoregate.core.intake import without_invalid_numbers
 from scoregate.core.record import Run, Script
 from scoregate.core.tally import Tally, tally_of
 
 _MOST_LEFT_OUT = 100
 FLUSH_EVERY_S = 0.25
 _FLUSH_SHARE = 20  # of our time at most one part in so many goes into flushing
+_MOST_INVALID = 20
 Observer = Callable[[Happening, "Recording"], None]
 
 
@@ -52,6 +54,7 @@ class Recording:
     finished: list[tuple[SuiteFold, CaseResult]] = field(default_factory=list)
     _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
     _left_out: dict[str, None] = field(default_factory=dict)
+    _invalid: int = 0
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
     _suite_events: int = 0
     _flushed: _Flushed = field(default_factory=_Flushed)
@@ -77,7 +80,9 @@ class Recording:
             self.notices.append(f"{happening.script}: {happening.notice}")
 
     def _said(self, said: Said) -> None:
-        for event in said.events:
+        for told in said.events:
+            event, invalid = without_invalid_numbers(told)
+            self._notice_invalid(said.script, invalid)
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None
@@ -85,6 +90,13 @@ class Recording:
             case = self.fold.apply(log, said.script, event)
             if case is not None:
                 self.finished.append((self.fold.suites[log, event.suite], self._keep(case)))
+
+    def _notice_invalid(self, script: str, invalid: Sequence[str]) -> None:
+        """One by one up to a number, then how many more there are."""
+        for what in invalid:
+            self._invalid += 1
+            if self._invalid <= _MOST_INVALID:
+                self.notices.append(f"{script}: {what}")
 
     def _keep(self, case: CaseResult) -> CaseResult:
         kept = case if self.show_outputs else without_outputs(case)
@@ -112,6 +124,8 @@ class Recording:
         """
         for case in self.fold.close():
             self._keep(case)
+        if (more := self._invalid - _MOST_INVALID) > 0:
+            self.notices.append(f"{more:,} more numbers of cases are left out: they can't be")
         return self.writer.finish(replace(self._known(run), complete=not interrupted))
 
     def flush_if_due(self) -> None:

@@ -6,13 +6,14 @@ validated, compared and judged anew by this repository's settings, and never bel
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from scoregate.ci.baseline.artifact import read_artifact
 from scoregate.ci.baseline.unpack import HOSTILE
 from scoregate.ci.flow import Outcome, gate_merged
+from scoregate.ci.github.answers import number_at, text_at
 from scoregate.ci.github.api import Api
 from scoregate.ci.github.base import merged_base
 from scoregate.ci.github.connection import ARTIFACT_PREFIX, Connection
@@ -25,9 +26,11 @@ from scoregate.ci.settings import Settings
 from scoregate.core.history import History
 from scoregate.core.record import Run
 from scoregate.core.suite_labels import labels
-from scoregate.errors import GitHubRefused, RecordError, UsageError
+from scoregate.errors import ScoregateError, UsageError
 
 MOST_RUNS = 20
+MOST_COMMENTS = 3
+_LISTED, _SHOWN = 1_000, 20
 _EVENT = "workflow_run"
 _FIRST_EVENT = "pull_request"
 _NO_REQUEST = "no open pull request has this commit as its head any more; nothing is published"
@@ -43,7 +46,9 @@ class Published:
 
 
 async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
-    """Comment for every run that the first stage has left; where a key is set, for the run of that key alone.
+    """Comment for the runs that the first stage has left; where a key is set, for the run of that key alone.
+
+    At most three get a comment, the first by key; the others are named. What cannot be used stops no other.
 
     Raises:
         UsageError: this is no `workflow_run` job, or it has no token.
@@ -57,21 +62,38 @@ async def publish_first_stage(scene: Scene) -> AsyncIterator[Published]:
     if request is None:
         yield Published("", problem=_NO_REQUEST)
         return
-    number = 0
-    async for artifact in api.pages(f"actions/runs/{int(first['id'])}/artifacts", "artifacts"):
-        key = slug(artifact["name"].removeprefix(ARTIFACT_PREFIX))
-        if _is_wanted(artifact, key, scene.settings.key):
-            yield await _published(_of_key(scene, connection, key), artifact, first, request=request)
-            number += 1
-        if number >= MOST_RUNS:
-            return
-    if not number:
+    wanted = await _artifacts(api, number_at(first, "id"), scene.settings.key)
+    if not wanted:
         yield Published("", problem=f"the first stage left no artifact whose name starts with {ARTIFACT_PREFIX}")
+    comments = 0
+    for at, (key, artifact) in enumerate(wanted):
+        if comments == MOST_COMMENTS or at == MOST_RUNS:
+            yield Published("", problem=_without_comment([key for key, _ in wanted[at:]]))
+            return
+        published = await _published(_of_key(scene, connection, key), artifact, first, request=request)
+        comments += published.outcome is not None
+        yield published
 
 
-def _is_wanted(artifact: Mapping[str, Any], key: str, named: str | None) -> bool:
-    ours = artifact["name"].startswith(ARTIFACT_PREFIX) and not artifact["expired"]
-    return ours and (named is None or key == slug(named))
+async def _artifacts(api: Api, run: int, named: str | None) -> list[tuple[str, Mapping[str, Any]]]:
+    """Those that are ours, each with its key, in the order of the keys."""
+    found: dict[str, Mapping[str, Any]] = {}
+    async for artifact in api.pages(f"actions/runs/{run}/artifacts", "artifacts"):
+        name = text_at(artifact, "name")
+        key = slug(name.removeprefix(ARTIFACT_PREFIX))
+        wanted = named is None or slug(named) == key
+        if wanted and name.startswith(ARTIFACT_PREFIX) and artifact.get("expired") is not True:
+            found.setdefault(key, artifact)
+        if len(found) >= _LISTED:
+            break
+    return sorted(found.items())
+
+
+def _without_comment(keys: Sequence[str]) -> str:
+    shown = ", ".join(keys[:_SHOWN])
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    told = f"{shown}{more} got no comment: a run publishes at most {MOST_COMMENTS}"
+    return f"{told}. Name one with `key`, or put them together with `command: merge`"
 
 
 def _asked(scene: Scene) -> tuple[Connection, Api, Mapping[str, Any]]:
@@ -83,17 +105,20 @@ def _asked(scene: Scene) -> tuple[Connection, Api, Mapping[str, Any]]:
         )
     if connection.api is None:
         raise UsageError("`scoregate publish` has no token", advice="Set github-token, or GITHUB_TOKEN.")
-    return connection, connection.api, connection.github.event[_EVENT]
+    first = connection.github.event.get(_EVENT)
+    if not isinstance(first, dict):
+        raise UsageError(f"the event has no {_EVENT}", advice="Run it in a job on `workflow_run`.")
+    return connection, connection.api, first
 
 
 async def find_request(api: Api, first: Mapping[str, Any]) -> PullRequest | None:
     """The pull request of the first stage's run, from what GitHub says of it: its head is still that commit."""
-    owner = ((first.get("head_repository") or {}).get("owner") or {}).get("login")
-    if not owner:
-        return None
-    async for found in api.pages("pulls", state="open", head=f"{owner}:{first['head_branch']}"):
+    if first.get("head_repository") is None:
+        return None  # the fork is gone
+    owner, branch = text_at(first, "head_repository", "owner", "login"), text_at(first, "head_branch")
+    async for found in api.pages("pulls", state="open", head=f"{owner}:{branch}"):
         request = read_pull_request(found)
-        if request.head_sha == first["head_sha"]:
+        if request.head_sha == text_at(first, "head_sha"):
             return request
     return None
 
@@ -115,23 +140,26 @@ async def _published(
         base = await merged_base(api, request, merge_commit=run.commit)
         told = replace(scene, subject=_subject(first, request), base=base)
         outcome = await gate_merged(_claimed(run, scene.settings), scene.settings, reporting(told))
-    except (RecordError, GitHubRefused) as error:
+    except ScoregateError as error:
         return Published(key, problem=str(error))
+    except Exception as error:
+        # Whatever somebody has made up must not keep the others from their comments.
+        return Published(key, problem=f"it could not be reported: {type(error).__name__}: {error}")
     return Published(key, outcome)
 
 
 def _subject(first: Mapping[str, Any], request: PullRequest) -> Subject:
-    run = f"{int(first['id'])}.{int(first.get('run_attempt') or 1)}"
-    return Subject(
-        request.head_sha, str(first["head_branch"]), run, str(first["html_url"]), request, measured_here=False
-    )
+    attempt = first.get("run_attempt")
+    run = f"{number_at(first, 'id')}.{attempt if isinstance(attempt, int) else 1}"
+    url = text_at(first, "html_url")
+    return Subject(request.head_sha, text_at(first, "head_branch"), run, url, request, measured_here=False)
 
 
 def _claimed(run: Run, settings: Settings) -> Run:
     """The run without what it says of itself that is not its to say.
 
-    Neither whose it is and what came before it, nor which suites may be missing or pass for others, nor that what
-    fails has been tried again.
+    Neither whose it is, how it is titled and what came before it, nor which suites may be missing or pass for others,
+    nor that what fails has been tried again.
 
     Args:
         settings: ours, which tell whether this job was given a part of the project.
@@ -140,6 +168,7 @@ def _claimed(run: Run, settings: Settings) -> Run:
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in named)
     return replace(
         run,
+        message=None,
         commit=None,
         branch=None,
         filters=(),

@@ -37,6 +37,8 @@ COMMANDS = {
 }
 # The entry point of the GitHub Action: for its files, not for people.
 HIDDEN = {"action"}
+# Those whose outputs and summary later steps of a job rely on.
+REPORTING = {"action", "run", "exec", "merge", "publish"}
 INTERRUPTED = 130
 OUR_FAULT = 4
 
@@ -87,7 +89,7 @@ def run_cli(arguments: list[str]) -> int:
     try:
         result = cli.main(arguments, prog_name="scoregate", standalone_mode=False)
     except BaseException as error:
-        return _told(_first(error))
+        return _told(_first(error), arguments)
     return result if isinstance(result, int) else 0
 
 
@@ -98,7 +100,11 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _told(error: BaseException) -> int:
+def _told(error: BaseException, arguments: list[str]) -> int:
+    if arguments[:1] and arguments[0] in REPORTING and isinstance(error, Exception):
+        from scoregate.cli.fallback import report_failure
+
+        report_failure([str(error) if isinstance(error, ScoregateError) else type(error).__name__])
     if isinstance(error, ScoregateError):
         _complain(_without_secrets(str(error)))
         return error.exit_code

@@ -16,6 +16,7 @@ from scoregate.ci.second_stage import Published, publish_first_stage
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.cli.closing import close
+from scoregate.cli.fallback import report_failure
 from scoregate.cli.options import judging_options, project_root
 from scoregate.cli.out_folder import hold_out
 from scoregate.cli.stored import gated_settings
@@ -38,10 +39,14 @@ def command(**flags: Any) -> int:
 
 
 async def _publish(root: Path, settings: Settings, ours: Stage) -> int:
-    exit_code = 0
+    exit_code, delivered = 0, False
+    problems = list[str]()
     async with open_scene(root, os.environ, settings) as scene:
         async for published in publish_first_stage(scene):
             exit_code = max(exit_code, _show(published, ours))
+            delivered = delivered or published.outcome is not None
+            problems += [f"{published.key} {published.problem}".strip()] if published.problem else []
+    report_failure(problems, outputs=not delivered)
     return exit_code
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -101,9 +101,7 @@ class SuiteFold:
 
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
         declared = self.started.evaluators if self.started else ()
-        known = {info.id: info for info in declared}
-        heard = (*self.columns.scores, *self.columns.labels)
-        return in_order(known | {name: EvaluatorInfo(name) for name in heard if name not in known})
+        return with_undeclared({info.id: info for info in declared}, self.columns)
 
     def _case(self, event: _OfCase) -> CaseResult:
         assert event.case is not None
@@ -224,3 +222,9 @@ class RunFold:
         """The suites, labelled so that no two are called the same."""
         unlabelled = [fold.result("") for fold in self.suites.values()]
         return tuple(replace(suite, label=label) for suite, label in zip(unlabelled, labels(unlabelled), strict=True))
+
+
+def with_undeclared(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict[str, EvaluatorInfo]:
+    """The evaluators that a suite declared, and those that scored or labelled without."""
+    heard = (*columns.scores, *columns.labels)
+    return in_order({**known, **{name: EvaluatorInfo(name) for name in heard if name not in known}})

@@ -217,7 +217,18 @@ async def test_a_summary_that_is_full_stays_below_what_github_takes(stage: Stage
 
 
 async def test_many_artifacts_are_not_all_commented(stage: Stage) -> None:
-    assert len(await stage.publish(*[b"no zip"] * 30)) == 20
+    published = await stage.publish(*[b"no zip"] * 30)
+    assert [bool(each.key) for each in published] == [True] * 20 + [False]
+    assert "and" not in published[-1].problem.partition(" got no comment")[0]
+
+
+async def test_three_of_many_runs_are_commented_and_the_others_named(stage: Stage) -> None:
+    published = await stage.publish(b"no zip", *[record()] * 24)
+    assert len(stage.pull.comments) == 3
+    *found, left = published
+    assert [each.key for each in found] == ["evals", "evals-1", "evals-10", "evals-11"]
+    assert "evals-12, evals-13" in left.problem
+    assert "and 1 more got no comment: a run publishes at most 3" in left.problem
 
 
 async def test_a_hostile_name_of_an_artifact_is_a_key_like_any_other(stage: Stage) -> None:

@@ -13,10 +13,10 @@ from pydantic_core import from_json, to_json
 from scoregate.core.case import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
 from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.intake import MOST_COUNTED, invalid_usage
 from scoregate.core.pending import Contest
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
-_MAX_COUNT = 2**53
 _T = TypeVar("_T")
 _DEFAULTS = CaseResult(0, "")
 _OPTIONAL = tuple(name for name in CaseResult.__slots__ if name not in ("suite", "hash", "evaluations", "labels"))
@@ -134,15 +134,18 @@ def _contest(data: Mapping[str, Any]) -> Contest:
 def _usage(data: Mapping[str, Any] | None) -> Usage | None:
     if data is None:
         return None
-    return Usage(
-        _count(data.get("input_tokens", 0)),
-        _count(data.get("output_tokens", 0)),
-        _count(data.get("cached_tokens", 0)),
+    usage = Usage(
+        _checked(data.get("input_tokens", 0), int),
+        _checked(data.get("output_tokens", 0), int),
+        _checked(data.get("cached_tokens", 0), int),
         _number(data.get("cost")),
         _optional_text(data.get("model")),
         _optional_text(data.get("answer")),
         data.get("cached") is True,
     )
+    if why := invalid_usage(usage):
+        raise ValueError(f"no case: {why}")
+    return usage
 
 
 def _error(data: Mapping[str, Any]) -> CaseError:
@@ -168,7 +171,7 @@ def _text(value: object) -> str:
 
 def _count(value: object) -> int:
     count = value if type(value) is int else _checked(value, int)
-    if not 0 <= count < _MAX_COUNT:
+    if not 0 <= count < MOST_COUNTED:
         raise OverflowError(f"{count:g} is no possible count")
     return count
 
@@ -176,6 +179,11 @@ def _count(value: object) -> int:
 def _number(value: object) -> float | None:
     number = value if type(value) is float else None if value is None else float(_checked(value, (int, float)))
     return number if number is not None and isfinite(number) else None
+
+
+def _duration(value: object) -> float | None:
+    number = _number(value)
+    return number if number is not None and number >= 0 else None
 
 
 def _checked(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:
@@ -199,7 +207,7 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "input": _as_it_is,
     "output": _as_it_is,
     "truncated": lambda value: value is True,
-    "duration_ms": _number,
+    "duration_ms": _duration,
     "attempts": _count,
     "digest": _text,
     "tags": _texts,

@@ -14,6 +14,7 @@ from scoregate.ci.archive.lines import case_of
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
 from scoregate.core.case import STATUSES, CaseKey, CaseResult
 from scoregate.core.columns import Columns
+from scoregate.core.fold import with_undeclared
 from scoregate.core.record import Run, SuiteResult
 from scoregate.errors import RecordError
 
@@ -132,7 +133,11 @@ def _run(head: RunHead, reading: _Reading) -> Run:
 
 def _suite(head: SuiteHead, read: _Suite) -> SuiteResult:
     suite = SuiteResult(**{name: getattr(head, name) for name in SUITE_FIELDS}, columns=read.columns)
-    return replace(suite, complete=head.complete and len(read.columns) == head.cases)
+    return replace(
+        suite,
+        evaluators=with_undeclared(head.evaluators, read.columns),
+        complete=head.complete and len(read.columns) == head.cases,
+    )
 
 
 def _lost(head: RunHead, reading: _Reading) -> int:

@@ -1,0 +1,87 @@
+"""Amounts that nobody can have measured are left out with a notice; the reports are never lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.integration.host.conftest import SUITE, Project
+
+SUITE_WITH_USAGE = (
+    SUITE
+    + """
+from scoregate.core.evaluation import Usage
+from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
+
+
+class Costly(BaseTestEvaluator):
+    id = "costly"
+
+    def evaluate_test_case(self, test_case, output):
+        usage = USAGE if test_case.input == "c3" else Usage(input_tokens=10, cost=0.01)
+        return Evaluation(score=1, threshold=Threshold(gte=1), usage=usage)
+
+
+run_test_suite(
+    id="demo",
+    test_cases=[Case(f"c{i}", "x") for i in range(20)],
+    fn=lambda case: case.input,
+    evaluators=[Costly()],
+)
+"""
+)
+WRONG = {
+    "Usage(input_tokens=-5)": "input_tokens = -5 is no possible count",
+    "Usage(output_tokens=10**20)": "output_tokens = a number of 67 bits is no possible count",
+    "Usage(cached_tokens=-1)": "cached_tokens = -1",
+    "Usage(cost=-1000.0)": "cost = -1000 is no possible cost",
+}
+
+
+@pytest.mark.parametrize("usage", WRONG)
+def test_a_usage_that_can_not_be_is_left_out_with_a_notice(project: Project, usage: str) -> None:
+    project.write("evals/demo.py", SUITE_WITH_USAGE.replace("USAGE", usage))
+    ran = project.scoregate("run", "--max-cost", "0.1")
+    assert ran.exit_code == 1, ran.output
+    assert "$0.19" in ran.output
+    assert any(WRONG[usage] in notice and "'c3'" in notice for notice in ran.run["notices"])
+    assert {path.name for path in ran.out.iterdir()} >= {"report.html", "comment.md", "junit.xml", "result.json"}
+    assert ran.statuses == {"passed": 20}
+    for command in (["report", "scoregate-out"], ["gate", "scoregate-out"]):
+        assert project.scoregate(*command).exit_code in (0, 1)
+
+
+EVENTS = """
+import json, os
+log = open(os.path.join(os.environ["SCOREGATE_EVENTS"], "demo.jsonl"), "a")
+say = lambda type, **event: log.write(json.dumps({"suite": "demo", "type": type, **event}) + "\\n")
+say("suite_started")
+for number in range(5):
+    say("case_started", case=f"c{number}")
+    say("case_output", case=f"c{number}", output=1, duration_ms=DURATION if number == 3 else 10.0)
+    say("scored", case=f"c{number}", evaluator="e", score=1, threshold={"gte": 1})
+    say("case_finished", case=f"c{number}")
+say("suite_finished", duration_s=-1)
+log.close()
+"""
+
+
+@pytest.mark.parametrize("duration", ["-5.0", "-1e308"])
+def test_a_negative_duration_is_left_out_with_a_notice(project: Project, duration: str) -> None:
+    project.write("events.py", EVENTS.replace("DURATION", duration))
+    ran = project.scoregate("exec", "--", "python", "events.py")
+    assert ran.exit_code == 0, ran.output
+    told = [notice for notice in ran.run["notices"] if "its duration is left out" in notice]
+    assert len(told) == 2
+    assert "'c3'" in told[0]
+
+
+def test_many_of_them_are_counted(project: Project) -> None:
+    project.write(
+        "events.py", EVENTS.replace("DURATION if number == 3 else 10.0", "-1").replace("range(5)", "range(50)")
+    )
+    ran = project.scoregate("exec", "--", "python", "events.py")
+    assert ran.exit_code == 0, ran.output
+    assert "31 more numbers of cases are left out: they can't be" in ran.run["notices"]
+    assert len(ran.run["notices"]) < 25
+    assert json.loads((ran.out / "result.json").read_text())["conclusion"] == "passed"
