@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from scoregate.ci.archive import RUN_FILE, RUN_FOLDER
+from scoregate.ci.archive import REPORT_FILE, RUN_FILE, RUN_FOLDER
 from scoregate.ci.identity import in_ci
 from scoregate.ci.publish.files import remove_files
 from scoregate.ci.reporting import REPORTS
@@ -36,11 +36,17 @@ def hold_out(out: Path, root: Path) -> Iterator[None]:
     made = not out.exists()
     try:
         with _locked(out):
-            remove_files(out, (file for file, _ in REPORTS.values()))
+            remove_files(out, _outdated())
             yield
     finally:
         if made:
             _leave(out)
+
+
+def _outdated() -> set[str]:
+    """The reports of an earlier run; outside of jobs its page stays with that run until a newer one takes its place."""
+    kept = set() if in_ci(os.environ) else {REPORT_FILE}
+    return {file for file, _ in REPORTS.values()} - kept
 
 
 def _leave(out: Path) -> None:
