@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ class _Log:
     path: Path
     offset: int = 0
     size: int = 0
+    crc32: int = 0
     rest: bytes = b""
     skipping: bool = False
     refused: bool = False
@@ -57,12 +59,16 @@ class Follower:
                 log.refused = True
 
     def close(self) -> Iterator[Said | Noticed | Failed]:
-        """A last line without an end, and what could not be read."""
+        """A last line without an end, what could not be read, and what was changed since: a log only grows."""
         for log in self._logs.values():
+            if not _is_unchanged(log):
+                message = f"{log.path.name!r:.80} among its event logs was changed or deleted after it was read"
+                advice = (
+                    "Suites must not touch event logs. In scoregate's container, they cannot touch those of others."
+                )
+                yield Failed(self.script, ErrorInfo("EventsChanged", message, advice=advice))
             if log.rest:
                 yield Said(self.script, log.path.name, self._events([log.rest]))
-            if not log.path.exists():
-                self._refuse(f"its event log {log.path.name!r:.80} was deleted")
         if self._optional:
             notice = f"{self._optional:,} optional events of a newer version are skipped"
             yield Noticed(self.script, f"{notice}: update scoregate to read them")
@@ -75,14 +81,12 @@ class Follower:
         while True:
             with open(log.path, "rb", opener=plainly) as file:
                 log.size = os.fstat(file.fileno()).st_size
-                if log.size < log.offset:
-                    self._refuse(f"its event log {log.path.name!r:.80} was cut off")
-                    log.offset = log.size
                 file.seek(log.offset)
                 chunk = file.read(max(0, min(_CHUNK, end - log.offset)))
             if not chunk:
                 return []
             log.offset += len(chunk)
+            log.crc32 = zlib.crc32(chunk, log.crc32)
             *lines, log.rest = (log.rest + chunk).split(b"\n")
             if log.skipping and lines:
                 lines, log.skipping = lines[1:], False
@@ -111,3 +115,15 @@ class Follower:
         self._invalid += 1
         if len(self._reasons) < _MOST_REASONS:
             self._reasons.setdefault(f"{reason:.300}")
+
+
+def _is_unchanged(log: _Log) -> bool:
+    """Whether a log still begins with what was read of it."""
+    left, crc32 = log.offset, 0
+    try:
+        with open(log.path, "rb", opener=plainly) as file:
+            while left and (chunk := file.read(min(_CHUNK, left))):
+                left, crc32 = left - len(chunk), zlib.crc32(chunk, crc32)
+    except OSError:
+        return log.offset == 0
+    return left == 0 and crc32 == log.crc32
