@@ -25,6 +25,7 @@ RUN printf 'path-exclude=/usr/share/%s/*\n' doc locale man > /etc/dpkg/dpkg.cfg.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends git \
     && rm -rf /var/lib/apt/lists/* \
+    && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
     && git config --system --add safe.directory '*' \
     && stdlib=$(python -c "import sysconfig; print(sysconfig.get_path('stdlib'))") \
     && python -m compileall -q -j 0 --invalidation-mode unchecked-hash \

@@ -14,6 +14,7 @@ LONGEST_FUNCTION = 40
 
 GROUND = {"errors", "core", "version"}
 PLAIN = {
+    "ci.accounts",
     "ci.archive",
     "ci.champions",
     "ci.child",
@@ -22,6 +23,7 @@ PLAIN = {
     "ci.git",
     "ci.github",
     "ci.identity",
+    "ci.isolation",
     "ci.interpreter",
     "ci.needs",
     "ci.plan",
@@ -42,6 +44,7 @@ GLUE = {
     "ci.live",
     "ci.merging",
     "ci.parts",
+    "ci.protection",
     "ci.recorder",
     "ci.recording",
     "ci.remember",

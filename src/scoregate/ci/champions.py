@@ -25,7 +25,8 @@ def with_champions(scratch: Path, identity: Identity | None, plan: Plan, base: R
     with file.open("xb") as lines:
         lines.writelines(() if base is None else champion_lines(base))
     if identity is not None:
-        identity.give(file)
+        file.chmod(0o400)
+        identity.share(file)
     told: Mapping[str, str] = {CHAMPIONS_VARIABLE: str(file)}
     launches = (replace(launch, environment={**launch.environment, **told}) for launch in plan.launches)
     return replace(plan, launches=tuple(launches))

@@ -72,6 +72,7 @@ async def gate(settings: Settings, ports: Ports) -> Outcome:
         if run.complete:
             run, baseline = await _further(run, baseline, plan, settings, ports)
         run = _cut_short(run, ports) if ports.stop.is_set() else run
+        run = await ports.settle(run, ports.amend)
         outcome = await _told(judged(run, baseline, settings, ports.reporting.calibrations), ports.reporting)
     return replace(outcome, interrupted=ports.stop.is_set())
 

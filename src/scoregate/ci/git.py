@@ -1,7 +1,7 @@
 """Git, as far as we need it: questions, and a second work tree. The user's tree, index and hooks are never touched.
 
-It runs as the owner of the repository and without our secrets: its configuration, which suites can write to, names
-programs that it starts.
+It runs with the rights of the repository's owner and without our secrets: its configuration, which suites can write
+to, names programs that it starts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import anyio.to_thread
 
 from scoregate.ci.archive.opening import plainly
 from scoregate.ci.child import visible
-from scoregate.ci.identity import as_owner, find_identity
+from scoregate.ci.identity import as_owner, new_identity
+from scoregate.ci.isolation import remove_tree
 from scoregate.errors import GitError
 
 _SAFELY = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
@@ -221,9 +222,9 @@ async def worktree(root: Path, commit: str) -> AsyncIterator[Path]:
 
 def _temporary() -> Path:
     home = Path(tempfile.mkdtemp(prefix="scoregate-base-")).resolve()
-    if (identity := find_identity(os.environ)) is not None:
+    if (identity := new_identity(os.environ)) is not None:
         if identity.owns:
-            identity.give(home)
+            identity.share(home)
         else:
             home.chmod(0o755)
     return home
@@ -235,4 +236,4 @@ def _remove(folder: Path) -> None:
         for inner in (Path(path, name) for name in names):
             if not inner.is_symlink():
                 inner.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_tree(folder)

@@ -35,6 +35,12 @@ class Record(Protocol):
     ) -> Run: ...
 
 
+class Settle(Protocol):
+    """Ends all that suites have left running, and undoes what they must not do; the run is written again with that."""
+
+    async def __call__(self, run: Run, amend: Amend) -> Run: ...
+
+
 class Rerun(Protocol):
     """Runs a plan in the base's tree."""
 
@@ -67,7 +73,8 @@ class Ports:
     suites what their battles have to beat; `resume` offers them what an earlier run that did not finish has measured;
     `record` and `rerun` run plans, here and in the base's tree; `earlier` reads
     the run that the next one replaces, where that is to be remembered; `amend` writes again what is known of a recorded
-    run besides its cases. Once `stop` is set, what runs is ended and what is known is reported.
+    run besides its cases; `settle` follows the last suite. Once `stop` is set, what runs is ended and what is known is
+    reported.
     """
 
     root: Path
@@ -79,5 +86,6 @@ class Ports:
     rerun: Rerun
     earlier: Callable[[], Awaitable[Run | None]]
     amend: Amend
+    settle: Settle
     reporting: Reporting
     stop: anyio.Event

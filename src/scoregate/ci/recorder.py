@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -36,7 +36,7 @@ class Recorder:
 
     Args:
         environ: the host's, of which scripts get a part. redact: takes secrets out of what is kept.
-        identity: who scripts run as; None for ourselves.
+        new_identity: says who the next script runs as; None for ourselves.
         observers: are shown everything that happens meanwhile.
         stop: once it is set, scripts are ended and what they have reported is the run.
         keep: how many runs stay that newer ones took the place of.
@@ -46,7 +46,7 @@ class Recorder:
     out: Path
     environ: Mapping[str, str]
     redact: Redactor
-    identity: Identity | None
+    new_identity: Callable[[], Identity | None]
     observers: Sequence[Observer]
     stop: anyio.Event
     branch: str | None = None
@@ -84,7 +84,7 @@ class Recorder:
                 self.environ,
                 self.redact,
                 Reader(self.redact),
-                identity=self.identity,
+                new_identity=self.new_identity,
                 timeout_s=settings.timeout,
                 max_scripts=settings.max_suites,
                 open_line=open_line,

@@ -64,7 +64,8 @@ def offer(run: Run, plan: Plan, folder: Path, identity: Identity | None) -> Offe
             path.chmod(0o600)
             _write(file, run, own, digests=digests, refused=refused)
         if identity is not None:
-            identity.give(path)
+            path.chmod(0o400)
+            identity.share(path)
     told = tuple(_told(launch, files.get(launch.name)) for launch in plan.launches)
     return Offer(run, replace(plan, launches=told), digests, refused)
 

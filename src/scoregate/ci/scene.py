@@ -34,6 +34,7 @@ class Scene:
     Args:
         root: the project. folder: the project's folder within the repository; empty at its top.
         environ: the host's, without variables that hold our token.
+        held: the folder of the run, where it is held open under another path.
         connection, subject: None outside of jobs. base: what the job's changes are tested on top of.
     """
 
@@ -42,6 +43,7 @@ class Scene:
     settings: Settings
     redact: Redactor
     folder: str = ""
+    held: Path | None = None
     connection: Connection | None = None
     subject: Subject | None = None
     base: Base | None = None
@@ -49,6 +51,11 @@ class Scene:
     @property
     def out(self) -> Path:
         """The folder of the run and its reports."""
+        return self.held or self.named_out
+
+    @property
+    def named_out(self) -> Path:
+        """The same folder, as it is named to people and to other steps."""
         return self.root / self.settings.out
 
 
@@ -118,8 +125,8 @@ def _named(scene: Scene) -> str:
     """The folder as somebody here would name it, where commands would not find it by themselves."""
     if scene.settings.origin("out") != "--out":
         return ""
-    way = os.path.relpath(scene.out)
-    return str(scene.out.resolve()) if way.startswith(os.pardir) else way
+    way = os.path.relpath(scene.named_out)
+    return str(scene.named_out.resolve()) if way.startswith(os.pardir) else way
 
 
 def outlet_of(scene: Scene, files: Mapping[str, Render]) -> Outlet:
@@ -127,6 +134,7 @@ def outlet_of(scene: Scene, files: Mapping[str, Render]) -> Outlet:
     outlet = Outlet(
         scene.out,
         files,
+        named=scene.named_out,
         comment=scene.settings.comment,
         annotations=scene.settings.annotations,
         redact=scene.redact.text,

@@ -23,7 +23,7 @@ from scoregate.ci.discover.python_scripts import find_scripts
 from scoregate.ci.discover.selected import selected
 from scoregate.ci.discover.test_sets import find_test_sets, found_again
 from scoregate.ci.github.base import Base
-from scoregate.ci.identity import Identity, at_home, find_identity, in_ci, in_container
+from scoregate.ci.identity import Identity, at_home, find_identity, in_ci, in_container, new_identity
 from scoregate.ci.install import Site, prepare
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch.environment import child_environment
@@ -31,6 +31,7 @@ from scoregate.ci.needs import with_needs
 from scoregate.ci.parts import Ports
 from scoregate.ci.plan import Found, Kind, Plan, Source
 from scoregate.ci.policies import with_gates, with_policy_of
+from scoregate.ci.protection import Protection, missing_isolation, protected
 from scoregate.ci.publish.outputs import write_first_outputs
 from scoregate.ci.recorder import Recorder
 from scoregate.ci.recording import Observer
@@ -103,11 +104,12 @@ async def open_ports(
     """
     async with open_scene(root, environ, settings, stop=stop) as scene:
         write_first_outputs(outlet_of(scene, {}))
-        yield _ports(scene, scratch, observers=observers, say=say, stop=stop, find=find, resumed=resumed)
+        with protected(scene) as protection:
+            yield _ports(protection, scratch, observers=observers, say=say, stop=stop, find=find, resumed=resumed)
 
 
 def _ports(
-    scene: Scene,
+    protection: Protection,
     scratch: Path,
     *,
     observers: Sequence[Observer],
@@ -116,23 +118,28 @@ def _ports(
     find: Find,
     resumed: Path | None,
 ) -> Ports:
-    root, identity = scene.root, find_identity(scene.environ)
-    theirs = {**at_home(identity, scene.environ, scratch), **_purse(scene.settings, scratch, identity)}
+    scene = protection.scene
+    root, identity = scene.root, new_identity(scene.environ)
+    home = at_home(identity, scene.environ, scratch, readable=True)
+    theirs = {**home, **_purse(scene.settings, scratch, identity)}
+    site = site_of(root, scene.environ, scratch, identity, redact=scene.redact, say=say, theirs=theirs)
+    new = partial(new_identity, scene.environ)
     keep = 0 if in_ci(scene.environ) else scene.settings.keep_runs
-    recorder = Recorder(scene.out, theirs, scene.redact, identity, observers, stop, keep=keep, **_told(scene))
+    recorder = Recorder(scene.out, theirs, scene.redact, new, observers, stop, keep=keep, **_told(scene))
     environment = child_environment(theirs, {}, events=scene.out, root=root)
     imports = partial(import_folders, root=root, environ=environment, identity=identity)
     spared = scene.subject is not None and scene.subject.read_only
     return Ports(
         root=root,
         discover=partial(discover, root, environ=scene.environ, spared=spared, find=find),
-        prepare=partial(prepare, site_of(root, scene.environ, scratch, redact=scene.redact, say=say, theirs=theirs)),
+        prepare=partial(prepare, site),
         arm=partial(with_champions, scratch, identity, keeps=scene.connection is None),
         resume=partial(resume, scene, scratch / "reuse", identity, last=resumed),
         record=recorder.record,
         rerun=partial(_rerun, recorder, imports, scene.base),
         earlier=partial(_earlier, scene),
         amend=partial(amend_run, scene.out / RUN_FOLDER),
+        settle=protection.settle,
         reporting=reporting(scene),
         stop=stop,
     )
@@ -155,7 +162,7 @@ def _purse(settings: Settings, scratch: Path, identity: Identity | None) -> dict
     spent = scratch / "spent"
     spent.touch(mode=0o600)
     if identity is not None:
-        identity.give(spent)
+        identity.share(spent)
     return {"SCOREGATE_SPENT": str(spent)}
 
 
@@ -169,6 +176,7 @@ def site_of(
     root: Path,
     environ: Mapping[str, str],
     scratch: Path,
+    identity: Identity | None = None,
     *,
     redact: Redactor,
     say: Say,
@@ -177,11 +185,11 @@ def site_of(
     """Where an environment for the suites is made, and by whom.
 
     Args:
-        theirs: the environment of those who make it; the host's own where not given.
+        identity: who makes it; None for ourselves. theirs: their environment; the host's own where not given.
     """
     ours = in_container(environ)
     automatic = ours or environ.get("SCOREGATE_ACTION") == "1"
-    return Site(root, scratch, theirs or environ, redact, say, find_identity(environ), automatic=automatic, own=ours)
+    return Site(root, scratch, theirs or environ, redact, say, identity, automatic=automatic, own=ours)
 
 
 async def discover(
@@ -215,8 +223,10 @@ async def _found(root: Path, settings: Settings, find: Find) -> Found:
 async def _notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]:
     """What is to be told of the place that suites run in."""
     identity = find_identity(environ)
+    if (why := missing_isolation(environ)) is not None:
+        yield why
     if identity is not None and not identity.owns:
-        yield "the workspace belongs to root, so suites run as nobody and cannot write into it"
+        yield "the workspace belongs to root, so suites cannot write into it"
     if environ.get("GITHUB_ACTIONS") == "true" and await git.keeps_token(root):
         yield "actions/checkout left the job's token where suites can read it: give it `persist-credentials: false`"
     if names := short_secrets(environ):

@@ -9,6 +9,7 @@ import os
 import click
 
 from scoregate.ci.identity import give_folder
+from scoregate.ci.isolation import separate_accounts
 from scoregate.cli.options import project_root, settings_of
 from scoregate.errors import ScoregateError, UsageError
 
@@ -23,7 +24,8 @@ def command() -> int:
         raise UsageError(f"command = {name!r:.80} (the action's input): there are {', '.join(COMMANDS)}")
     twin: click.Command = importlib.import_module(f"scoregate.cli.{name}_command").command
     try:
-        code: int = twin.main(_arguments(name), prog_name=f"scoregate {name}", standalone_mode=False)
+        with separate_accounts(os.environ) if name == "run" else contextlib.nullcontext():
+            code: int = twin.main(_arguments(name), prog_name=f"scoregate {name}", standalone_mode=False)
     finally:
         _give_away()
     return code

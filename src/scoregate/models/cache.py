@@ -102,6 +102,7 @@ class Cache:
 
     def _open_to_write(self, path: Path) -> sqlite3.Connection:
         _make(self._folder)
+        path.touch()  # sqlite would leave the group of its folder no right to write to it
         connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
         try:
             _prepare(connection)

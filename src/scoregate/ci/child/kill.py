@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 from anyio.abc import Process
 
 from scoregate.ci.child.marked import kill_marked
 from scoregate.ci.identity import Identity, rights
+from scoregate.ci.isolation import kill_account
 
 if TYPE_CHECKING:
     import psutil
@@ -31,7 +34,7 @@ async def stop_tree(process: Process, mark: str, identity: Identity | None) -> N
             await process.wait()
         signal_group(process, signal.SIGKILL)
         _kill(family)
-        await _kill_marked(mark, identity)
+        await end_daemons(process, mark, identity)
         with anyio.move_on_after(_GRACE_S):
             await process.wait()
 
@@ -59,9 +62,13 @@ def _kill(processes: Iterable[psutil.Process]) -> None:
             each.kill()
 
 
-async def end_daemons(mark: str, identity: Identity) -> None:
-    """Kill what is left of a child that runs as somebody else, and has ended."""
+async def end_daemons(process: Process, mark: str, identity: Identity | None) -> tuple[int, ...]:
+    """Kill what is left of a child; returns what of its account could not be killed."""
+    if identity is not None and identity.shared is not None:
+        kill = partial(kill_account, identity.uid, identity.gid, child=process.pid)
+        return await anyio.to_thread.run_sync(kill)
     await _kill_marked(mark, identity)
+    return ()
 
 
 async def _kill_marked(mark: str, identity: Identity | None) -> None:

@@ -39,10 +39,11 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How it ended; a negative exit code is a signal's number."""
+    """How it ended; a negative exit code is a signal's number. `left` are processes of its that nobody could kill."""
 
     exit_code: int | None
     timed_out: bool
+    left: tuple[int, ...] = ()
 
 
 async def run_child(child: Child, hear: Hear, redact: Redactor) -> End:
@@ -66,12 +67,13 @@ async def run_child(child: Child, hear: Hear, redact: Redactor) -> End:
         )
         watch.add(process.pid)
         async with process:
-            timed_out = await _watch(process, child, hear, redact)
-    return End(process.returncode, timed_out)
+            timed_out, left = await _watch(process, child, hear, redact)
+    return End(process.returncode, timed_out, left)
 
 
-async def _watch(process: Process, child: Child, hear: Hear, redact: Redactor) -> bool:
-    """Wait for its end; True if we had to bring it about."""
+async def _watch(process: Process, child: Child, hear: Hear, redact: Redactor) -> tuple[bool, tuple[int, ...]]:
+    """Wait for its end; True if we had to bring it about, and what could not be killed."""
+    left: tuple[int, ...] = ()
     try:
         async with anyio.create_task_group() as readers:
             assert process.stdout is not None
@@ -83,12 +85,12 @@ async def _watch(process: Process, child: Child, hear: Hear, redact: Redactor) -
             # Whoever of its group outlives it would hold the pipes open.
             signal_group(process, signal.SIGKILL)
             if child.identity is not None:
-                await end_daemons(child.mark, child.identity)
+                left = await end_daemons(process, child.mark, child.identity)
             readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_S
     except BaseException:
         await stop_tree(process, child.mark, child.identity)
         raise
-    return limit.cancelled_caught
+    return limit.cancelled_caught, left
 
 
 async def _listen(stream: ByteReceiveStream, hear: Hear, redact: Redactor) -> None:

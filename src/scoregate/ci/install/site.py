@@ -75,8 +75,8 @@ class Site:
         return {"UV_PROJECT_ENVIRONMENT": str(self.venv), "VIRTUAL_ENV": str(self.venv), "PATH": path}
 
     def open(self) -> None:
-        """Make the folder that holds the environment, and give it to those who fill it."""
+        """Make the folder that holds the environment, and open it to those who fill it and who use it."""
         folder = self.venv.parent
         folder.mkdir(mode=0o700, exist_ok=True)
         if self.identity is not None:
-            self.identity.give(folder)
+            self.identity.share(folder)

@@ -19,13 +19,18 @@ Equip: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
 OpenLine: TypeAlias = Callable[[Launch, Tell], AbstractAsyncContextManager[Equip]]
 
 
+def ourselves() -> None:
+    """Nobody else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """The host's side of every launch.
 
     Args:
         root: the repository. environ: our environment, of which a child gets a part.
-        redact: takes known secrets out of what we keep. identity: who children run as; None for ourselves.
+        redact: takes known secrets out of what we keep.
+        new_identity: says who the next launch runs as; None for ourselves.
         timeout_s: seconds that a script may take; None for ever. max_scripts: how many run at once.
         read_results: reads the result files that a launch leaves behind.
         open_line: listens to what another SDK in a foreign launch reports over HTTP, for as long as it runs; None
@@ -37,7 +42,7 @@ class Host:
     environ: Mapping[str, str]
     redact: Redactor
     read_results: ReadResults
-    identity: Identity | None = None
+    new_identity: Callable[[], Identity | None] = ourselves
     timeout_s: float | None = None
     max_scripts: int = 1
     open_line: OpenLine | None = None

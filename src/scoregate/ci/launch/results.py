@@ -196,7 +196,7 @@ def _opened(path: Path, name: str, identity: Identity | None) -> BinaryIO:
     except OSError as error:
         raise ImportFailed(f"{name!r:.300} cannot be read: {error.strerror}") from None
     about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode) or (identity is not None and about.st_uid != identity.uid):
+    if not stat.S_ISREG(about.st_mode) or (identity is not None and not identity.could_write(handle)):
         os.close(handle)
         raise ImportFailed(f"{name!r:.300} is no file of whoever ran the command")
     return os.fdopen(handle, "rb")

@@ -23,6 +23,7 @@ class Outlet:
 
     Args:
         out: the folder of the run and its reports. files: what is written there, by name.
+        named: the folder, as other steps know it; None for `out`.
         connection: None outside of jobs. request: the pull request to comment on, where there is one.
         read_only: the token may not write, and a later job with more rights is to comment.
         measured_here: what is told was measured by this very run of the workflow.
@@ -33,6 +34,7 @@ class Outlet:
 
     out: Path
     files: Mapping[str, Render]
+    named: Path | None = None
     connection: Connection | None = None
     request: PullRequest | None = None
     read_only: bool = False

@@ -33,16 +33,16 @@ async def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, 
     """
     if outlet.connection is None or (file := outlet.connection.github.output) is None:
         return Delivery()
-    rate = view.totals.pass_rate
+    rate, out = view.totals.pass_rate, outlet.named or outlet.out
     values = {
         "conclusion": str(view.conclusion),
         "pass-rate": "" if rate is None else f"{rate:.4f}",
         "failed-gates": str(len(view.failed)),
         "comment-url": "",
         PENDING: "false",
-        "run-path": _below_workspace(outlet.out / RUN_FOLDER, outlet),
-        "report-path": _below_workspace(outlet.out / "report.html", outlet),
-        "junit-path": _below_workspace(outlet.out / "junit.xml", outlet),
+        "run-path": _below_workspace(out / RUN_FOLDER, outlet),
+        "report-path": _below_workspace(out / "report.html", outlet),
+        "junit-path": _below_workspace(out / "junit.xml", outlet),
         "artifact-name": outlet.connection.artifact,
         **outputs,
     }

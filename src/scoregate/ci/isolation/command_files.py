@@ -1,0 +1,109 @@
+"""The files through which a step speaks to the runner: out of suites' reach while they run, and checked afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_EVENT = "GITHUB_EVENT_PATH"  # later steps read it; suites may, too
+_VARIABLES = (_EVENT, "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+_MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One of them: as it was before suites ran, with an open handle."""
+
+    variable: str
+    path: Path
+    handle: int
+    mode: int
+    content: bytes
+
+
+class CommandFiles:
+    """The command files of this step.
+
+    Args:
+        environ: the host's environment, which names them.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        named = {name: Path(path) for name in _VARIABLES if (path := environ.get(name))}
+        self._files = [file for name, path in named.items() if (file := _opened(name, path)) is not None]
+        self._folders = {path: path.stat().st_mode for path in {file.path.parent for file in self._files}}
+
+    def protect(self) -> None:
+        """Take them away from all but the runner, whose they are: under every path, as the files are the same."""
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                os.fchmod(file.handle, file.mode & (0o755 if file.variable == _EVENT else 0o700))
+        for folder, mode in self._folders.items():
+            if not mode & stat.S_ISVTX:
+                with contextlib.suppress(OSError):
+                    folder.chmod(stat.S_IMODE(mode) & ~0o022)
+
+    def discard(self) -> Iterator[str]:
+        """Take back what was written meanwhile; yields a notice for each file.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        for file in self._files:
+            moved = not _is_same(file)
+            if not moved and _content(file.handle) == file.content:
+                continue
+            os.ftruncate(file.handle, 0)
+            os.pwrite(file.handle, file.content, 0)
+            if moved:
+                _put_back(file)
+            yield f"something was written to the runner's file {file.variable} while suites ran; it was discarded"
+
+    def release(self) -> None:
+        """Give them back as they were."""
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                os.fchmod(file.handle, file.mode)
+            os.close(file.handle)
+        for folder, mode in self._folders.items():
+            with contextlib.suppress(OSError):
+                folder.chmod(stat.S_IMODE(mode))
+
+
+def _opened(variable: str, path: Path) -> _File | None:
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISREG(mode):
+            return _File(variable, path, handle, stat.S_IMODE(mode), _content(handle))
+        os.close(handle)
+    return None
+
+
+def _content(handle: int) -> bytes:
+    return os.pread(handle, _MOST_BYTES, 0)
+
+
+def _is_same(file: _File) -> bool:
+    try:
+        return os.path.samestat(os.lstat(file.path), os.fstat(file.handle))
+    except OSError:
+        return False
+
+
+def _put_back(file: _File) -> None:
+    """Write it anew where another file, a link or nothing is now: the old one has lost its name."""
+    owner = os.fstat(file.handle)
+    partial = file.path.with_name(f".{file.path.name}.scoregate")
+    with contextlib.suppress(FileNotFoundError):
+        partial.unlink()
+    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "wb") as anew:
+        anew.write(file.content)
+        os.fchown(handle, owner.st_uid, owner.st_gid)
+        os.fchmod(handle, file.mode)
+    partial.replace(file.path)

@@ -1,0 +1,69 @@
+"""Walk a tree that untrusted processes write to, by handles: no link is followed, no path is looked up twice."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+# Deeper than any project; a handle is open for each level.
+DEEPEST = 150
+# Whether a folder is entered, by its name and its level below the root.
+Enter: TypeAlias = Callable[[str, int], bool]
+
+
+def walk(root: Path, enter: Enter = lambda _name, _level: True) -> Iterator[tuple[int, str, os.stat_result]]:
+    """All that is in a folder and the folder itself, last, on one file system: a handle of its folder, a name, a stat.
+
+    Raises:
+        OSError: the root is no folder that can be read.
+    """
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield from _walk(handle, enter, os.fstat(handle).st_dev, 0)
+        yield handle, ".", os.fstat(handle)
+    finally:
+        os.close(handle)
+
+
+def _walk(folder: int, enter: Enter, device: int, level: int) -> Iterator[tuple[int, str, os.stat_result]]:
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            is_folder = found.st_mode & 0o170000 == 0o040000
+            if found.st_dev != device or (is_folder and not enter(name, level)):
+                continue
+            if is_folder and level < DEEPEST:
+                inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+                try:
+                    yield from _walk(inner, enter, device, level + 1)
+                finally:
+                    os.close(inner)
+            yield folder, name, found
+
+
+@contextmanager
+def opened(folder: int, name: str) -> Iterator[int]:
+    """A handle of a file or a folder, whatever its name means later.
+
+    Raises:
+        OSError: it is not there any more, or neither a file nor a folder.
+    """
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=folder)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def remove_tree(folder: Path) -> None:
+    """Delete a folder with all that is in it, as far as that is possible, however deep it is."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False, stderr=subprocess.DEVNULL)
