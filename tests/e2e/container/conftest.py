@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -130,3 +132,53 @@ def given_to(workspace: Path, uid: int) -> None:
     """Make a user the owner of a workspace and all that is in it, as a runner is."""
     for path in (workspace, *workspace.rglob("*")):
         os.chown(path, uid, uid, follow_symlinks=False)
+
+
+@dataclass
+class Runner:
+    """The runner with its folders as they are on GitHub: they belong to its user, who is the workspace's owner."""
+
+    folder: Path
+    owners: set[int] = field(default_factory=set)
+
+    def give_folders(self) -> None:
+        for path in (self.folder, *self.folder.rglob("*")):
+            os.chown(path, OWNER, OWNER)
+            path.chmod(0o755 if path.is_dir() else 0o666)
+
+    def keep_files(self) -> None:
+        """Before the runner deletes them."""
+        (files,) = self.folder.glob("runner-*/_runner_file_commands")
+        shutil.copytree(files, self.folder.with_name("kept"))
+        self.owners = {path.lstat().st_uid for path in self.folder.rglob("*")}
+
+    def written(self, prefix: str) -> str:
+        (path,) = self.folder.with_name("kept").glob(f"{prefix}_*")
+        return path.read_text(encoding="utf-8")
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(path.name.rpartition("_")[0] for path in self.folder.with_name("kept").iterdir())
+
+
+@pytest.fixture
+def github_runner(runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    made = Runner(tmp_path / "temp")
+    made.folder.mkdir()
+    for path in (tmp_path, *list(tmp_path.parents)[:2]):
+        path.chmod(0o755)
+    log, result = runner.Log, runner.Result
+
+    class Log(log):  # type: ignore[misc, valid-type]
+        def __init__(self, secrets: Any) -> None:
+            made.give_folders()
+            super().__init__(secrets)
+
+    def with_files(*args: Any, **given: Any) -> Any:
+        made.keep_files()
+        return result(*args, **given)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(made.folder))
+    monkeypatch.setattr(runner, "Log", Log)
+    monkeypatch.setattr(runner, "Result", with_files)
+    return made

@@ -1,0 +1,16 @@
+"""The suite beside it: half of its cases fail, and it waits for the attacker to do its worst."""
+
+import secrets
+import time
+from pathlib import Path
+
+KEPT = f"victim-{'secret'}-{secrets.token_hex(16)}"
+
+
+def answer(case):
+    """Run until the attacker is done, then a moment longer."""
+    Path("victim-runs").touch()
+    while not Path("attacker-done").exists():
+        time.sleep(0.05)
+    time.sleep(0.2)
+    return case.input
