@@ -38,6 +38,7 @@ GLUE = {
     "ci.adapt",
     "ci.base_settings",
     "ci.confirm",
+    "ci.discovery",
     "ci.extra_cost",
     "ci.flow",
     "ci.lines",

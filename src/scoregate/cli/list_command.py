@@ -11,12 +11,13 @@ import anyio
 import click
 from rich.text import Text
 
+from scoregate.ci.discovery import discover
 from scoregate.ci.install import prepare
 from scoregate.ci.plan import Found, Plan, make_plan
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.wiring import discover, site_of
+from scoregate.ci.wiring import site_of
 from scoregate.cli.found_lines import left_lines, python_line, source_line
 from scoregate.cli.options import project_root, selection_options, settings_of
 from scoregate.cli.scratch import scratch_folder

@@ -12,9 +12,9 @@ import anyio
 from scoregate.ci.archive import read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import baseline_at, compared_base
+from scoregate.ci.discovery import gated
 from scoregate.ci.flow import Outcome, judged
 from scoregate.ci.settings import Settings
-from scoregate.ci.wiring import gated
 from scoregate.cli.options import judging_settings_of, settings_of
 from scoregate.core.calibration import Calibrations
 from scoregate.core.record import Run

@@ -10,13 +10,14 @@ from pathlib import Path
 import anyio
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, marked_in_progress, recover
+from scoregate.ci.discovery import Find, find_all
 from scoregate.ci.flow import Outcome, gate
 from scoregate.ci.identity import in_ci
 from scoregate.ci.live import told_live
 from scoregate.ci.recording import Observer
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.wiring import Find, find_all, open_ports
+from scoregate.ci.wiring import open_ports
 from scoregate.cli.closing import close
 from scoregate.cli.out_folder import hold_out
 from scoregate.cli.progress import progress

@@ -10,9 +10,9 @@ import pytest
 from tests.integration.ci.conftest import Repository
 
 from scoregate.ci.discover.python_scripts import MAX_BYTES
+from scoregate.ci.discovery import find_all
 from scoregate.ci.plan import Found, Kind
 from scoregate.ci.settings import load_settings
-from scoregate.ci.wiring import find_all
 from scoregate.errors import UsageError
 
 pytestmark = pytest.mark.anyio
