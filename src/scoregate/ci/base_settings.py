@@ -65,7 +65,7 @@ async def judging_settings(root: Path, environ: Mapping[str, str], flags: Mappin
             base = await base_of(connection.github, root, connection.api, branch=branch)
         found = await _find(root, own, base=base, api=connection.api if connection else None)
         if own.policy_from is PolicySource.HEAD and not found.requests_itself:
-            return own
+            return _noticed(own, found.problem) if base is not None and found.problem else own
         try:
             return await _applied(found, own, load_settings(root, environ, flags=flags, cwd=cwd, base=found.layer))
         except ScoregateError as error:
@@ -75,6 +75,11 @@ async def judging_settings(root: Path, environ: Mapping[str, str], flags: Mappin
 def _is_open(settings: Settings, name: str) -> bool:
     """Whether the workflow leaves it to a file."""
     return settings.is_of_file(name) or settings.origin(name) == "default"
+
+
+def _noticed(own: Settings, problem: str) -> Settings:
+    told = f"whether the base's settings ask to judge this change (policy_from) is unknown: {problem}"
+    return own.model_copy(update={"notices": (*own.notices, told)})
 
 
 def _unavailable(own: Settings, why: str) -> Settings:

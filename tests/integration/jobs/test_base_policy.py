@@ -131,6 +131,15 @@ def test_without_the_policy_of_the_base_nothing_is_measured(world: World, reques
     assert "policy" in job.summary
 
 
+def test_where_only_the_base_could_ask_for_it_a_notice_tells_that_nobody_knows(world: World) -> None:
+    prepared(world, base="min_pass_rate = 0\n")
+    world.push()
+    world.github.fail("GET", "*/git/trees/*", status=403, times=math.inf)
+    job = changed(world, "min_pass_rate = 0\n", shallow=True)
+    assert job.exit_code == 0, job.output
+    assert "(policy_from) is unknown" in " ".join(job.output.split())
+
+
 def test_what_the_head_adds_runs_and_is_installed_its_way(world: World) -> None:
     prepared(world, base=f'{BASE}paths = ["evals"]\nsuite = ["a", "demo"]\n')
     world.push()
