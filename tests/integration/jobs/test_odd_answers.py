@@ -86,6 +86,7 @@ def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}", heard
     server.shutdown()
+    server.server_close()
 
 
 def test_the_token_goes_to_no_other_port(world: World, eavesdropper: tuple[str, list[dict[str, str]]]) -> None:
