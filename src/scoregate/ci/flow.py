@@ -26,7 +26,7 @@ from scoregate.core.lineage import line_of
 from scoregate.core.record import Run
 
 INTERRUPTED = 130
-_NOT_RUN = Baseline(None, "suites are not run here, nor those of the base; name another baseline")
+_NOT_RUN = Baseline(None, "suites are not run here, nor those of the base; name another baseline", unreadable=True)
 _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 

@@ -117,5 +117,9 @@ def test_a_pattern_without_a_run_and_a_damaged_leg_are_missing_legs(world: World
 
 def test_where_nothing_is_run_a_rerun_is_not_looked_for(world: World) -> None:
     folder = legs(world, event := events.push(world.repo))
-    merged = world.job(event, "merge", "--baseline", "rerun:no-such-tag", str(folder / LEGS[0]))
+    arguments = ("merge", "--baseline", "rerun:no-such-tag", str(folder / LEGS[0]))
+    merged = world.job(event, *arguments)
     assert merged.exit_code == 0, merged.output
+    gated = world.job(event, *arguments, "--fail-on-regression")
+    assert gated.exit_code == 3, gated.output
+    assert "fail_on_regression can't be applied without it" in gated.output
