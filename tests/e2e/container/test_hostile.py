@@ -47,7 +47,7 @@ def test_nothing_that_a_hostile_suite_tries_succeeds(action: Action, hostile: Pr
         + sum((HOSTILE / name).read_text().count("\n@attempt(") for name in ("writing.py", "host.py")),
         "its daemons ran": (root / "beat").stat().st_size > 0,
         "the gate failed": result.exit_code == 1,
-        "outputs": (result.outputs.get("conclusion"), result.outputs.get("failed-gates")) == ("failed", "1"),
+        "outputs": result.outputs.get("conclusion") == "failed" and int(result.outputs["failed-gates"]) >= 1,
         "summary": "2" in result.summary and "victim" in result.summary and "HOSTILE" not in result.summary,
         "record": _failed(ran, "victim") == 2,
         "junit": _failed_cases(ran.out / "junit.xml") >= {"bad 0", "bad 1"},

@@ -157,9 +157,10 @@ def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Pro
 
 def test_a_token_that_the_checkout_left_to_suites_is_told(project: Project) -> None:
     project.write("evals/demo.py", suite())
-    assert project.scoregate("run", GITHUB_ACTIONS="true").run["notices"] == []
+    (alone,) = project.scoregate("run", GITHUB_ACTIONS="true").run["notices"]
+    assert alone.startswith("outside of scoregate's container, suites run as one user")
     project.git("config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic c2VjcmV0")
-    (notice,) = project.scoregate("run", GITHUB_ACTIONS="true").run["notices"]
+    _, notice = project.scoregate("run", GITHUB_ACTIONS="true").run["notices"]
     assert "persist-credentials: false" in notice
     assert project.scoregate("run").run["notices"] == []
 

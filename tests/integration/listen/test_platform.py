@@ -73,7 +73,7 @@ async def test_a_champion_is_kept_under_the_names_that_were_meant(tmp_path: Path
     assert (talk.suite.errors, talk.notices) == ((), ())
 
 
-async def test_a_first_battle_is_an_evaluation_without_a_score(tmp_path: Path) -> None:
+async def test_a_first_battle_gives_no_score(tmp_path: Path) -> None:
     book = OneChampion()
     for folder, unscored in (("first", ("battle",)), ("second", ())):
         async with talking(tmp_path / folder, book=book) as talk:
@@ -84,7 +84,7 @@ async def test_a_first_battle_is_an_evaluation_without_a_score(tmp_path: Path) -
             await talk.post(BASELINE, {"baseline": "the best"})
             await talk.end(run, "a/b")
         assert [(case.hash, case.unscored) for case in talk.cases] == [("c?", unscored), ("other", ())]
-        assert talk.suite.evaluations == len(unscored)
+        assert (talk.suite.evaluations, talk.suite.columns.unscored) == (0, len(unscored))
         assert len([notice for notice in talk.notices if "no champions to beat" in notice]) == len(unscored)
 
 

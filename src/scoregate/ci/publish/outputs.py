@@ -18,7 +18,7 @@ def write_first_outputs(outlet: Outlet) -> None:
     if outlet.connection is None or (file := outlet.connection.github.output) is None:
         return
     values = {
-        "run-path": _below_workspace(outlet.out / RUN_FOLDER, outlet),
+        "run-path": _below_workspace((outlet.named or outlet.out) / RUN_FOLDER, outlet),
         "artifact-name": outlet.connection.artifact,
     }
     with suppress(OSError), file.open("a", encoding="utf-8", newline="\n") as stream:  # told when all are written
@@ -40,9 +40,9 @@ async def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, 
         "failed-gates": str(len(view.failed)),
         "comment-url": "",
         PENDING: "false",
-        "run-path": _below_workspace(out / RUN_FOLDER, outlet),
-        "report-path": _below_workspace(out / "report.html", outlet),
-        "junit-path": _below_workspace(out / "junit.xml", outlet),
+        "run-path": _written(out / RUN_FOLDER, outlet),
+        "report-path": _written(out / "report.html", outlet),
+        "junit-path": _written(out / "junit.xml", outlet),
         "artifact-name": outlet.connection.artifact,
         **outputs,
     }
@@ -51,8 +51,11 @@ async def write_outputs(view: ReportView, outlet: Outlet, outputs: Mapping[str, 
     return Delivery()
 
 
+def _written(path: Path, outlet: Outlet) -> str:
+    """The path of what was written; empty where it could not be."""
+    return _below_workspace(path, outlet) if path.exists() else ""
+
+
 def _below_workspace(path: Path, outlet: Outlet) -> str:
-    if not path.exists():
-        return ""
     workspace = outlet.connection.github.workspace if outlet.connection else None
     return os.path.relpath(path, workspace) if workspace else str(path)
