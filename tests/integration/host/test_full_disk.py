@@ -79,8 +79,8 @@ def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
 
 
 def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> None:
-    """Here files may have 100 kB, and the page has more."""
-    project.write("evals/demo.py", suite(LONG.format(size=4_000), fn="says", good=20))
+    """Here files may have 120 kB, and the page has more."""
+    project.write("evals/demo.py", suite(LONG.format(size=1_000), fn="says", good=20))
     done = subprocess.run(
         [sys.executable, "-m", "scoregate", *RUN, "-m", "the run"],
         cwd=project.root,
@@ -89,7 +89,7 @@ def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> No
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000)),
     )
     assert done.returncode == 1, done.stdout
     out = project.root / "scoregate-out"
