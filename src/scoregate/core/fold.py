@@ -138,8 +138,7 @@ class SuiteFold:
 
     def _scored(self, event: Scored) -> None:
         case = self._case(event)
-        if event.evaluator in case.evaluations or event.evaluator in case.labels:
-            case.errors.append(CaseError(_TWICE, event.evaluator, event.usage))
+        if _is_second(case, event):
             return
         score = float(event.score) if event.evaluator in self.booleans else event.score
         try:
@@ -151,9 +150,7 @@ class SuiteFold:
 
     def _labelled(self, event: Labelled) -> None:
         case = self._case(event)
-        if event.evaluator in case.evaluations or event.evaluator in case.labels:
-            case.errors.append(CaseError(_TWICE, event.evaluator, event.usage))
-        else:
+        if not _is_second(case, event):
             case.labels[event.evaluator] = Naming(event.label, event.metadata, event.usage)
 
     def _errored(self, event: Errored) -> None:
@@ -185,6 +182,14 @@ class SuiteFold:
 
     def _suite_finished(self, event: SuiteFinished) -> None:
         self.finished = event
+
+
+def _is_second(case: CaseResult, event: Scored | Labelled) -> bool:
+    """Whether the evaluator has reported a result of the trial before; if so, the trial gets an error."""
+    if event.evaluator not in case.evaluations and event.evaluator not in case.labels:
+        return False
+    case.errors.append(CaseError(_TWICE, event.evaluator, event.usage))
+    return True
 
 
 _APPLY: dict[type[Any], Callable[[SuiteFold, Any], CaseResult | None]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
@@ -105,9 +105,9 @@ def read_suite_file(path: Path, *, shown: str) -> SuiteFile:
     return found
 
 
-def suite_name(file: SuiteFile, path: Path) -> str:
-    """The suite's id."""
-    return file.testset.name or path.stem.removesuffix(_ENDING) or path.stem
+def suite_name(name: str | None, path: PurePath) -> str:
+    """The suite's id: the name in its file, else the file's."""
+    return name or path.stem.removesuffix(_ENDING) or path.stem
 
 
 def file_of_tests(file: SuiteFile, path: Path) -> Path:

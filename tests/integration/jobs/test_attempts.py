@@ -8,20 +8,8 @@ from pathlib import Path
 import pytest
 from tests.fakes.github import events
 from tests.integration.host.test_kills import flushed, kill, until
+from tests.integration.host.test_resume import BODY
 from tests.integration.jobs.world import Job, World
-
-BODY = """
-import os, pathlib, time
-
-def fn(case):
-    out = pathlib.Path(os.environ["COUNTS"])
-    with (out / "calls").open("a") as file:
-        file.write(case.input + "\\n")
-    if case.input == "good 5" and not (out / "free").exists():
-        (out / "began").write_text("x")
-        time.sleep(300)
-    return case.input
-"""
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_a_name_by_the_file(tmp_path: Path) -> None:
     path.write_text('[testset]\nendpoint = "bot:answer"\n')
     (tmp_path / "refunds.jsonl").touch()
     suite = read_suite_file(path, shown="x")
-    assert suite_name(suite, path) == "refunds"
+    assert suite_name(suite.testset.name, path) == "refunds"
     assert file_of_tests(suite, path) == tmp_path / "refunds.jsonl"
     endpoint = endpoint_of(suite, path, open_store(tmp_path))
     assert (endpoint.connection_type, endpoint.function) == ("SDK", "bot:answer")

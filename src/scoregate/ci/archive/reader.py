@@ -126,9 +126,8 @@ def _read(cases: CasesFile, suites: int) -> _Reading:
 def _run(head: RunHead, reading: _Reading) -> Run:
     suites = tuple(_suite(*pair) for pair in zip(head.suites, reading.suites, strict=True))
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _notices(head, reading))
-    whole = not any(True for _ in _notices(head, reading))
     run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=suites)
-    return replace(run, complete=head.complete and whole, notices=(*head.notices, *notices))
+    return replace(run, complete=head.complete and not notices, notices=(*head.notices, *notices))
 
 
 def _suite(head: SuiteHead, read: _Suite) -> SuiteResult:

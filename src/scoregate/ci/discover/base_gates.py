@@ -15,7 +15,6 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.layers import OF_THE_BASE
 
 _TABLE = "testset"
-_ENDING = ".testset"
 
 
 async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -> Settings:
@@ -47,6 +46,8 @@ def _candidates(names: tuple[str, ...], folder: str, paths: tuple[str, ...]) -> 
 
 
 def _source(path: str, text: str) -> Source | None:
+    from scoregate.store.suite_files import suite_name
+
     try:
         table = tomllib.loads(text).get(_TABLE)
     except (ValueError, RecursionError):
@@ -54,6 +55,5 @@ def _source(path: str, text: str) -> Source | None:
     if not isinstance(table, dict):
         return None
     name = table.get("name")
-    stem = PurePosixPath(path).stem
-    suite = name if isinstance(name, str) and name else stem.removesuffix(_ENDING) or stem
+    suite = suite_name(name if isinstance(name, str) else None, PurePosixPath(path))
     return Source(path, Kind.TESTSET, suite_ids=(suite,), gates=gates_of(text, shown=f"{path}{OF_THE_BASE}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from scoregate.ci.discover.doors import PARTIAL, Door, door_to, dotted, id_parameter, known_names, member_door
@@ -67,23 +67,25 @@ class Scopes:
 
     def reached(self, *starts: Scope) -> Iterator[Scope]:
         """These scopes and every function that they mention, directly or through others."""
-        waiting, seen = list(starts), set()
-        while waiting:
-            scope = waiting.pop()
-            if id(scope) not in seen:
-                seen.add(id(scope))
-                waiting.extend(inner for name in scope.mentions for inner in self.functions.get(name, ()))
-                yield scope
+        return self._closure(starts, lambda scope: (self.functions.get(name, []) for name in scope.mentions))
 
     def certain(self, *starts: Scope) -> Iterator[Scope]:
-        """These scopes and every function that they call without a condition, directly or through others."""
+        """These scopes and every function that they call without a condition, directly or through others.
+
+        A name that several functions have may be that of another one.
+        """
+        found = self.functions
+        return self._closure(
+            starts, lambda scope: (found[name] for name in scope.calls if len(found.get(name, [])) == 1)
+        )
+
+    def _closure(self, starts: Iterable[Scope], follow: Callable[[Scope], Iterable[list[Scope]]]) -> Iterator[Scope]:
         waiting, seen = list(starts), set()
         while waiting:
             scope = waiting.pop()
             if id(scope) not in seen:
                 seen.add(id(scope))
-                found = (self.functions.get(name, ()) for name in scope.calls)
-                waiting.extend(scopes[0] for scopes in found if len(scopes) == 1)
+                waiting.extend(inner for scopes in follow(scope) for inner in scopes)
                 yield scope
 
     def everywhere(self) -> Iterator[Scope]:

@@ -97,7 +97,7 @@ def source_of(root: Path, file: Candidate, order: Order, problems: Problems) -> 
     from scoregate.store.suite_files import suite_name
 
     suite, path = order.suite, root / order.path
-    name = suite_name(suite, path)
+    name = suite_name(suite.testset.name, path)
     document = problems.none_of(lambda: checked(suite, path, open_store(root), shown=order.path))
     if document is None or problems.told:
         return broken(file, problems.told, (name,))

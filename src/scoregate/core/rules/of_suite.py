@@ -31,15 +31,15 @@ def completed(judged: JudgedSuite) -> Iterator[Finding]:
         yield _unmeasurable(suite, "suite finished", _progress(suite), "a finished suite")
     if not len(suite.columns):
         yield _unmeasurable(suite, "cases ran", "0 cases", "at least 1 case")
-    elif not suite.evaluations and suite.pending:
-        waiting = f"all {suite.pending:,} evaluations wait for people"
-        yield _unmeasurable(suite, "evaluations pending", waiting, "at least 1 score or label")
     elif not suite.evaluations:
-        yield _unmeasurable(suite, "cases were evaluated", _silence(suite), "at least 1 score or label")
+        rule = "evaluations pending" if suite.pending else "cases were evaluated"
+        yield _unmeasurable(suite, rule, _silence(suite), "at least 1 score or label")
 
 
 def _silence(suite: SuiteResult) -> str:
     """Why a suite has no evaluation."""
+    if suite.pending:
+        return f"all {suite.pending:,} evaluations wait for people"
     if any(info.battles for info in suite.evaluators.values()):
         return "0 evaluations: a battle needs the output of a run before it"
     return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"

@@ -40,7 +40,7 @@ def run_suite_file(path: Path, store: Store, *, document: Mapping[str, Any] | No
         EndpointError, MetricError, ModelError: or with the endpoint, a metric, a model. OSError: or with a file.
     """
     file = read_suite_file(path, shown=str(path)) if document is None else SuiteFile.model_validate(document)
-    name = suite_name(file, path)
+    name = suite_name(file.testset.name, path)
     if not selection().includes(name):
         return
     course = course_on(
