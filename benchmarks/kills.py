@@ -3,7 +3,7 @@
     python benchmarks/kills.py [KILLS] [SEED] [MILLISECONDS]
 
 Each run has two scripts, ten cases at a time of each, that take so many milliseconds (20). After the kill, the event
-logs of the scripts tell which cases had finished; `scoregate report --recover` makes a run of what was flushed.
+logs of the scripts show which cases had finished; `scoregate report --recover` makes a run of what was flushed.
 Exits with 1 if a flushed case is lost, a case that finished more than a second before the kill is lost, a process
 survives, or an older run is judged instead.
 """

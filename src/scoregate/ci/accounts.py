@@ -14,14 +14,14 @@ from scoregate.errors import ScoregateError
 ACCOUNTS = "SCOREGATE_ACCOUNTS"
 # Containers on one machine must not use the same ids, which share one limit of processes: each draws one of the blocks.
 _FIRST, _COUNT, _BLOCKS = 200_000, 65_536, 32_000
-# A user namespace without that range still has enough ids for one run; the last one below is nobody's.
+# A user namespace without that range still has enough ids for one run; the last one below is that of the user `nobody`.
 _FEWEST, _NOBODY = 1_024, 65_534
 _used: list[int] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """User ids from `first` to `last`. The group `first` belongs to all of them, and to nobody else."""
+    """User ids from `first` to `last`. The group `first` belongs to all of them, and to no other user."""
 
     first: int
     last: int

@@ -21,7 +21,7 @@ class CommitFiles(Protocol):
         """What a file holds; None where the commit has no such file.
 
         Raises:
-            GitError, GitHubRefused: nobody can say.
+            GitError, GitHubRefused: this cannot be found out.
         """
 
     async def list(self) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ async def _found(root: Path, settings: Settings, find: Find) -> Found:
 
 
 async def _notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]:
-    """What is to be told of the place that suites run in."""
+    """Notices about the environment that suites run in."""
     identity = find_identity(environ)
     if (why := missing_isolation(environ)) is not None:
         yield why

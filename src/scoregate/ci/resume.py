@@ -27,7 +27,7 @@ from scoregate.errors import GitHubRefused, RecordError
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A plan that goes on from an earlier run, where there is one to go on from; `notices` tell of it."""
+    """A plan that goes on from an earlier run, where there is one to go on from; `notices` describe it."""
 
     plan: Plan
     notices: tuple[str, ...] = ()

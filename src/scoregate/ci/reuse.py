@@ -28,7 +28,7 @@ class Offer:
     """Results of a stored run that a plan's suites may take instead of measuring them.
 
     Args:
-        run: the stored one. plan: whose suites are told of them. digests: by suite and trial, those that are offered.
+        run: the stored one. plan: whose suites get them. digests: by suite and trial, those that are offered.
         refused: how many are not, by reason.
     """
 

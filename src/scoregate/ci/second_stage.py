@@ -143,7 +143,7 @@ async def _published(
     except ScoregateError as error:
         return Published(key, problem=str(error))
     except Exception as error:
-        # Whatever somebody has made up must not keep the others from their comments.
+        # An artifact may hold anything; it must not keep the others from their comments.
         return Published(key, problem=f"it could not be reported: {type(error).__name__}: {error}")
     return Published(key, outcome)
 

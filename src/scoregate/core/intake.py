@@ -1,4 +1,4 @@
-"""Numbers that no suite can have measured: they are taken out of its events, and that is reported."""
+"""Numbers that no suite can have measured: they are removed from its events, with a notice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The marker of a run that is being made: it says so from the first moment to the last report."""
+"""The marker of a run in progress: it is there from the first moment to the last report."""
 
 from __future__ import annotations
 

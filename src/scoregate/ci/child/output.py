@@ -15,7 +15,7 @@ _TAIL_LINES = 40
 
 
 async def lines(stream: ByteReceiveStream, redact: Redactor) -> AsyncIterator[str]:
-    """The lines of a stream of bytes, without secrets; one that is too long is cut and says so.
+    """The lines of a stream of bytes, without secrets; one that is too long is cut, with its length.
 
     What a line declares secret is secret from the next line on. A secret is found wherever a long line is cut.
     """

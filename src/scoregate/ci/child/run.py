@@ -39,7 +39,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How it ended; a negative exit code is a signal's number. `left` are processes of its that nobody could kill."""
+    """How it ended; a negative exit code is a signal's number. `left` are its processes that could not be killed."""
 
     exit_code: int | None
     timed_out: bool

@@ -1,4 +1,4 @@
-"""Children end with us, even if we are killed: a watchdog process is told of each while it runs."""
+"""Children end with us, even if we are killed: a watchdog process gets the id of each while it runs."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def kill_account(uid: int, gid: int, *, child: int = 0) -> tuple[int, ...]:
     """Kill all processes of a user.
 
     Args:
-        child: the one whose exit code somebody else of this process waits for.
+        child: the one whose exit code other code of this process waits for.
 
     Returns:
         Those that could not be killed within ten seconds.

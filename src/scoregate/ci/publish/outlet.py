@@ -65,6 +65,6 @@ class Delivery:
 
 
 def described(error: Exception) -> str:
-    """An error that nobody foresaw, and where it came from, for a warning."""
+    """An unexpected error and its source, for a warning."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error!s:.300} ({Path(place.filename).name}:{place.lineno}; a fault of scoregate)"

@@ -36,7 +36,7 @@ def secret_values(environ: Mapping[str, str]) -> set[str]:
 
 
 def short_secrets(environ: Mapping[str, str]) -> list[str]:
-    """The names of variables that sound secret and whose values are too short to be taken out of anything."""
+    """The names of variables that sound secret and whose values are too short to be redacted."""
     return sorted(
         name
         for name, value in environ.items()

@@ -54,7 +54,7 @@ class Settings(LimitFields, BaseSettings):
     `config` names test configs that are run by themselves, `configs` tells how.
     `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
     command. `origins` tells by path of keys where a value was set, and
-    `notices` what was found beside the way, such as a misspelt environment variable. `file_values` are those that the
+    `notices` what was found meanwhile, such as a misspelled environment variable. `file_values` are those that the
     project's file sets, as they are there. Where the base's settings judge a change, `proposed` are the change's own;
     `policy_problem` says why the base's could not be had.
     """
@@ -136,7 +136,7 @@ class Settings(LimitFields, BaseSettings):
 
     @property
     def file_filters(self) -> tuple[str, ...]:
-        """Those that a file sets, and nobody for this one run."""
+        """Those that a file sets, and neither a flag, an input nor a variable."""
         suites = self.suite if self.is_of_file("suite") else ()
         return (*suites, *map(escape, self.config if self.is_of_file("config") else ()))
 

@@ -14,7 +14,7 @@ WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token"})
 HEAD_SETTINGS = frozenset(
     {"install", "keep_runs", "max_suites", "message", "out", "python", "python_version", "timeout"}
 )
-# What is run, what it is compared with, what is demanded of it, and who is told.
+# What is run, what it is compared with, what is required of it, and what is published.
 BASE_SETTINGS = frozenset(
     {
         "alpha",
