@@ -14,13 +14,13 @@ from calibration_scores import FIXED, FIXED_STAYS, MIXED, Array, Kind, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.compare import compare
-from scoregate.core.gate import judge
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.gate import evaluate_gates
+from scoregate.core.gate.finding import Conclusion
+from scoregate.core.pairing import find_undecided_cases
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.record import Run
-from scoregate.core.rows import Label, Row
-from scoregate.core.rules import Conclusion
-from scoregate.core.undecided import undecided
+from scoregate.core.run import Run
 
 ROUNDS, REPEATS = 2, 2
 SIZES = (100, 200)
@@ -132,7 +132,7 @@ def measure(kind: Kind, n: int, drop: float, *, count: int, uniform: bool = Fals
         found.rate(lambda each: each.uniform is not None and each.uniform.label in CALLED) if uniform else None,
         found.rate(lambda each: holds(each.auto, -drop)),
         found.mean(lambda each: each.auto.delta or 0.0),
-        found.rate(lambda each: each.auto.label is Label.EQUIVALENT),
+        found.rate(lambda each: each.auto.label is Change.EQUIVALENT),
         found.rate(lambda each: each.red),
         found.mean(lambda each: each.extra),
     )
@@ -144,12 +144,12 @@ def _ask(source: Generator, *, kind: Kind, n: int, drop: float, uniform: bool) -
     base, run = (run_of({"e": kind.trials(source, side, 1)}) for side in (before, after))
     once, extra = compare(run, base, criteria=CRITERIA).rows[0], 0
     for _ in range(ROUNDS):
-        chosen = [int(case.removeprefix("case-")) for case in undecided(run, base, 0, 0)]
+        chosen = [int(case.removeprefix("case-")) for case in find_undecided_cases(run, base, 0, 0)]
         extra += REPEATS * len(chosen)
         run = replace(run, extras=(*run.extras, _more(source, kind, after, chosen)))
         base = replace(base, extras=(*base.extras, _more(source, kind, before, chosen)))
     comparison = compare(run, base, criteria=CRITERIA)
-    red = judge(comparison, Policy(Limits(max_drop={"*": 0.03}))).conclusion is Conclusion.FAILED
+    red = evaluate_gates(comparison, Policy(Limits(max_drop={"*": 0.03}))).conclusion is Conclusion.FAILED
     even = _compare_evenly(source, kind, (before, after), extra) if uniform else None
     return Answer(once, comparison.rows[0], even, red, extra / n)
 

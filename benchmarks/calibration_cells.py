@@ -15,8 +15,8 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from scoregate.core.distributions import t_quantile
-from scoregate.core.intervals import spread
-from scoregate.core.stats import Estimate, examine
+from scoregate.core.estimates import Estimate, estimate_difference
+from scoregate.core.intervals import measure_spread
 
 SIZES = (20, 50, 200, 1_000)
 REPEATS = (1, 5)
@@ -115,7 +115,7 @@ def _differences(source: Generator, *, kind: Kind, n: int, repeats: int, worse: 
 
 def _examined(differences: Array) -> _Answer:
     pairs = pairs_of(differences)
-    return _Answer(examine(pairs, scale=1.0), spread(pairs.clusters).t_test())
+    return _Answer(estimate_difference(pairs, scale=1.0), measure_spread(pairs.clusters).t_test())
 
 
 def _others(kind: Kind, n: int, repeats: int, *, worse: bool, drawn: int) -> dict[str, float]:

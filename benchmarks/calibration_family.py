@@ -14,12 +14,12 @@ from calibration_targets import Effort, Rate, Target, hold, print_row, print_tab
 from numpy.random import Generator
 from scipy.special import ndtr
 
-from scoregate.core.compare import compare
-from scoregate.core.families import correct_by_direction
-from scoregate.core.gate import judge
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Change
+from scoregate.core.gate import evaluate_gates
+from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.rows import Label
-from scoregate.core.rules import Conclusion
+from scoregate.core.significance import correct_by_direction
 
 COUNTS = (1, 12, 40)
 SIZES = (50, 200)
@@ -119,6 +119,6 @@ def _screen(drawn: tuple[Array, Array], *, better: bool) -> float:
 def _ask(drawn: tuple[Array, Array]) -> Answer:
     base, new = (run_of({f"e{at}": row[:, None] for at, row in enumerate(side)}) for side in drawn)
     comparison = compare(new, base, criteria=CRITERIA)
-    red = judge(comparison, _POLICY).conclusion is Conclusion.FAILED
-    worse = any(row.label is Label.WORSE for row in comparison.rows)
+    red = evaluate_gates(comparison, _POLICY).conclusion is Conclusion.FAILED
+    worse = any(row.label is Change.WORSE for row in comparison.rows)
     return Answer(any(row.label in CALLED for row in comparison.rows), red, red != worse)

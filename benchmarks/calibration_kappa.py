@@ -11,7 +11,7 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, print_row, print_table
 from numpy.random import default_rng
 
-from scoregate.core.agreement import Kappa, kappa
+from scoregate.core.agreement import Kappa, cohens_kappa
 
 SIZES = (50, 100, 200)
 CHOICES = (2, 3, 5)
@@ -115,7 +115,7 @@ def _cell(n: int, choices: int, passing: float, true: float, skew: float, *, tab
 
 def _kappa(table: Array, choices: int) -> Kappa | None:
     cells = ((at // choices, at % choices, int(count)) for at, count in enumerate(table))
-    return kappa({(float(judge), float(person)): count for judge, person, count in cells if count})
+    return cohens_kappa({(float(judge), float(person)): count for judge, person, count in cells if count})
 
 
 def _shares(choices: int, passing: float, true: float, skew: float) -> tuple[Array, float]:

@@ -12,13 +12,13 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.columns import Columns
-from scoregate.core.compare import Comparison, compare
-from scoregate.core.gate import judge
-from scoregate.core.pairs import Values, amount_side
+from scoregate.core.cases import Columns
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.gate import evaluate_gates
+from scoregate.core.gate.finding import Conclusion
+from scoregate.core.pairing import Values, quantity_side
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.ratios import ratio_of_totals
-from scoregate.core.rules import Conclusion
 
 SIZES = (20, 50, 200)
 NOISE, LEVELS = 0.6, 0.5
@@ -107,7 +107,7 @@ def _is_red(source: Generator, *, limit: str, scenario: _Scenario, n: int) -> bo
     old, new = _amounts(source, n, scenario)
     base, run = (run_of({"e": np.ones_like(side)}, amounts={name: side}) for side in (old, new))
     comparison = Comparison(run, base, pairs=((0, 0),))
-    return judge(comparison, Policy(limits)).conclusion is Conclusion.FAILED
+    return evaluate_gates(comparison, Policy(limits)).conclusion is Conclusion.FAILED
 
 
 def _amounts(source: Generator, n: int, scenario: _Scenario) -> tuple[Array, Array]:
@@ -138,7 +138,7 @@ def measure_total(scenario: _Scenario, n: int, effort: Effort) -> Rate:
 def _covers(source: Generator, *, scenario: _Scenario, n: int) -> bool:
     read: Values = _costs
     sides = (run_of({"e": side}, amounts={"costs": side}) for side in _amounts(source, n, scenario))
-    there, here = (amount_side([run.suites[0].columns], read) for run in sides)
+    there, here = (quantity_side([run.suites[0].columns], read) for run in sides)
     ratio = ratio_of_totals(here, there)
     if ratio is None or ratio.low is None or ratio.high is None:
         return False
@@ -173,4 +173,4 @@ def measure_pass_rate(rate: float, n: int, confidence: float | None, effort: Eff
 def _is_below(source: Generator, *, rate: float, n: int, policy: Policy) -> bool:
     passed = (source.random((n, 1)) < rate).astype(float)
     comparison = compare(run_of({"e": passed}, passed=passed), None)
-    return judge(comparison, policy).conclusion is Conclusion.FAILED
+    return evaluate_gates(comparison, policy).conclusion is Conclusion.FAILED

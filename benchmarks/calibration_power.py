@@ -11,10 +11,10 @@ from calibration_scores import MIXED, NORMAL, RUBRIC, SKEWED, Array, Kind, ceili
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.compare import Comparison
-from scoregate.core.intervals import spread
-from scoregate.core.power import needs
-from scoregate.core.stats import examine
+from scoregate.core.comparison import Comparison
+from scoregate.core.estimates import estimate_difference
+from scoregate.core.intervals import measure_spread
+from scoregate.core.power import required_sizes
 
 SIZES = (50, 100, 200, 500, 1_000)
 REPEATS = (1, 3)
@@ -80,7 +80,7 @@ def measure_planned(kind: Kind, drop: float, effort: Effort) -> tuple[Rate, Rate
 def _draw(source: Generator, *, kind: Kind, n: int, repeats: int) -> _Drawn:
     quality = kind.quality(source, (n,))
     no_op = kind.side(source, quality, repeats) - kind.side(source, quality, repeats)
-    aim = spread([(difference, 1) for difference in no_op.tolist()]).detectable()
+    aim = measure_spread([(difference, 1) for difference in no_op.tolist()]).detectable()
     return _dropped(source, kind, n, repeats, aim or 0.0)
 
 
@@ -91,7 +91,7 @@ def _draw_planned(source: Generator, *, kind: Kind, drop: float) -> _Drawn:
 def _planned_cases(source: Generator, kind: Kind, drop: float) -> int:
     quality = kind.quality(source, (PILOT,))
     run, base = (run_of({"e": kind.trials(source, quality, 1)}) for _ in range(2))
-    (need,) = needs(Comparison(run, base, pairs=((0, 0),)), drop)
+    (need,) = required_sizes(Comparison(run, base, pairs=((0, 0),)), drop)
     return need.cases
 
 
@@ -108,5 +108,5 @@ def _screen(drawn: _Drawn) -> float:
 
 
 def _is_found(drawn: _Drawn) -> bool:
-    found = examine(pairs_of(drawn.differences), scale=1.0)
+    found = estimate_difference(pairs_of(drawn.differences), scale=1.0)
     return found.p <= ALPHA and found.delta < 0

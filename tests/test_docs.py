@@ -1,76 +1,82 @@
-"""The pages in docs/ that hold code: every block executed as it stands, in the order of its page."""
+"""The documentation: every code block of every page executed, in the order of its page (see tests/docs/README.md)."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Callable
+import importlib
+from contextlib import ExitStack
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from tests.fakes.openai import OpenAIServer
-from tests.fakes.writer import writes_tests
+from tests.docs.page import Block, read_blocks
+from tests.docs.project import Project, execute, matches
 
 DOCS = Path(__file__).parent.parent / "docs"
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+MODULES = Path(__file__).parent / "docs" / "pages"
 
 
-def grades(server: OpenAIServer) -> None:
-    criteria = [
-        {"criterion": "The hours are told", "evidence": "At nine", "relevant_turns": [1], "met": True},
-        {"criterion": "Those of Sundays are", "evidence": "I could not say", "relevant_turns": [2], "met": False},
-    ]
-    server.answers("5: friendly", {"reason": "It is friendly, and says what was asked for.", "answer": 5})
-    server.answers("did the conversation reach its goal", {"criteria_evaluations": criteria, "score": 0.5})
-    server.answers("Which tone", {"answer": "plain"})
+# Pages with the examples of other frameworks: tests/integration/migrate executes them, in the frameworks' environments.
+FOREIGN = "migrate/"
 
 
-# A page, and what the models that it asks answer.
-PAGES: dict[str, Callable[[OpenAIServer], None]] = {
-    "data_suites": lambda _: None,
-    "interrupted_runs": lambda _: None,
-    "metrics": grades,
-    "offline_tests": lambda _: None,
-    "synthesizers": writes_tests,
-}
+@pytest.mark.parametrize("page", [page for page in PAGES if read_blocks(DOCS / page) and not page.startswith(FOREIGN)])
+def test_the_blocks_of_a_page_work(page: str, tmp_path: Path) -> None:
+    module = module_of(page)
+    with ExitStack() as stack:
+        project = Project(tmp_path, DOCS / page, stack)
+        if hasattr(module, "prepare"):
+            module.prepare(project)
+        for block in read_blocks(DOCS / page):
+            execute(block, project, module)
+        if hasattr(module, "finish"):
+            module.finish(project)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_blocks_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> None:
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    said = None
-    with OpenAIServer.start() as server:
-        PAGES[page](server)
-        for language, block in _BLOCK.findall(text):
-            if named := _FILE.match(block):
-                path = tmp_path / named[1]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(block[named.end() :] if path.suffix == ".csv" else block, encoding="utf-8")
-            elif language == "python":
-                said = run([sys.executable, "-c", block], tmp_path, server)
-            elif language == "sh":
-                said = run(["bash", "-ec", block], tmp_path, server)
-            elif language == "text":
-                assert said == block
-            else:
-                pytest.fail(f"nothing is known to do with this block:\n{block}")
+def module_of(page: str) -> ModuleType | None:
+    """What a page needs besides a project: the module that is named after it, with its folder if there is one."""
+    path = Path(page).with_suffix("")
+    names = ["_".join(path.parts), path.name]
+    found = next((name for name in names if (MODULES / f"{name}.py").exists()), None)
+    return importlib.import_module(f"tests.docs.pages.{found}") if found else None
 
 
-def run(command: list[str], folder: Path, server: OpenAIServer) -> str:
-    """What it printed."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
-    path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**environment, "PATH": path, "SCOREGATE_ROOT": str(folder), **server.environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+def test_few_blocks_are_not_run_and_each_has_a_reason() -> None:
+    marked = [block for page in PAGES for block in read_blocks(DOCS / page) if "not run" in block.marks]
+    assert [block.place for block in marked if len(block.marks["not run"].split()) < 3] == []
+    assert len(marked) <= 10, [block.place for block in marked]
+
+
+def test_every_module_belongs_to_a_page() -> None:
+    used = {module.__name__.rpartition(".")[2] for page in PAGES if (module := module_of(page))}
+    assert {path.stem for path in MODULES.glob("*.py")} - used == set()
+
+
+def test_a_page_is_read_with_its_marks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- exit: 3 -->\n\n```sh\nexit 3\n```\n\nText\n<!-- exit: 1 -->\nText\n\n"
+        "=== tab\n\n    ```python\n    # a/b.py, a file\n    if x:\n        y\n    ```\n\n"
+        "<!-- not run: it needs a key\n````md\n# a.md\n```sh\n```\n````\n-->\n"
     )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
+    assert read_blocks(page) == [
+        Block("page.md:3", "sh", "exit 3\n", {"exit": "3"}),
+        Block("page.md:13", "python", "# a/b.py, a file\nif x:\n    y\n", {}),
+        Block("page.md:20", "md", "# a.md\n```sh\n```\n", {"not run": "it needs a key"}),
+    ]
+    assert [block.path for block in read_blocks(page)] == [None, "a/b.py", "a.md"]
+    assert read_blocks(page)[2].content == "```sh\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "same"),
+    [
+        ("a\n", "a\n", True),
+        ("a\n", "a\nb\n", False),
+        ("a...\n", "a\nb\n", True),
+        ("a ... c", "a b c", True),
+        ("...b", "a", False),
+    ],
+)
+def test_outputs_are_compared_with_gaps(expected: str, output: str, same: bool) -> None:
+    assert matches(expected, output) is same

@@ -1,4 +1,4 @@
-"""Every block of the README, executed as it stands, in the order of the README."""
+"""The README: every block executed in its order, as on the pages in docs/; the two set-up commands in a fresh clone."""
 
 from __future__ import annotations
 
@@ -7,34 +7,30 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import sysconfig
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.fakes.chat_service import ChatService
-from tests.fakes.openai import OpenAIServer
+from tests.docs.page import Block, read_blocks
+from tests.docs.project import Project, execute
 
-from scoregate.ci.settings.model import setting_names
 from scoregate.cli.init_command import STARTER
-from scoregate.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-(
-    TRY, INIT, SUITE, LANGUAGES, EVENTS, EXEC, WORKFLOW, MATRIX, SECOND_STAGE, BASELINE, JUDGES, PEOPLE, CALIBRATION,
-    OTHERS, SHELL, NODE, BINDING, AGENT, TEST_SET, TEST_TABLE, DATA_TABLE, DATA_SUITE, DATA_RUN, SETTINGS, DEVELOP,
-) = range(len(BLOCKS))  # fmt: skip
+README = ROOT / "README.md"
+BLOCKS = read_blocks(README)
+TRY, TESTS = (next(block for block in BLOCKS if text in block.text) for text in ("[examples]", "pytest"))
+WORKFLOW = next(block for block in BLOCKS if block.language == "yaml")
 
 
-def run(number: int, folder: Path, *, venv: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([*([str(venv / "bin")] if venv else []), os.environ["PATH"]])
+def run(block: Block, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     drop = ("SCOREGATE_", "GITHUB_", "VIRTUAL_ENV", "PYTHON", "PYTEST_")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(drop)}
     return subprocess.run(
-        ["bash", "-ec", BLOCKS[number][1]],
+        ["bash", "-ec", block.text],
         cwd=folder,
-        env={**clean, "PATH": path, **environment},
+        env={**clean, **environment},
         capture_output=True,
         text=True,
         timeout=600,
@@ -56,17 +52,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(clone: Path) -> subprocess.CompletedProcess[str]:
-    """The first command, on which the others build: it makes the environment."""
+    """The first command, on which the last one builds: it makes the environment."""
     return run(TRY, clone)
-
-
-@pytest.fixture(scope="module")
-def project(first: subprocess.CompletedProcess[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty repository of the reader's own."""
-    assert first.returncode == 1, first.stderr
-    folder = tmp_path_factory.mktemp("project")
-    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
-    return folder
 
 
 def test_the_first_command_shows_a_comparison_and_a_failed_gate(
@@ -82,176 +69,55 @@ def test_the_first_command_shows_a_comparison_and_a_failed_gate(
     assert failed == ["support-bot"]
 
 
-def test_init_and_run_are_green_in_an_empty_repository(clone: Path, project: Path) -> None:
-    done = run(INIT, project, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_suite_of_the_readme_runs_alone_and_under_the_host(clone: Path, project: Path) -> None:
-    file = project / "evals" / "eval_hours.py"
-    file.write_text(BLOCKS[SUITE][1], encoding="utf-8")
-    alone = subprocess.run([clone / ".venv/bin/python", file], capture_output=True, text=True, check=False)
-    assert alone.returncode == 0, alone.stderr
-    assert "opening-hours" in alone.stdout
-    done = scoregate(clone, project, "run", "--suite", "opening-hours")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "closed" in done.stdout
-
-
-def test_a_shell_script_is_a_suite(clone: Path, project: Path) -> None:
-    (project / "scoregate.toml").write_text(BLOCKS[LANGUAGES][1], encoding="utf-8")
-    (project / "evals" / "suite.sh").write_text(BLOCKS[EVENTS][1], encoding="utf-8")
-    done = scoregate(clone, project, "run", "--suite", "shell-suite")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_a_command_alone_is_a_run(clone: Path, project: Path) -> None:
-    done = run(EXEC, project, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "my first run" in (project / "scoregate-out" / "comment.md").read_text(encoding="utf-8").splitlines()[1]
-
-
-def test_a_run_is_the_base_of_the_next(clone: Path, project: Path) -> None:
-    (project / "evals" / "eval_hours.py").unlink(missing_ok=True)
-    done = run(BASELINE, project, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads((project / "scoregate-out" / "result.json").read_text())["base"] is not None
-
-
-def test_the_judges_of_the_readme_grade_and_tell_what_it_cost(clone: Path, project: Path) -> None:
-    file = project / "evals" / "eval_judged.py"
-    file.write_text(BLOCKS[JUDGES][1], encoding="utf-8")
-    with OpenAIServer.start() as server:
-        judged = ("run", "--suite", "opening-hours-judged", "--baseline", "none")
-        done = scoregate(clone, project, *judged, **server.environment)
-        again = scoregate(clone, project, *judged, "--cache", "readonly", OPENAI_BASE_URL=server.url)
-        asked = len(server.asked())
-    file.unlink()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "is-accurate" in done.stdout
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert asked == 1, (
-        "the battle has nobody to fight, then an output that is the same; what is known is not asked again"
-    )
-    comment = (project / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
-    assert "judged by <code>gpt-4o</code>" in comment
-
-
-def test_people_correct_a_judge(clone: Path, project: Path) -> None:
-    done = run(PEOPLE, project, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 added, 0 changed, 1 known before" in done.stdout
-    assert "1 of the 10 overrides" in done.stdout
-
-
-def test_a_test_set_is_made_and_goes_through_a_table(clone: Path, project: Path) -> None:
-    file = project / "make_test_set.py"
-    file.write_text(BLOCKS[TEST_SET][1], encoding="utf-8")
-    made = subprocess.run([clone / ".venv/bin/python", file], cwd=project, capture_output=True, text=True, check=False)
-    assert (made.returncode, made.stdout) == (0, ""), made.stderr
-    done = run(TEST_TABLE, project, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "more-hours: Single-Turn, 1 tests" in done.stdout
-    assert "Opening Hours: Single-Turn, 1 of 1 tests" in done.stdout
-    file.unlink()
-
-
-def test_a_table_and_a_file_of_toml_are_a_suite(clone: Path, project: Path) -> None:
-    folder = project / "evals"
-    (folder / "refunds.csv").write_text(BLOCKS[DATA_TABLE][1], encoding="utf-8")
-    (folder / "refunds.toml").write_text(BLOCKS[DATA_SUITE][1], encoding="utf-8")
-    with ChatService.start() as shop, OpenAIServer.start() as server:
-        server.answers("show the behavior", {"answer": "Yes"})
-        server.answers("worn|wore", {"answer": "No"})
-        environment = {**server.environment, "SHOP_URL": f"{shop.url}/chat"}
-        done = scoregate(clone, project, "run", "evals/refunds.toml", "--baseline", "none", **environment)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "refund-desk · refunds.csv:3" in done.stdout
-    assert "set in evals/refunds.toml:9" in " ".join(done.stdout.split())
-    done = run(DATA_RUN, clone, venv=clone / ".venv")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("refund-desk: 12 cases, 11 passed") == 2
-    for name in ("refunds.csv", "refunds.toml"):
-        (folder / name).unlink()
-
-
-def test_an_agent_is_run_past_judges(clone: Path, project: Path) -> None:
-    made, run_by = project / "make_config.py", project / "evals" / "eval_agent.py"
-    made.write_text(BLOCKS[BINDING][1], encoding="utf-8")
-    subprocess.run([clone / ".venv/bin/python", made], cwd=project, check=True)
-    made.unlink()
-    run_by.write_text(BLOCKS[AGENT][1], encoding="utf-8")
-    with OpenAIServer.start() as server:
-        asked = ("run", "--suite", "nightly-regression", "--baseline", "none")
-        done = scoregate(clone, project, *asked, **server.environment)
-        assert server.asked()
-    run_by.unlink()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "pass_condition" in done.stdout
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="suites in JavaScript are NOT tested: there is no node")
-def test_suites_may_be_in_any_language(clone: Path, project: Path) -> None:
-    (project / "scoregate.toml").write_text(BLOCKS[OTHERS][1], encoding="utf-8")
-    (project / "evals" / "smoke.sh").write_text(BLOCKS[SHELL][1], encoding="utf-8")
-    (project / "evals" / "titles.mjs").write_text(BLOCKS[NODE][1], encoding="utf-8")
-    done = scoregate(clone, project, "run", "--suite", "smoke", "--suite", "titles", "--baseline", "none")
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((project / "scoregate-out" / "result.json").read_text())
-    told = [(each["id"], each["passed"], each["trials"]) for each in result["suites"]]
-    assert sorted(told) == [("smoke", 3, 3), ("titles", 3, 3)]
-
-
-@pytest.mark.parametrize("block", [SETTINGS, CALIBRATION])
-def test_the_settings_of_the_readme_are_settings(clone: Path, project: Path, block: int) -> None:
-    (project / "scoregate.toml").write_text(BLOCKS[block][1], encoding="utf-8")
-    done = scoregate(clone, project, "list")
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_other_blocks_work(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        project = Project(tmp_path, README, stack)
+        for block in BLOCKS:
+            if block not in (TRY, TESTS):
+                execute(block, project, None)
+    assert "compared" not in project.outputs[-1]
+    assert json.loads((tmp_path / "scoregate-out" / "result.json").read_text())["base"] is not None
 
 
 def test_the_command_that_runs_the_tests_finds_them(clone: Path, first: subprocess.CompletedProcess[str]) -> None:
     """Only collected: this test is one of them. CI installed the same from nothing, in the same words."""
     assert first.returncode == 1
-    installs = BLOCKS[DEVELOP][1].partition(" && ")[0]
+    installs = TESTS.text.partition(" && ")[0]
     assert f"\n{installs}\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert BLOCKS[DEVELOP][1].partition(" && ")[2] in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert TESTS.text.partition(" && ")[2] in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (packages,) = (clone / ".venv" / "lib").glob("python3.*/site-packages")
     (packages / "installed-by-ci.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    done = run(DEVELOP, clone, PYTEST_ADDOPTS="--collect-only --ignore=tests/integration --ignore=tests/unit")
+    done = run(TESTS, clone, PYTEST_ADDOPTS="--collect-only --ignore=tests/integration --ignore=tests/unit")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert "tests/test_readme.py" in done.stdout
 
 
-def scoregate(clone: Path, folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [clone / ".venv/bin/scoregate", *arguments],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_every_setting_and_command_is_named() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [name for name in setting_names() if f"`{name}`" not in text and f'`{name}."GLOB"`' not in text] == []
-    assert [name for name in COMMANDS if f"`scoregate {name}" not in text] == []
-
-
-def test_the_first_workflow_is_the_one_that_init_writes() -> None:
+def test_the_workflow_is_the_one_that_init_writes() -> None:
     written = (ROOT / "src/scoregate/cli/starter/workflow.yml.txt").read_text(encoding="utf-8")
-    first, _, rest = BLOCKS[WORKFLOW][1].partition("\n")
+    first, _, rest = WORKFLOW.text.partition("\n")
     assert rest == written
     assert {f"# {name}": template for name, template in STARTER.items()}[first] == "workflow.yml.txt"
 
 
-@pytest.mark.parametrize("number", [WORKFLOW, MATRIX, SECOND_STAGE])
-def test_the_workflows_are_valid(number: int, tmp_path: Path) -> None:
-    text = BLOCKS[number][1]
-    whole = text if "\non:" in text else f"name: evals\non: pull_request\n{text}"
-    path = tmp_path / "workflow.yml"
-    path.write_text(whole, encoding="utf-8")
-    check = [Path(sys.executable).with_name("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", path]
-    done = subprocess.run(check, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_it_is_short_and_works_on_the_page_of_a_package_index() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert [target for target in targets if not target.startswith("https://")] == []
+    for target in targets:
+        repository = re.match(
+            r"https://(?:raw\.githubusercontent\.com/\w+/\w+|github\.com/\w+/\w+/(?:blob|tree))/main/", target
+        )
+        if repository:
+            assert (ROOT / target[repository.end() :]).exists(), target
+
+
+def test_links_to_the_site_are_pages() -> None:
+    site = "https://scoregate.github.io/scoregate/"
+    text = README.read_text(encoding="utf-8")
+    for page in re.findall(rf"\]\({re.escape(site)}([^)#]*)\)", text):
+        name = page.rstrip("/")
+        assert any(
+            (ROOT / "docs" / each).exists()
+            for each in (f"{name}.md", f"{name}/index.md", "index.md" if not name else "-")
+        ), page

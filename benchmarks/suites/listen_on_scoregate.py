@@ -10,12 +10,12 @@ from pathlib import Path
 from listen_load import client
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Said
-from scoregate.ci.listen import listening
+from scoregate.ci.launch import EventsReceived
+from scoregate.ci.listen import open_listener
 from scoregate.ci.recording import Recording
 from scoregate.core.events import Event
-from scoregate.core.record import Run
-from scoregate.core.tally import Tally
+from scoregate.core.reducer import Tally
+from scoregate.core.run import Run
 
 
 class Host:
@@ -24,14 +24,14 @@ class Host:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
 
-    def said(self, log: str, events: Sequence[Event]) -> None:
+    def on_events(self, log: str, events: Sequence[Event]) -> None:
         """Fold it."""
-        self.recording.take(Said("bench", log, events))
+        self.recording.take(EventsReceived("bench", log, events))
 
-    def counted(self, tally: Tally) -> None:
+    def on_progress(self, tally: Tally) -> None:
         """Show nothing."""
 
-    def noticed(self, notice: str) -> None:
+    def on_notice(self, notice: str) -> None:
         """There is nothing odd."""
         raise SystemExit(notice)
 
@@ -41,7 +41,7 @@ async def main(folder: Path) -> None:
     started = time.perf_counter()
     with RunWriter(folder) as writer:
         recording = Recording(writer)
-        async with listening(bytes) as listener, listener.line(Host(recording), None) as line:  # type: ignore[arg-type]
+        async with open_listener(bytes) as listener, listener.connect(Host(recording), None) as line:  # type: ignore[arg-type]
             told = json.loads(await client(line.address))
         run = recording.finish(Run("bench", 0.0, 1.0, "0"))
     (suite,) = run.suites

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scoregate.version import __version__
 
 if TYPE_CHECKING:
-    from scoregate.client import Client as Client
+    from scoregate.client import Client
     from scoregate.client import Client as Judgeval
 
 __all__ = ["Client", "Judgeval", "__version__"]

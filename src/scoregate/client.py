@@ -1,4 +1,4 @@
-"""The way in to what a project keeps: its datasets, its judges, its test configs."""
+"""The client of a project's store: datasets, judges and test configs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from scoregate.store import Store, open_store
 
 
 class Client:
-    """The store of a project, `.scoregate/` in its repository. No key, no network.
+    """The client of a project's store, `.scoregate/` in its repository. It needs no key and no network.
 
     Args:
-        project_name: of your choosing; nothing depends on it.
-        store: the project's top folder, or a store; found from the working directory if not given.
-        api_key, organization_id, api_url: taken and not used, for programs that were written for a server.
+        project_name: any name; it has no effect.
+        store: the top folder of the project, or a store; default: found from the working directory.
+        api_key: accepted and ignored, for programs that were written for a server.
+        organization_id: accepted and ignored.
+        api_url: accepted and ignored.
     """
 
     def __init__(
@@ -35,12 +37,12 @@ class Client:
 
     @cached_property
     def datasets(self) -> Datasets:
-        """Its datasets."""
+        """The datasets."""
         return Datasets(self.store, DatasetUsers(self.store))
 
     @cached_property
     def judges(self) -> JudgesFactory:
-        """Its judges."""
+        """The judges."""
         return JudgesFactory(self.store)
 
     @property
@@ -50,22 +52,22 @@ class Client:
 
     @cached_property
     def test_configs(self) -> TestConfigs:
-        """Which datasets are scored by which judges."""
+        """The test configs: which judges score which datasets."""
         return TestConfigs(self.store, self._shape)
 
     @cached_property
     def offline_tests(self) -> OfflineTestsFactory:
-        """Its test configs, and their runs."""
+        """The test configs and their runs."""
         return OfflineTestsFactory(self, None, self.project_name)
 
     @cached_property
     def evaluation(self) -> Evaluations:
-        """Judging examples that are in no dataset."""
+        """Evaluation of examples that are in no dataset."""
         return Evaluations(self)
 
     @cached_property
     def traces(self) -> Traces:
-        """Its traces: what agents did, for examples to point to."""
+        """The traces of agents that examples refer to."""
         return Traces(self.store)
 
     def _shape(self, dataset: str) -> DatasetShape | None:

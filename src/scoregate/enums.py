@@ -1,4 +1,4 @@
-"""The words that tests, endpoints and runs are described with."""
+"""Enumerations of tests, endpoints and runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class TestType(StrEnum):
-    """Whether a test is one question or a conversation."""
+    """Whether a test is a single message or a conversation."""
 
     __test__ = False
 
@@ -15,17 +15,17 @@ class TestType(StrEnum):
 
 
 class ExecutionMode(StrEnum):
-    """Whether tests run side by side or one after another."""
+    """Whether tests run in parallel."""
 
     PARALLEL = "Parallel"
     SEQUENTIAL = "Sequential"
 
     @classmethod
     def from_string(cls, text: str) -> ExecutionMode:
-        """The mode of this name, in whatever case.
+        """The mode of this name, without regard to case.
 
         Raises:
-            ValueError: there is none.
+            ValueError: there is no such mode.
         """
         for mode in cls:
             if text.casefold() in (mode.value.casefold(), mode.name.casefold()):
@@ -34,7 +34,7 @@ class ExecutionMode(StrEnum):
 
 
 class ConnectionType(StrEnum):
-    """How an endpoint is reached; SDK is a Python callable."""
+    """The transport of an endpoint; SDK is a Python callable."""
 
     REST = "REST"
     WEBSOCKET = "WebSocket"
@@ -42,7 +42,7 @@ class ConnectionType(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """How a run of a test set ended: with no errors, only errors, or some."""
+    """The status of a run: completed (no errors), partial (some errors) or failed (only errors)."""
 
     PROGRESS = "Progress"
     COMPLETED = "Completed"

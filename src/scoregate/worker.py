@@ -1,4 +1,4 @@
-"""Runs what the store holds as if it were a script of the user's: `python -m scoregate.worker config '{"name": …}'`."""
+"""Runs a test config or a test set as a script: `python -m scoregate.worker config '{"name": …}'`."""
 
 from __future__ import annotations
 
@@ -9,64 +9,63 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from scoregate.core.parts import ErrorInfo, Origin
+from scoregate.core.events import ErrorInfo, Origin
 from scoregate.engine.errors import error_info
-from scoregate.engine.origin import stated
-from scoregate.engine.targets import target
-from scoregate.engine.unrun import tell_unrun
+from scoregate.engine.imports import import_target, use_origin
+from scoregate.engine.run import report_failed_suite
 from scoregate.errors import JudgmentTestError, ScoregateError, SettingsError
 from scoregate.store import open_store
 
-# What an order calls the functions that `run` takes.
-_FUNCTIONS = {"agent": "agent_function", "pass_condition": "pass_condition_fn"}
+# The names of functions in a command, and the parameters of `run`.
+_FUNCTION_ARGUMENTS = {"agent": "agent_function", "pass_condition": "pass_condition_fn"}
 
 
-def main(words: Sequence[str]) -> int:
-    """Carry out an order, which the host wrote as JSON: a kind of `KINDS`, and what it says of it."""
-    kind, order = words
-    told: dict[str, Any] = from_json(order)
-    with stated(Origin(told.pop("file"), told.pop("line", 1))):
-        return KINDS[kind](**told)
+def main(arguments: Sequence[str]) -> int:
+    """Run a command of the host: a key of `KINDS`, and its arguments as JSON."""
+    kind, command = arguments
+    options: dict[str, Any] = from_json(command)
+    with use_origin(Origin(options.pop("file"), options.pop("line", 1))):
+        return KINDS[kind](**options)
 
 
-def run_config(*, name: str, origin: str, **order: Any) -> int:
-    """Run a test config; whatever keeps it from being run is an error in its record, which is told by `origin`."""
+def run_config(*, name: str, origin: str, **options: Any) -> int:
+    """Run a test config. If it cannot be run, its record contains an error with `origin`."""
     from scoregate.client import Client
 
     try:
-        found = {_FUNCTIONS[key]: loaded(key, order.pop(key)) for key in _FUNCTIONS if key in order}
-        Client().offline_tests.run(name, **found, **order)
+        present = _FUNCTION_ARGUMENTS.keys() & options.keys()
+        functions = {_FUNCTION_ARGUMENTS[key]: load_callable(key, options.pop(key)) for key in sorted(present)}
+        Client().offline_tests.run(name, **functions, **options)
     except JudgmentTestError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    except TimeoutError as error:  # that is in its record
+    except TimeoutError as error:  # already in the record
         print(error, file=sys.stderr)
     except (ScoregateError, TypeError, ValueError) as error:
-        tell(name, error, origin)
+        report_failure(name, error, origin)
     return 0
 
 
 def run_test_set(*, name: str, path: str, document: Mapping[str, Any] | None = None) -> int:
-    """Run a suite that is data, by the path of its file, or as a document that stands for it; whatever keeps it from
-    being run is an error in its record."""
-    from scoregate.entities.execution.suite_files import run_suite_file
+    """Run a test set from a file or a document. If it cannot be run, its record contains an error."""
+    from scoregate.entities.suite_files import run_suite_file
 
     try:
         run_suite_file(Path(path), open_store(), document=document)
     except (ScoregateError, OSError, TypeError, ValueError) as error:
-        tell(name, error, path)
+        report_failure(name, error, path)
     return 0
 
 
-def loaded(key: str, name: str) -> Any:
-    """What a setting names as "module:function".
+def load_callable(key: str, name: str) -> Any:
+    """Import the function of a setting, such as "module:function".
 
     Raises:
-        SettingsError: it is not there, or its module raises when it is imported.
+        SettingsError: it does not exist, or its module raises an exception.
     """
     try:
-        found = target(name)
-    except (Exception, SystemExit) as error:  # the user's module may raise anything
+        found = import_target(name)
+    except (Exception, SystemExit) as error:  # a user module may raise anything
         raise SettingsError(
             f"{key} = {name!r:.200} cannot be loaded: {type(error).__name__}: {error!s:.500}",
             advice="It is imported from the project's top folder, its src/, or what is installed there.",
@@ -76,12 +75,12 @@ def loaded(key: str, name: str) -> Any:
     return found
 
 
-def tell(suite: str, error: Exception, origin: str) -> None:
-    """Record that a suite could not be run, and why, as the host and the log read it."""
+def report_failure(suite: str, error: Exception, origin: str) -> None:
+    """Print and record the error of a suite that cannot be run."""
     info = error_info(error)
-    told = ErrorInfo(info.type, f"{info.message} ({origin})", info.traceback if error.__cause__ else "", info.advice)
-    print(f"{told.message}\n{told.advice}".rstrip(), file=sys.stderr)
-    tell_unrun(suite, told)
+    failure = ErrorInfo(info.type, f"{info.message} ({origin})", info.traceback if error.__cause__ else "", info.advice)
+    print(f"{failure.message}\n{failure.advice}".rstrip(), file=sys.stderr)
+    report_failed_suite(suite, failure)
 
 
 KINDS: Mapping[str, Callable[..., int]] = {"config": run_config, "testset": run_test_set}

@@ -7,9 +7,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from scoregate.core.conversation import Conversation, Ended, Turn
+from scoregate.core.conversation import Conversation, EndReason, Turn
 
-TEXT = (Path(__file__).parents[2] / "docs" / "events.md").read_text("utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text("utf-8")
 EXAMPLE = json.loads(
     next(each for each in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL) if '"conversation"' in each)
 )
@@ -22,12 +22,12 @@ def test_the_documented_conversation_is_read_and_written_so() -> None:
             Turn("I eat no meat. Where should I have dinner?", "Try the salad bar."),
             Turn("And for lunch?", "The steak house.", tool_calls=({"name": "search"},)),
         ),
-        Ended.MAX_TURNS,
+        EndReason.MAX_TURNS,
         False,
     )
     assert conversation.plain() == EXAMPLE
 
 
 def test_every_word_of_it_is_documented() -> None:
-    words = {each.name for kind in (Conversation, Turn) for each in fields(kind)} | {str(ended) for ended in Ended}
+    words = {each.name for kind in (Conversation, Turn) for each in fields(kind)} | {str(ended) for ended in EndReason}
     assert sorted(word for word in words if f"`{word}`" not in TEXT and f'"{word}"' not in TEXT) == []

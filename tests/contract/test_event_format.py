@@ -11,6 +11,7 @@ from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
+    Choice,
     Errored,
     ErrorInfo,
     EvaluatorInfo,
@@ -23,8 +24,7 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.parts import Choice
-from scoregate.core.wire import dump_event, parse_event
+from scoregate.core.json_io import dump_event, parse_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
 OLDER = LOG.with_name("events-v1-before-boolean.jsonl")

@@ -16,7 +16,7 @@ from tests.integration.sdk.scripts import Home
 from tests.unit.core.test_wire import events
 
 from scoregate.core.events import Event
-from scoregate.core.wire import dump_event
+from scoregate.core.json_io import dump_event
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATH = DOCS / "events.schema.json"
@@ -94,7 +94,7 @@ def test_what_is_no_event_does_not(line: dict[str, Any]) -> None:
 
 
 def test_every_event_and_field_is_in_the_document() -> None:
-    text = (DOCS / "events.md").read_text("utf-8")
+    text = (DOCS / "reference" / "events.md").read_text("utf-8")
     definitions = from_code()["$defs"]
     fields = {name for definition in definitions.values() for name in definition["properties"]}
     kinds = {kind["const"] for d in definitions.values() if "const" in (kind := d["properties"].get("type", {}))}

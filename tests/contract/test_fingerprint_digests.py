@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -12,8 +14,8 @@ import pytest
 
 from scoregate.core.events import Fingerprint
 from scoregate.core.suite import Case
-from scoregate.engine.fingerprint import fingerprint
-from scoregate.testing.cases import describe, hasher
+from scoregate.engine.fingerprint import fingerprint_object
+from scoregate.testing.suite import describe_case, make_hasher
 
 JUDGE = Path(__file__).parent / "documents" / "judge.txt"
 
@@ -24,7 +26,7 @@ def found() -> Iterator[Fingerprint]:
     module = sys.modules["judge_of_a_document"] = ModuleType("judge_of_a_document")
     module.__file__ = str(JUDGE)
     exec(compile(JUDGE.read_text(encoding="utf-8"), str(JUDGE), "exec"), module.__dict__)
-    yield fingerprint(module.__dict__["Judge"]())
+    yield fingerprint_object(module.__dict__["Judge"]())
     del sys.modules["judge_of_a_document"]
 
 
@@ -38,5 +40,16 @@ def test_no_parameters_have_one_digest(found: Fingerprint) -> None:
 
 def test_a_case_has_one_hash_and_one_digest() -> None:
     value = {"question": "Größe?", "tags": {"b", "a"}, "limit": 0.1, "none": None}
-    assert hasher(["question", "tags"])(value) == "15e0c0ccf757435881f255d7d79fe6a6"
-    assert describe(Case("x", value)).digest == "67be2e64"
+    assert make_hasher(["question", "tags"])(value) == "15e0c0ccf757435881f255d7d79fe6a6"
+    assert describe_case(Case("x", value)).digest == "67be2e64"
+
+
+KNOWN_CLASSES = json.loads((Path(__file__).parent.parent / "data/previous_version/evaluator_classes.json").read_text())
+
+
+@pytest.mark.parametrize("name", KNOWN_CLASSES)
+def test_classes_of_scoregate_count_under_the_names_that_stored_runs_have(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    bases = getattr(import_module(module), attribute).__mro__
+    own = [base for base in bases if base.__module__.startswith("scoregate.")]
+    assert " < ".join(f"{base.__qualname__} {base.__dict__.get('version', 1)}" for base in own) == KNOWN_CLASSES[name]

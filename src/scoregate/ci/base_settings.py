@@ -1,14 +1,15 @@
-"""The settings by which a change is judged: its own, or with `policy_from = "base"` those of its base.
+"""The settings that judge a change: its own, or with `policy_from = "base"` those of its base.
 
-The base's are those in the settings file of the base's commit, else those that a base run on disk was made with. What
-the workflow says (flags, inputs, variables) holds over both.
+The base's settings are in the file of its commit, or in a base run on disk. The workflow's settings (flags, inputs,
+variables) win over both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from anyio import to_thread
@@ -16,24 +17,27 @@ from anyio import to_thread
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FILE, read_head, run_folder
 from scoregate.ci.commit_files import CommitFiles, GitFiles, GitHubFiles
-from scoregate.ci.discover.base_gates import with_base_gates
-from scoregate.ci.github.answers import text_at
-from scoregate.ci.github.api import Api
-from scoregate.ci.github.base import Base, base_of
-from scoregate.ci.github.connection import connect
+from scoregate.ci.discover.files import DEFAULT_FOLDER, TEST_SETS
+from scoregate.ci.discover.testset_files import read_gates
+from scoregate.ci.github.base import BaseCommit, find_base
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.context import open_connection
+from scoregate.ci.github.responses import text_at
+from scoregate.ci.plan import Source, SourceKind
+from scoregate.ci.policy import with_gates
 from scoregate.ci.settings import BaselineKind, PolicySource, Settings, load_settings
-from scoregate.ci.settings.file import OWN_FILE, SHARED_FILE, layer_of
-from scoregate.ci.settings.layers import Layer
-from scoregate.ci.settings.ownership import with_added
+from scoregate.ci.settings.ownership import with_added_suites
+from scoregate.ci.settings.sources import OF_BASE, OWN_FILE, SHARED_FILE, Layer, make_file_layer
 from scoregate.errors import GitError, GitHubRefused, RecordError, ScoregateError, SettingsError
 
+_SUITE_TABLE = "testset"
 _FETCH = "in a workflow, give actions/checkout `fetch-depth: 0`, or the job `contents: read` and a token"
-_OWN_BASE = "`baseline` names a folder in the settings file, which the change may have written: name it in the workflow"
+_OWN_BASE = "`baseline` names a folder in a settings file that the change may have written; set it in the workflow"
 
 
 @dataclass(frozen=True, slots=True)
 class BaseSettings:
-    """What the base's file sets, and its files; or why that cannot be known."""
+    """The settings in the base's file, and the files of its commit; or why they are unknown."""
 
     layer: Layer | None = None
     files: CommitFiles | None = None
@@ -46,79 +50,88 @@ class BaseSettings:
         return self.layer is not None and self.layer.values.get("policy_from") == PolicySource.BASE
 
 
-async def judging_settings(root: Path, environ: Mapping[str, str], flags: Mapping[str, Any], *, cwd: Path) -> Settings:
-    """The settings of a change, or, where it or its base or the workflow demands that, of its base.
+async def load_judging_settings(
+    root: Path, environ: Mapping[str, str], flags: Mapping[str, Any], *, cwd: Path
+) -> Settings:
+    """The settings of a change, or of its base if the change, its base or the workflow asks for that.
 
     Args:
-        root: the project. flags: what the command line gave. cwd: what paths in these are relative to.
+        root: the project.
+        environ: the environment.
+        flags: from the command line.
+        cwd: paths in the flags are relative to it.
 
     Raises:
-        SettingsError: the change's own settings cannot be used.
+        SettingsError: the change's own settings are not valid.
     """
     own = load_settings(root, environ, flags=flags, cwd=cwd)
-    if own.policy_from is PolicySource.HEAD and not _is_open(own, "policy_from"):
+    if own.policy_from is PolicySource.HEAD and not _is_left_to_file(own, "policy_from"):
         return own
-    async with connect(own, environ) as connection:
+    async with open_connection(own, environ) as connection:
         base = None
         if connection is not None:
-            branch = own.base_branch if not own.is_of_file("base_branch") else None
-            base = await base_of(connection.github, root, connection.api, branch=branch)
-        found = await _find(root, own, base=base, api=connection.api if connection else None)
+            branch = own.base_branch if not own.is_from_file("base_branch") else None
+            base = await find_base(connection.github, root, connection.api, branch=branch)
+        found = await _find_base_settings(root, own, base=base, api=connection.api if connection else None)
         if own.policy_from is PolicySource.HEAD and not found.requests_itself:
-            return _noticed(own, found.problem) if base is not None and found.problem else own
+            if base is None or not found.problem:
+                return own
+            notice = f"it is unknown whether the base's settings judge this change (policy_from): {found.problem}"
+            return own.model_copy(update={"notices": (*own.notices, notice)})
         try:
-            return await _applied(found, own, load_settings(root, environ, flags=flags, cwd=cwd, base=found.layer))
+            return await _apply_base_settings(
+                found, own, load_settings(root, environ, flags=flags, cwd=cwd, base=found.layer)
+            )
         except ScoregateError as error:
-            return _unavailable(own, error.message)
+            return _without_base_settings(own, error.message)
 
 
-def _is_open(settings: Settings, name: str) -> bool:
+def _is_left_to_file(settings: Settings, name: str) -> bool:
     """Whether the workflow leaves it to a file."""
-    return settings.is_of_file(name) or settings.origin(name) == "default"
+    return settings.is_from_file(name) or settings.origin(name) == "default"
 
 
-def _noticed(own: Settings, problem: str) -> Settings:
-    told = f"whether the base's settings ask to judge this change (policy_from) is unknown: {problem}"
-    return own.model_copy(update={"notices": (*own.notices, told)})
-
-
-def _unavailable(own: Settings, why: str) -> Settings:
+def _without_base_settings(own: Settings, why: str) -> Settings:
     return own.model_copy(update={"policy_from": PolicySource.BASE, "policy_problem": why})
 
 
-async def _applied(found: BaseSettings, own: Settings, judging: Settings) -> Settings:
+async def _apply_base_settings(found: BaseSettings, own: Settings, judging: Settings) -> Settings:
     if found.layer is None:
-        return _unavailable(own, found.problem)
-    if judging.baseline_kind is BaselineKind.FILE and judging.is_of_file("baseline"):
-        return _unavailable(own, _OWN_BASE)
+        return _without_base_settings(own, found.problem)
+    if judging.baseline_kind is BaselineKind.FILE and judging.is_from_file("baseline"):
+        return _without_base_settings(own, _OWN_BASE)
     if found.files is not None:
         judging = await with_base_gates(judging, found.files, found.folder)
-    return with_added(judging, own).model_copy(update={"policy_from": PolicySource.BASE})
+    return with_added_suites(judging, own).model_copy(update={"policy_from": PolicySource.BASE})
 
 
-async def _find(root: Path, own: Settings, *, base: Base | None, api: Api | None) -> BaseSettings:
-    """The base's settings; a folder that the change itself names as its base is never looked into."""
-    named = not _is_open(own, "baseline")
-    if named and own.baseline_kind is BaselineKind.FILE and (recorded := _recorded(root / own.baseline)) is not None:
+async def _find_base_settings(root: Path, own: Settings, *, base: BaseCommit | None, api: Api | None) -> BaseSettings:
+    """Find the base's settings; a folder that the change itself names as its baseline is never read."""
+    named = not _is_left_to_file(own, "baseline")
+    if (
+        named
+        and own.baseline_kind is BaselineKind.FILE
+        and (recorded := _read_run_settings(root / own.baseline)) is not None
+    ):
         return BaseSettings(recorded)
     try:
         top = await git.top_level(root)
-        folder = "" if top is None else await to_thread.run_sync(_below, root, top)
-        files = await _files(top, own if named else None, own, base=base, api=api)
+        folder = "" if top is None else await to_thread.run_sync(_project_folder, root, top)
+        files = await _find_commit_files(top, own if named else None, own, base=base, api=api)
         if files is None:
-            return BaseSettings(problem=f"the base's commit is not known here ({_FETCH})")
-        return BaseSettings(await _layer(files, folder), files, folder)
+            return BaseSettings(problem=f"the base's commit is not in this repository ({_FETCH})")
+        return BaseSettings(await _read_layer(files, folder), files, folder)
     except (GitError, GitHubRefused, SettingsError) as error:
         return BaseSettings(problem=f"{error.message} ({_FETCH})")
 
 
-def _below(root: Path, top: Path) -> str:
+def _project_folder(root: Path, top: Path) -> str:
     """The project's folder within the repository; empty at its top."""
-    way = root.resolve().relative_to(top.resolve())
-    return "" if way == Path() else way.as_posix()
+    path = root.resolve().relative_to(top.resolve())
+    return "" if path == Path() else path.as_posix()
 
 
-def _recorded(path: Path) -> Layer | None:
+def _read_run_settings(path: Path) -> Layer | None:
     try:
         head = read_head(run_folder(path) / RUN_FILE)
     except RecordError:
@@ -126,18 +139,21 @@ def _recorded(path: Path) -> Layer | None:
     return None if head.settings is None else Layer(head.settings, lambda _: OWN_FILE)
 
 
-async def _files(
-    top: Path | None, named: Settings | None, own: Settings, *, base: Base | None, api: Api | None
+async def _find_commit_files(
+    top: Path | None, named: Settings | None, own: Settings, *, base: BaseCommit | None, api: Api | None
 ) -> CommitFiles | None:
-    """The files of the base's commit: the one that the workflow names, that of the job's base, or where HEAD left."""
+    """The files of the commit that the workflow names, of the job's base, or of the merge base."""
     commit = None
     if top is not None:
         if named is not None and named.rerun_ref is not None:
-            commit = await git.commit_of(top, named.rerun_ref) or await git.commit_of(top, f"origin/{named.rerun_ref}")
+            commit = await git.resolve_commit(top, named.rerun_ref) or await git.resolve_commit(
+                top, f"origin/{named.rerun_ref}"
+            )
         elif base is None:
-            commit = await _left(top, own)
+            branch = await git.default_branch(top, own.base_branch if not own.is_from_file("base_branch") else None)
+            commit = None if branch is None else await git.merge_base(top, branch, "HEAD")
         elif base.commit is not None:
-            commit = await git.commit_of(top, base.commit)
+            commit = await git.resolve_commit(top, base.commit)
         if commit is not None:
             return GitFiles(top, commit)
     if base is None or api is None:
@@ -145,13 +161,53 @@ async def _files(
     return GitHubFiles(api, base.commit or text_at(await api.get(f"git/ref/heads/{base.branch}"), "object", "sha"))
 
 
-async def _left(top: Path, own: Settings) -> str | None:
-    """The commit at which HEAD left the branch that changes go to."""
-    branch = await git.default_branch(top, own.base_branch if not own.is_of_file("base_branch") else None)
-    return None if branch is None else await git.merge_base(top, branch, "HEAD")
-
-
-async def _layer(files: CommitFiles, folder: str) -> Layer:
+async def _read_layer(files: CommitFiles, folder: str) -> Layer:
     at = f"{folder}/" if folder else ""
     own, shared = await files.read(f"{at}{OWN_FILE}"), await files.read(f"{at}{SHARED_FILE}")
-    return layer_of(own, shared, where="the base")
+    return make_file_layer(own, shared, where="the base")
+
+
+async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -> Settings:
+    """The base's settings with the gates in the suites' files of its commit.
+
+    Args:
+        settings: of the base.
+        files: of the base's commit.
+        folder: the project's within the repository.
+
+    Raises:
+        GitError, GitHubRefused: the files can't be read.
+        StoreError: the gates of one of them are not valid.
+    """
+    sources = []
+    for path in _suite_files(await files.list(), folder, settings.paths):
+        content = await files.read(path)
+        text = "" if content is None else content.decode("utf-8-sig", "replace")
+        if (source := _make_gates_source(path, text)) is not None:
+            sources.append(source)
+    return with_gates(settings, sources)
+
+
+def _suite_files(names: tuple[str, ...], folder: str, paths: tuple[str, ...]) -> Iterator[str]:
+    """The TOML files that discovery reads."""
+    places = [PurePosixPath(folder, path) for path in (DEFAULT_FOLDER, *paths)]
+    for name in names:
+        path = PurePosixPath(name)
+        below = any(path.is_relative_to(place) for place in places)
+        named = path.is_relative_to(folder) and any(path.match(pattern) for pattern in TEST_SETS.patterns)
+        if path.suffix == TEST_SETS.suffix and (below or named):
+            yield name
+
+
+def _make_gates_source(path: str, text: str) -> Source | None:
+    from scoregate.store.suite_files import suite_name
+
+    try:
+        table = tomllib.loads(text).get(_SUITE_TABLE)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(table, dict):
+        return None
+    name = table.get("name")
+    suite = suite_name(name if isinstance(name, str) else None, PurePosixPath(path))
+    return Source(path, SourceKind.TESTSET, suite_ids=(suite,), gates=read_gates(text, shown=f"{path}{OF_BASE}"))

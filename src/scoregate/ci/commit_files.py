@@ -1,16 +1,15 @@
-"""The files of a commit that is not checked out: from git where it has the commit, else from GitHub."""
+"""The files of a commit that is not checked out: from git if it has the commit, else from GitHub."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from scoregate.ci import git
-from scoregate.ci.github.answers import rows_at, text_at
-from scoregate.ci.github.api import Api
-from scoregate.ci.github.git_data import tip_at
+from scoregate.ci.github.branch_files import read_commit
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.responses import rows_at, text_at
 from scoregate.errors import GitError, GitHubRefused
 
 
@@ -18,17 +17,17 @@ class CommitFiles(Protocol):
     """Paths are relative to the top of the repository."""
 
     async def read(self, path: str) -> bytes | None:
-        """What a file holds; None where the commit has no such file.
+        """The content of a file; None if the commit has no such file.
 
         Raises:
-            GitError, GitHubRefused: this cannot be found out.
+            GitError, GitHubRefused: it can't be read.
         """
 
     async def list(self) -> tuple[str, ...]:
         """Every file of the commit.
 
         Raises:
-            GitError, GitHubRefused: they cannot be listed.
+            GitError, GitHubRefused: they can't be listed.
         """
 
 
@@ -40,17 +39,17 @@ class GitFiles:
     commit: str
 
     async def read(self, path: str) -> bytes | None:
-        """As for `CommitFiles`."""
-        found = await git.files_of(self.top, self.commit, path)
-        content = await git.content_of(self.top, self.commit, path) if found else None
+        """The content of a file; None if the commit has no such file."""
+        found = await git.list_commit_files(self.top, self.commit, path)
+        content = await git.read_file(self.top, self.commit, path) if found else None
         if found is None or (found and content is None):
-            raise GitError(f"git cannot read {path} of {self.commit[:7]}")
+            raise GitError(f"git can't read {path} of {self.commit[:7]}")
         return content
 
     async def list(self) -> tuple[str, ...]:
-        """As for `CommitFiles`."""
-        if (found := await git.files_of(self.top, self.commit)) is None:
-            raise GitError(f"git cannot list the files of {self.commit[:7]}")
+        """Every file of the commit."""
+        if (found := await git.list_commit_files(self.top, self.commit)) is None:
+            raise GitError(f"git can't list the files of {self.commit[:7]}")
         return found
 
 
@@ -62,27 +61,20 @@ class GitHubFiles:
     commit: str
 
     async def read(self, path: str) -> bytes | None:
-        """As for `CommitFiles`."""
+        """The content of a file; None if the commit has no such file."""
         sha = self.commit
         *folders, name = path.split("/")
         for part, kind in (*((folder, "tree") for folder in folders), (name, "blob")):
             tree = await self.api.get(f"git/trees/{sha}")
-            found = next((each for each in rows_at(tree, "tree") if _is(each, part, kind)), None)
+            rows = (each for each in rows_at(tree, "tree") if text_at(each, "path") == part)
+            found = next((each for each in rows if text_at(each, "type") == kind), None)
             if found is None:
-                _check_whole(tree)
+                if tree.get("truncated"):
+                    raise GitHubRefused("GitHub doesn't list all files of a folder: there are too many")
                 return None
             sha = text_at(found, "sha")
         return await self.api.raw(f"git/blobs/{sha}")
 
     async def list(self) -> tuple[str, ...]:
-        """As for `CommitFiles`."""
-        return tuple((await tip_at(self.api, self.commit)).files)
-
-
-def _is(entry: Mapping[str, Any], name: str, kind: str) -> bool:
-    return (text_at(entry, "path"), text_at(entry, "type")) == (name, kind)
-
-
-def _check_whole(tree: Any) -> None:
-    if tree.get("truncated"):
-        raise GitHubRefused("GitHub doesn't list all files of a folder: there are too many")
+        """Every file of the commit."""
+        return tuple((await read_commit(self.api, self.commit)).files)

@@ -1,7 +1,7 @@
-"""Git, as far as we need it: questions, and a second work tree. The user's tree, index and hooks are never touched.
+"""Git: queries and a second work tree. The user's tree, index and hooks are never touched.
 
-It runs with the rights of the repository's owner and without our secrets: its configuration, which suites can write
-to, names programs that it starts.
+It runs with the rights of the repository's owner and without our secrets, because suites can write to its
+configuration, and the configuration names programs that git starts.
 """
 
 from __future__ import annotations
@@ -18,49 +18,49 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from scoregate.ci.archive.opening import plainly
-from scoregate.ci.child import visible
-from scoregate.ci.identity import as_owner, new_identity
+from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.isolation import remove_tree
+from scoregate.ci.process import visible_environment
+from scoregate.ci.user_ids import new_identity, owner_rights
 from scoregate.errors import GitError
 
-_SAFELY = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
-_QUIETLY = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
+_QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _UNOWNED = "detected dubious ownership"
 _MOST_BYTES = 1 << 30
 _REPAIR = "git worktree prune"
 
 
 async def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
-    """Run it with the configuration of the repository, but without what the environment would point it to."""
-    command = ["git", *_SAFELY, *words]
+    """Run git with the configuration of the repository, but not of another one that the environment points to."""
+    command = ["git", *_SAFE, *words]
     try:
         done = await anyio.run_process(
-            command, cwd=folder, env=_environment(), input=b"", check=False, **as_owner(os.environ)
+            command, cwd=folder, env=_environment(), input=b"", check=False, **owner_rights(os.environ)
         )
     except FileNotFoundError:
         raise GitError("git is not installed, or not on PATH", advice="Install git.") from None
-    if done.returncode and _UNOWNED in _told(done):
+    if done.returncode and _UNOWNED in _error_output(done):
         raise GitError(
-            f"git does not trust {folder}, since another user owns it",
+            f"git does not trust {folder}, because another user owns it",
             advice=f"Run: git config --global --add safe.directory {folder}",
         )
     return done
 
 
 def _environment() -> dict[str, str]:
-    """The visible one, without what points git to another repository; configuration given by variables stays."""
-    seen = visible(os.environ)
+    """The visible environment without variables that point to another repository; `GIT_CONFIG_*` stay."""
+    seen = visible_environment(os.environ)
     names = (name for name in seen if not name.startswith("GIT_") or name.startswith("GIT_CONFIG_"))
-    return {name: seen[name] for name in names} | _QUIETLY
+    return {name: seen[name] for name in names} | _QUIET
 
 
-def _told(done: subprocess.CompletedProcess[bytes]) -> str:
+def _error_output(done: subprocess.CompletedProcess[bytes]) -> str:
     return done.stderr.decode("utf-8", "replace").strip()
 
 
-async def _answer(folder: Path, *words: str) -> str | None:
-    """The first line of the answer; None where git has none."""
+async def _first_line(folder: Path, *words: str) -> str | None:
+    """The first line of the output; None if git fails or prints nothing."""
     done = await _git(folder, *words)
     return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n") or None if not done.returncode else None
 
@@ -69,67 +69,68 @@ async def top_level(folder: Path) -> Path | None:
     """The root of the work tree that holds a folder; None outside a repository or where git is not installed.
 
     Raises:
-        GitError: the repository belongs to somebody else.
+        GitError: the repository belongs to another user.
     """
     if shutil.which("git") is None:
         return None
-    found = await _answer(folder, "rev-parse", "--show-toplevel")
+    found = await _first_line(folder, "rev-parse", "--show-toplevel")
     return Path(found) if found else None
 
 
 async def head_commit(root: Path) -> str | None:
     """The full hash of HEAD; None outside a repository or before the first commit."""
-    return await commit_of(root, "HEAD")
+    return await resolve_commit(root, "HEAD")
 
 
-async def commit_of(root: Path, ref: str) -> str | None:
+async def resolve_commit(root: Path, ref: str) -> str | None:
     """The full hash of the commit that a name means; None where it means none."""
-    return await _answer(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return await _first_line(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
 
 
 async def branch(root: Path) -> str | None:
     """The branch that is checked out; None where HEAD is detached or outside a repository."""
-    return await _answer(root, "symbolic-ref", "--quiet", "--short", "HEAD")
+    return await _first_line(root, "symbolic-ref", "--quiet", "--short", "HEAD")
 
 
 async def user_name(root: Path) -> str | None:
-    """Who commits here; None where git does not know."""
-    return await _answer(root, "config", "--get", "user.name") if shutil.which("git") else None
+    """The user name in git's configuration; None without one."""
+    return await _first_line(root, "config", "--get", "user.name") if shutil.which("git") else None
 
 
 async def is_dirty(root: Path) -> bool:
-    """Whether files that git follows differ from HEAD."""
-    return await _answer(root, "status", "--porcelain", "--untracked-files=no") is not None
+    """Whether tracked files differ from HEAD."""
+    return await _first_line(root, "status", "--porcelain", "--untracked-files=no") is not None
 
 
-async def keeps_token(root: Path) -> bool:
-    """Whether git's configuration holds what it signs in with, as actions/checkout leaves it where suites can read."""
-    return await _answer(root, "config", "--get-regexp", r"^http\..*\.extraheader$") is not None
+async def has_stored_token(root: Path) -> bool:
+    """Whether git's configuration holds a token, as actions/checkout stores it, where suites can read it."""
+    return await _first_line(root, "config", "--get-regexp", r"^http\..*\.extraheader$") is not None
 
 
 async def default_branch(root: Path, named: str | None = None) -> str | None:
     """The branch that changes are merged into, as a name that git knows, such as `origin/main`; None if there is none.
 
     Args:
-        named: the branch's short name, where the user told it.
+        root: the repository.
+        named: the branch's short name, if the user set it.
     """
-    told = await _answer(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-    if told is not None and named is None:
-        return told
+    head = await _first_line(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+    if head is not None and named is None:
+        return head
     short: tuple[str, ...] = (named,) if named else ("main", "master")
     for name in (*(f"origin/{name}" for name in short), *short):
-        if await commit_of(root, name):
+        if await resolve_commit(root, name):
             return name
     return None
 
 
 async def merge_base(root: Path, one: str, other: str) -> str | None:
-    """The commit where two histories part; None where they share none, as in a shallow clone."""
-    return await _answer(root, "merge-base", one, other)
+    """The commit where two histories part; None if they have none in common, as in a shallow clone."""
+    return await _first_line(root, "merge-base", one, other)
 
 
-async def listed_files(root: Path) -> tuple[str, ...] | None:
-    """Every file that git follows or would, relative to the root, sorted; None outside a repository."""
+async def list_files(root: Path) -> tuple[str, ...] | None:
+    """Every file that is tracked or not ignored, relative to the root, sorted; None outside a repository."""
     if shutil.which("git") is None:
         return None
     done = await _git(root, "ls-files", "-co", "--exclude-standard", "-z")
@@ -138,30 +139,31 @@ async def listed_files(root: Path) -> tuple[str, ...] | None:
     return tuple(sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name}))
 
 
-async def files_of(root: Path, commit: str, *paths: str) -> tuple[str, ...] | None:
-    """The files of a commit, relative to the top level, or of some paths alone; None without the commit."""
+async def list_commit_files(root: Path, commit: str, *paths: str) -> tuple[str, ...] | None:
+    """The files of a commit, relative to the top level, or only those at some paths; None without the commit."""
     done = await _git(root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", *paths)
     return None if done.returncode else tuple(os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
 
 
-async def content_of(root: Path, commit: str, path: str) -> bytes | None:
-    """What a file holds in a commit; None where git can't read it."""
+async def read_file(root: Path, commit: str, path: str) -> bytes | None:
+    """The content of a file in a commit; None if git can't read it."""
     done = await _git(root, "cat-file", "blob", f"{commit}:{path}")
     return None if done.returncode else done.stdout
 
 
 async def parents(root: Path, commit: str) -> tuple[str, ...]:
-    """The parents of a commit, as it names them itself: also where a shallow clone does not have them."""
+    """The parents of a commit, also those that a shallow clone does not have."""
     done = await _git(root, "cat-file", "commit", commit)
     head, _, _ = done.stdout.partition(b"\n\n")
     return tuple(line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent "))
 
 
 async def code_digest(root: Path, *, left_out: Path) -> str | None:
-    """A digest of the commit, of the changes to the files that git follows, and of the files that it could follow.
+    """A digest of the commit, of the changes to tracked files, and of the files that are not ignored.
 
     Args:
-        left_out: a folder whose files do not count; nor do compiled Python and the cache of models' answers.
+        root: the repository.
+        left_out: a folder whose files do not count, just as compiled Python and the cache of models' answers.
 
     Returns:
         None outside of a repository, before the first commit, or with more than 1 GB of such files.
@@ -178,49 +180,49 @@ async def code_digest(root: Path, *, left_out: Path) -> str | None:
     digest = hashlib.blake2b(commit.encode() + b"\0" + diff.stdout, digest_size=16)
     paths = [top / name for name in names if not name.endswith(".pyc") and ".scoregate/cache/" not in f"/{name}"]
     counted = [path for path in paths if not path.is_relative_to(left_out)]
-    return await anyio.to_thread.run_sync(_with_files, digest, top, counted)
+    return await anyio.to_thread.run_sync(_add_files, digest, top, counted)
 
 
-def _with_files(digest: hashlib.blake2b, top: Path, paths: list[Path]) -> str | None:
+def _add_files(digest: hashlib.blake2b, top: Path, paths: list[Path]) -> str | None:
     left = _MOST_BYTES
     for path in paths:
         digest.update(b"\0" + os.fsencode(path.relative_to(top)) + b"\0")
         try:
-            with open(path, "rb", opener=plainly) as file:
+            with open(path, "rb", opener=open_nofollow) as file:
                 while chunk := file.read(1 << 20):
                     left -= len(chunk)
                     if left < 0:
                         return None
                     digest.update(chunk)
-        except OSError:  # a link, or nothing that can be read
+        except OSError:  # a link, or a file that can't be read
             digest.update(str(path.readlink()).encode() if path.is_symlink() else b"?")
     return digest.hexdigest()
 
 
 @asynccontextmanager
-async def worktree(root: Path, commit: str) -> AsyncIterator[Path]:
-    """A detached work tree of a commit in a temporary folder, gone afterwards whatever happens.
+async def open_worktree(root: Path, commit: str) -> AsyncIterator[Path]:
+    """A detached work tree of a commit in a temporary folder, which is always removed afterwards.
 
     Raises:
-        GitError: git could not make it.
+        GitError: git could not create it.
     """
-    home = _temporary()
+    home = _temporary_folder()
     try:
-        # A git that is killed halfway leaves the repository with a work tree that it cannot read.
+        # A git process that is killed halfway leaves a work tree in the repository that git can't read.
         with anyio.CancelScope(shield=True):
             done = await _git(root, "worktree", "add", "--quiet", "--detach", str(home / "tree"), commit)
         if done.returncode:
-            raise GitError(f"git could not check out {commit}: {_told(done)}", advice=f"Try: {_REPAIR}")
+            raise GitError(f"git could not check out {commit}: {_error_output(done)}", advice=f"Try: {_REPAIR}")
         yield home / "tree"
     finally:
         with anyio.CancelScope(shield=True):
             done = await _git(root, "worktree", "remove", "--force", "--force", str(home / "tree"))
-            await anyio.to_thread.run_sync(_remove, home)
+            await anyio.to_thread.run_sync(_remove_folder, home)
             if done.returncode:
                 await _git(root, "worktree", "prune")
 
 
-def _temporary() -> Path:
+def _temporary_folder() -> Path:
     home = Path(tempfile.mkdtemp(prefix="scoregate-base-")).resolve()
     if (identity := new_identity(os.environ)) is not None:
         if identity.owns:
@@ -230,8 +232,8 @@ def _temporary() -> Path:
     return home
 
 
-def _remove(folder: Path) -> None:
-    """Delete it, also what a suite made read-only; that stops nobody but root, who must not follow a suite's links."""
+def _remove_folder(folder: Path) -> None:
+    """Delete it, with files that a suite made read-only. This stops users except root, who must not follow links."""
     for path, names, _ in os.walk(folder) if os.geteuid() else ():
         for inner in (Path(path, name) for name in names):
             if not inner.is_symlink():

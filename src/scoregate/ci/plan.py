@@ -1,4 +1,4 @@
-"""What is to be run: the sources that discovery found, and how each is launched."""
+"""The plan: the sources that discovery found, and how each is launched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
 
 
-class Kind(StrEnum):
+class SourceKind(StrEnum):
     """How a source is run: as a script, by pytest, as a command in any language, or, being data, by our worker."""
 
     PYTHON = "python"
@@ -24,11 +24,11 @@ class Kind(StrEnum):
     TESTSET = "testset"
 
 
-_OF_WORKER = (Kind.CONFIG, Kind.TESTSET)
+_WORKER_KINDS = (SourceKind.CONFIG, SourceKind.TESTSET)
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ResultImport:
     """Result files of another framework, which a command leaves behind.
 
     `format` names who wrote them, such as `junit`; `pattern` is a path or a glob, relative to the command's folder.
@@ -39,8 +39,8 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
-    """What the file of a suite sets for it; `places` tell by path of keys where."""
+class SuiteGates:
+    """The gates in a suite's file; `places` are their lines by path of keys."""
 
     table: SuiteSettings
     places: Origins
@@ -50,17 +50,25 @@ class Gates:
 class Source:
     """Something that holds suites.
 
-    `path` is relative to the root, with slashes; of a command it is the name, of a test config the file that it is
-    kept in. `line` is that of the first suite, from 1. `suite_ids` are those in it, None where they are not known
-    before it runs; `expected` are those that report whenever it runs to its end. `error` says why it cannot run.
-    `argv` and `cwd` (relative to the root) are a command's own; of what is data `argv` is what Python is given.
-    `foreign`: its suites may be another SDK's, which reports over HTTP. `imports` are read once it has ended.
-    `needs` are variables of the environment that its file refers to, `gates` what that sets for its suite. `apart`: it
-    takes nothing of the project's own Python, so that ours runs it.
+    Args:
+        path: relative to the root, with slashes; the name of a command; the file of a test config.
+        kind: how it is run.
+        line: of the first suite, from 1.
+        suite_ids: the ids in it; None if they are unknown before it runs.
+        expected: the ids that report in every run to its end.
+        why: the reason why it is run, for reports.
+        error: the reason why it can't run.
+        argv: of a command; for data, the arguments of Python.
+        cwd: of a command, relative to the root.
+        foreign: its suites may belong to another SDK, which reports over HTTP.
+        imports: result files to read at its end.
+        needs: the variables that its file refers to.
+        gates: the gates in its file.
+        apart: it uses none of the project's Python code, so scoregate's own Python runs it.
     """
 
     path: str
-    kind: Kind
+    kind: SourceKind
     line: int = 1
     suite_ids: tuple[str, ...] | None = None
     expected: tuple[str, ...] = ()
@@ -69,17 +77,17 @@ class Source:
     argv: tuple[str, ...] = ()
     cwd: str = "."
     foreign: bool = False
-    imports: tuple[Import, ...] = ()
+    imports: tuple[ResultImport, ...] = ()
     needs: tuple[str, ...] = ()
-    gates: Gates | None = field(default=None, hash=False)
+    gates: SuiteGates | None = field(default=None, hash=False)
     apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """Something that was looked at and is not run, and why; `notable` where that is to be told unasked.
+class SkippedSource:
+    """A source that is not run, and why; `notable`: it is reported although nobody asks for it.
 
-    `suite_ids` are those that are missing from the run for it, though nobody filtered them; `left_out` those filtered.
+    `suite_ids` are missing from the run for this reason, not by a filter; `left_out` were filtered.
     """
 
     path: str
@@ -90,17 +98,17 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What discovery found; `narrowed`: one thing was named, and nothing else of the project looked for."""
+class DiscoveredSuites:
+    """What discovery found; `narrowed`: one source was named, and no other was looked for."""
 
     sources: tuple[Source, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedSource, ...] = ()
     notices: tuple[str, ...] = ()
     narrowed: bool = False
 
-    def __add__(self, other: Found) -> Found:
+    def __add__(self, other: DiscoveredSuites) -> DiscoveredSuites:
         """Both."""
-        return Found(
+        return DiscoveredSuites(
             self.sources + other.sources,
             self.skipped + other.skipped,
             self.notices + other.notices,
@@ -115,17 +123,17 @@ class Launch:
     name: str
     argv: tuple[str, ...]
     cwd: Path
-    kind: Kind
+    kind: SourceKind
     source: Source
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is to be launched, the sources that cannot be, and what is to be told of it.
+    """Everything to launch, the sources that can't be launched, and notices for the report.
 
-    `skipped` are the ids of suites that are left out though nobody filtered them, `left_out` of those filtered;
-    `narrowed`: others were not even looked for, since what is to run was named.
+    `skipped` are the ids of suites that are missing, but not by a filter; `left_out` were filtered. `narrowed`: what to
+    run was named, and nothing else was looked for.
     """
 
     root: Path
@@ -138,7 +146,7 @@ class Plan:
     narrowed: bool = False
 
 
-def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
+def make_plan(found: DiscoveredSuites, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
     """How each source is launched."""
     good = [source for source in found.sources if source.error is None]
     launches = (
@@ -155,7 +163,7 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
                 **settings.environment(source.suite_ids, root=root),
             },
         )
-        for name, source in zip(_names(good), good, strict=True)
+        for name, source in zip(_unique_names(good), good, strict=True)
     )
     return Plan(
         root,
@@ -168,12 +176,13 @@ def make_plan(found: Found, settings: Settings, *, interpreter: Interpreter, roo
     )
 
 
-def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, repeats: int) -> Plan:
-    """The plan with some cases only; their models are asked anew, since a stored answer is no new evidence.
+def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, repeats: int) -> Plan:
+    """The plan with some cases only, without the cache of models' answers: a stored answer is no new evidence.
 
     Args:
-        cases: by launch, by suite id, the hashes of those to run.
-        repeats: how often each is run, where it does not say so itself.
+        plan: the whole plan.
+        cases: the hashes of the cases to run, by launch and suite id.
+        repeats: how often each is run, unless it sets that itself.
     """
     launches = (
         replace(
@@ -193,16 +202,16 @@ def restricted(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], *, 
 
 def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:
     path = f"./{source.path}" if source.path.startswith("-") else source.path
-    if source.kind is Kind.PYTHON:
+    if source.kind is SourceKind.PYTHON:
         return (*interpreter.argv, path)
-    if source.kind is Kind.PYTEST:
+    if source.kind is SourceKind.PYTEST:
         return (*interpreter.argv, "-m", "pytest", "-q", path)
     if source.apart:
         return (sys.executable, "-I", *source.argv)
-    return (*interpreter.argv, *source.argv) if source.kind in _OF_WORKER else source.argv
+    return (*interpreter.argv, *source.argv) if source.kind in _WORKER_KINDS else source.argv
 
 
-def _names(sources: Iterable[Source]) -> Iterator[str]:
+def _unique_names(sources: Iterable[Source]) -> Iterator[str]:
     taken: set[str] = set()
     for source in sources:
         choices = (source.path if number == 1 else f"{source.path} #{number}" for number in count(1))

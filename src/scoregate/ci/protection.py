@@ -1,4 +1,4 @@
-"""What suites must not reach while they run, and what is checked once the last of them has ended."""
+"""Keep the host's files out of reach of suites while they run, and check them after the last suite."""
 
 from __future__ import annotations
 
@@ -8,39 +8,41 @@ from dataclasses import dataclass, replace
 
 import anyio.to_thread
 
-from scoregate.ci.accounts import current_accounts
-from scoregate.ci.identity import find_identity, in_container, workspace
 from scoregate.ci.isolation import CommandFiles, OutFolder, kill_accounts
-from scoregate.ci.parts import Amend
-from scoregate.ci.scene import Scene
+from scoregate.ci.job import JobContext
+from scoregate.ci.ports import AmendRun
+from scoregate.ci.user_ids import current_accounts, find_identity, in_container, workspace
 from scoregate.core.events import ErrorInfo
-from scoregate.core.record import Run, Script
+from scoregate.core.run import Run, Script
 
-_ALONE = "scoregate"
-_SHARED = "run as one user: one could change what another reports, which is looked for and makes the run unmeasurable"
+_SCRIPT_NAME = "scoregate"
+_SHARED = (
+    "run as one user: one could change the results of another. Scoregate looks for such changes; "
+    "they make the run unmeasurable"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
     """The runner's command files and, in our container, the folder of the run, out of reach of suites.
 
-    `scene` is the one to work with meanwhile: its folder is found whatever it is renamed to.
+    `context` is the job's context to work with meanwhile: it finds the folder also after a suite renamed it.
     """
 
-    scene: Scene
+    context: JobContext
     command_files: CommandFiles
     out: OutFolder | None
 
-    async def settle(self, run: Run, amend: Amend) -> Run:
-        """End all that suites have left running, and undo what they did to these files.
+    async def settle(self, run: Run, amend: AmendRun) -> Run:
+        """End all that suites left running, and undo their changes to these files.
 
         Returns:
-            The run with what had to be undone. With a process that cannot be killed it is unmeasurable.
+            The run with notices of the changes. A process that can't be killed makes it unmeasurable.
         """
         return await anyio.to_thread.run_sync(self._settle, run, amend)
 
-    def _settle(self, run: Run, amend: Amend) -> Run:
-        accounts = current_accounts(self.scene.environ)
+    def _settle(self, run: Run, amend: AmendRun) -> Run:
+        accounts = current_accounts(self.context.environ)
         left = kill_accounts(accounts) if accounts is not None else ()
         notices = [*self.command_files.discard()]
         if self.out is not None and (moved := self.out.put_back()) is not None:
@@ -49,25 +51,25 @@ class Protection:
             return run
         scripts = run.scripts
         if left:
-            error = ErrorInfo("ProcessesLeft", f"{len(left)} processes of suites cannot be killed")
-            scripts = (*scripts, Script(_ALONE, error=error))
+            error = ErrorInfo("ProcessesLeft", f"{len(left)} processes of suites can't be killed")
+            scripts = (*scripts, Script(_SCRIPT_NAME, error=error))
         run = replace(run, scripts=scripts, notices=(*run.notices, *notices))
         amend(run)
         return run
 
 
 @contextmanager
-def protected(scene: Scene) -> Iterator[Protection]:
-    """Protect them until the block ends.
+def protect_host_files(context: JobContext) -> Iterator[Protection]:
+    """Protect the files until the block ends.
 
     Raises:
-        UsageError: the folder of the run is behind a link.
+        UsageError: the path to the folder of the run has a link.
     """
-    files = CommandFiles(scene.environ)
-    out = OutFolder(scene.out, workspace(scene.environ)) if in_container(scene.environ) else None
+    files = CommandFiles(context.environ)
+    out = OutFolder(context.out, workspace(context.environ)) if in_container(context.environ) else None
     try:
         files.protect()
-        yield Protection(scene if out is None else replace(scene, held=out.held), files, out)
+        yield Protection(context if out is None else replace(context, held=out.held), files, out)
     finally:
         files.release()
         if out is not None:
@@ -76,9 +78,9 @@ def protected(scene: Scene) -> Iterator[Protection]:
 
 
 def missing_isolation(environ: Mapping[str, str]) -> str | None:
-    """Why suites are not kept apart by accounts of their own, in a job; None where they are."""
+    """Why suites of a job don't have accounts of their own; None if they have."""
     if environ.get("GITHUB_ACTIONS") != "true" or current_accounts(environ) is not None:
         return None
     if find_identity(environ) is None:
         return f"outside of scoregate's container, suites {_SHARED}"
-    return f"this runner does not let suites have user ids of their own, so they {_SHARED}"
+    return f"this runner doesn't allow user ids for suites, so they {_SHARED}"

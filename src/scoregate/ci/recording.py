@@ -1,32 +1,57 @@
-"""What happens while scripts run, folded into a run that is on disk before anything is made of it."""
+"""Record what happens while scripts run, as a run that is on disk before anything else is done with it."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Counted, Ended, Failed, Happening, LeftOut, Noticed, Said
-from scoregate.ci.plan import Source
-from scoregate.core.case import CaseResult
+import anyio
+
+from scoregate import __version__
+from scoregate.ci import git
+from scoregate.ci.archive import RUN_FOLDER, RunWriter
+from scoregate.ci.cancel import run_until_stopped
+from scoregate.ci.foreign_sdk import open_connections
+from scoregate.ci.importers import Reader
+from scoregate.ci.launch import (
+    EmitEvent,
+    EventsReceived,
+    Failed,
+    Filtered,
+    Finished,
+    Host,
+    LaunchEvent,
+    Notice,
+    Progress,
+    launch_all,
+)
+from scoregate.ci.plan import Plan, Source
+from scoregate.ci.resume import read_conditions
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.settings import Settings, ShowOutputs
+from scoregate.ci.user_ids import Identity
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, SuiteStarted
-from scoregate.core.fold import RunFold, SuiteFold
-from scoregate.core.intake import without_invalid_numbers
-from scoregate.core.record import Run, Script
-from scoregate.core.tally import Tally, tally_of
+from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
+from scoregate.core.run import Run, Script
 
-_MOST_LEFT_OUT = 100
+_MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
-_FLUSH_SHARE = 20  # of our time at most one part in so many goes into flushing
+_FLUSH_SHARE = 20  # flushing takes at most one part in so many of the time
 _MOST_INVALID = 20
-Observer = Callable[[Happening, "Recording"], None]
+Observer = Callable[[LaunchEvent, "Recording"], None]
 
 
 @dataclass(slots=True)
 class _Flushed:
-    """What was known besides cases when that was last flushed, and when it is to be done again."""
+    """The state besides cases at the last flush, and when the next flush is due."""
 
     state: tuple[int, ...] = ()
     due: float = 0.0
@@ -34,12 +59,20 @@ class _Flushed:
 
 @dataclass(slots=True)
 class Recording:
-    """Takes in happenings; each finished trial goes to disk at once, only its scores stay in memory.
+    """Records launch events; each finished trial goes to disk at once, only its scores stay in memory.
 
-    `broken` are the sources that could not be launched at all, `launches` counts the others. Without `show_outputs`,
-    what the code under test returned, and what evaluators say of it beside scores, is not kept. `finished` are the
-    trials that the last happening has finished, each with its suite. `about` is what is known of the run beforehand;
-    with it, what has finished is flushed to disk several times a second, so that a killed host loses none of it.
+    Args:
+        writer: writes the run.
+        broken: the sources that could not be launched.
+        launches: the number of the others.
+        show_outputs: without it, outputs and the details of evaluations are not recorded.
+        about: what is known of the run beforehand. With it, finished cases are flushed to disk several times a second,
+            so that a killed host loses none of them.
+        fold: the results so far.
+        scripts: the scripts that ended.
+        notices: for the report.
+        message: of the run, from its first suite.
+        finished: the trials that the last event finished, each with its suite.
     """
 
     writer: RunWriter
@@ -47,131 +80,121 @@ class Recording:
     launches: int = 0
     show_outputs: bool = True
     about: Run | None = None
-    fold: RunFold = field(default_factory=RunFold)
+    fold: RunReducer = field(default_factory=RunReducer)
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     message: str | None = None
-    finished: list[tuple[SuiteFold, CaseResult]] = field(default_factory=list)
-    _counted: dict[tuple[str, str], Tally] = field(default_factory=dict)
-    _left_out: dict[str, None] = field(default_factory=dict)
+    finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
+    _progress: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    _filtered: dict[str, None] = field(default_factory=dict)
     _invalid: int = 0
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
     _suite_events: int = 0
     _flushed: _Flushed = field(default_factory=_Flushed)
 
-    def take(self, happening: Happening) -> None:
-        """Take in one."""
-        self._take(happening)
+    def take(self, event: LaunchEvent) -> None:
+        """Record an event, and flush if it is due."""
+        self.finished.clear()
+        if isinstance(event, EventsReceived):
+            self._take_events(event)
+        elif isinstance(event, Progress):
+            self._progress[event.script, event.tally.log] = event.tally
+        elif isinstance(event, Finished):
+            self.scripts.append(self._with_first_failure(event.script))
+        elif isinstance(event, Failed):
+            self._failures.setdefault(event.script, []).append(event.error)
+        elif isinstance(event, Filtered):
+            self._take_filtered(event)
+        elif isinstance(event, Notice):
+            self.notices.append(f"{event.script}: {event.notice}")
         self.flush_if_due()
 
-    def _take(self, happening: Happening) -> None:
-        self.finished.clear()
-        if isinstance(happening, Said):
-            self._said(happening)
-        elif isinstance(happening, Counted):
-            self._counted[happening.script, happening.tally.log] = happening.tally
-        elif isinstance(happening, Ended):
-            self.scripts.append(self._ended(happening.script))
-        elif isinstance(happening, Failed):
-            self._failures.setdefault(happening.script, []).append(happening.error)
-        elif isinstance(happening, LeftOut):
-            self._leave_out(happening)
-        elif isinstance(happening, Noticed):
-            self.notices.append(f"{happening.script}: {happening.notice}")
-
-    def _said(self, said: Said) -> None:
-        for told in said.events:
-            event, invalid = without_invalid_numbers(told)
-            self._notice_invalid(said.script, invalid)
+    def _take_events(self, received: EventsReceived) -> None:
+        for original in received.events:
+            event, invalid = drop_invalid_numbers(original)
+            for what in invalid:
+                self._invalid += 1
+                if self._invalid <= _MOST_INVALID:
+                    self.notices.append(f"{received.script}: {what}")
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None
-            log = _key(said.script, said.log)
-            case = self.fold.apply(log, said.script, event)
+            log = _key(received.script, received.log)
+            case = self.fold.apply(log, received.script, event)
             if case is not None:
-                self.finished.append((self.fold.suites[log, event.suite], self._keep(case)))
+                self.finished.append((self.fold.suites[log, event.suite], self._write(case)))
 
-    def _notice_invalid(self, script: str, invalid: Sequence[str]) -> None:
-        """One by one up to a number, then how many more there are."""
-        for what in invalid:
-            self._invalid += 1
-            if self._invalid <= _MOST_INVALID:
-                self.notices.append(f"{script}: {what}")
+    def _take_filtered(self, event: Filtered) -> None:
+        if event.suite in self._filtered or len(self._filtered) >= _MOST_FILTERED:
+            return
+        self._filtered[event.suite] = None
+        self.notices.append(f"{event.script}: suite {event.suite!r:.100} is not recorded: it matches no --suite")
 
-    def _keep(self, case: CaseResult) -> CaseResult:
-        kept = case if self.show_outputs else without_outputs(case)
-        self.writer.add(kept)
-        return kept
+    def _with_first_failure(self, script: Script) -> Script:
+        """The script with the first error, its own or of its results; the others become notices."""
+        first, *more = (*([script.error] if script.error else ()), *self._failures.pop(script.name, ())) or (None,)
+        self.notices += (f"{script.name}: {error.message}" for error in more if error is not None)
+        return replace(script, error=first)
+
+    def _write(self, case: CaseResult) -> CaseResult:
+        case = case if self.show_outputs else without_outputs(case)
+        self.writer.add(case)
+        return case
 
     def tallies(self) -> Iterator[tuple[str, Tally]]:
         """How far every suite is, each with its script."""
-        counted = {_key(*names): tally for names, tally in self._counted.items()}
+        reported = {_key(*names): tally for names, tally in self._progress.items()}
         for (key, _), fold in self.fold.suites.items():
-            known = counted.pop(key, None)
+            tally = reported.pop(key, None)
             script = fold.script or ""
             log = key.removeprefix(f"{script}:")
-            yield script, known if known is not None and fold.finished is None else tally_of(fold, log)
-        for (script, log), tally in self._counted.items():
-            if _key(script, log) in counted:
+            yield script, tally if tally is not None and fold.finished is None else tally_suite(fold, log)
+        for (script, log), tally in self._progress.items():
+            if _key(script, log) in reported:
                 yield script, tally
 
     def finish(self, run: Run, *, interrupted: bool = False) -> Run:
-        """Write what never finished and the run itself.
+        """Write the cases that never finished, and the run itself.
 
         Args:
             run: what is known of it besides its suites and scripts.
-            interrupted: scripts were ended before they had run.
+            interrupted: scripts were stopped before their end.
         """
         for case in self.fold.close():
-            self._keep(case)
+            self._write(case)
         if (more := self._invalid - _MOST_INVALID) > 0:
-            self.notices.append(f"{more:,} more numbers of cases are left out: they can't be")
-        return self.writer.finish(replace(self._known(run), complete=not interrupted))
+            self.notices.append(f"{more:,} more numbers of cases are ignored: they are not valid")
+        return self.writer.finish(replace(self._with_results(run), complete=not interrupted))
 
     def flush_if_due(self) -> None:
-        """Flush what has finished, unless that was done a moment ago."""
+        """Flush what has finished, unless the last flush was a moment ago."""
         now, flushed = time.monotonic(), self._flushed
         if self.about is None or now < flushed.due:
             return
-        worked = time.thread_time()  # that the machine is busy with something else must not delay what is next
-        changed = (state := self._state()) != flushed.state
-        self.writer.flush(self._known(self.about) if changed else None)
+        worked = time.thread_time()  # the time that other processes take must not delay the next flush
+        # Other numbers, once something besides cases is known of the run.
+        state = (len(self.fold.suites), self._suite_events, len(self.scripts), len(self.notices), len(self._filtered))
+        self.writer.flush(self._with_results(self.about) if state != flushed.state else None)
         flushed.state, worked = state, time.thread_time() - worked
         flushed.due = now + max(FLUSH_EVERY_S, _FLUSH_SHARE * worked)
 
-    def _state(self) -> tuple[int, ...]:
-        """Other numbers, once something is known of the run besides cases."""
-        return len(self.fold.suites), self._suite_events, len(self.scripts), len(self.notices), len(self._left_out)
-
-    def _known(self, about: Run) -> Run:
-        """The run as far as it has got."""
-        scripts = (*map(_unable, self.broken), *self._silent(), *self.scripts)
+    def _with_results(self, about: Run) -> Run:
+        """The run with its results so far."""
+        scripts = (*map(_make_broken_script, self.broken), *self._interrupted_scripts(), *self.scripts)
         return replace(
             about,
             suites=self.fold.results(),
             scripts=tuple(sorted(scripts, key=lambda script: script.name)),
             notices=(*about.notices, *self.notices),
-            left_out=tuple(dict.fromkeys((*about.left_out, *self._left_out))),
+            left_out=tuple(dict.fromkeys((*about.left_out, *self._filtered))),
             message=about.message or self.message,
         )
 
-    def _leave_out(self, left: LeftOut) -> None:
-        if left.suite in self._left_out or len(self._left_out) >= _MOST_LEFT_OUT:
-            return
-        self._left_out[left.suite] = None
-        self.notices.append(f"{left.script}: suite {left.suite!r:.100} is not recorded: it matches no --suite")
-
-    def _ended(self, script: Script) -> Script:
-        """The script, with the first of what went wrong beside its end; the rest is noticed."""
-        first, *more = (*([script.error] if script.error else ()), *self._failures.pop(script.name, ())) or (None,)
-        self.notices += (f"{script.name}: {error.message}" for error in more if error is not None)
-        return replace(script, error=first)
-
-    def _silent(self) -> Iterable[Script]:
-        """Scripts that spoke but whose end nobody saw: they were interrupted."""
+    def _interrupted_scripts(self) -> Iterable[Script]:
+        """Scripts with suites whose end was not recorded."""
         ended = {script.name for script in self.scripts}
-        spoke = {fold.script for fold in self.fold.suites.values() if fold.script}
-        for name in sorted(spoke - ended):
+        started = {fold.script for fold in self.fold.suites.values() if fold.script}
+        for name in sorted(started - ended):
             yield Script(name, error=ErrorInfo("Interrupted", "it was stopped before its end"))
 
 
@@ -180,16 +203,147 @@ def _key(script: str, log: str) -> str:
 
 
 def without_outputs(case: CaseResult) -> CaseResult:
-    """The case with its scores, but nothing of what was answered, or of the way there."""
-    evaluations = {name: _bare(each) for name, each in case.evaluations.items()}
+    """The case with its scores, but without outputs, traces and the details of evaluations."""
+    evaluations = {name: _without_details(each) for name, each in case.evaluations.items()}
     labels = {name: replace(each, metadata=None) for name, each in case.labels.items()}
     return replace(case, output=None, trace=None, evaluations=evaluations, labels=labels, contests={})
 
 
-def _bare(found: Evaluation) -> Evaluation:
-    assertions = found.assertions and tuple(replace(each, metadata=None) for each in found.assertions)
-    return replace(found, metadata=None, assertions=assertions)
+def _without_details(evaluation: Evaluation) -> Evaluation:
+    assertions = evaluation.assertions and tuple(replace(each, metadata=None) for each in evaluation.assertions)
+    return replace(evaluation, metadata=None, assertions=assertions)
 
 
-def _unable(source: Source) -> Script:
-    return Script(source.path, error=ErrorInfo("CannotRun", source.error or "it cannot be run"))
+def _make_broken_script(source: Source) -> Script:
+    return Script(source.path, error=ErrorInfo("CannotRun", source.error or "it can't be run"))
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Records runs in folders below `out`.
+
+    Args:
+        out: the folder of runs and reports.
+        environ: the host's environment, of which scripts get a part.
+        redact: removes secrets from what is recorded.
+        new_identity: the user that the next script runs as; None for the host's own.
+        observers: get every event.
+        stop: once it is set, scripts are ended, and what they have reported is the run.
+        branch: of the job; None for git's.
+        attempt: of the job.
+        keep: how many earlier runs are kept.
+    """
+
+    out: Path
+    environ: Mapping[str, str]
+    redact: Redactor
+    new_identity: Callable[[], Identity | None]
+    observers: Sequence[Observer]
+    stop: anyio.Event
+    branch: str | None = None
+    attempt: int = 1
+    keep: int = 0
+
+    async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
+        """Launch the plan; the run is on disk when this returns, or is cancelled."""
+        about = await self._describe(plan, settings, notices)
+        with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
+            show = settings.show_outputs is ShowOutputs.FULL
+            recording = Recording(
+                writer, broken=plan.broken, launches=len(plan.launches), show_outputs=show, about=about
+            )
+
+            def emit(event: LaunchEvent) -> None:
+                event = _redact_event(event, self.redact)
+                recording.take(event)
+                for observe in self.observers:
+                    observe(event, recording)
+
+            done = False
+            try:
+                async with _flush_regularly(recording):
+                    done = await run_until_stopped(self.stop, self._launch(plan, settings, emit), stopped=False)
+            finally:
+                run = recording.finish(replace(about, finished=time.time()), interrupted=not done)
+        return run
+
+    async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent) -> bool:
+        """Launch the plan; True once every launch has ended."""
+        async with open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection:
+            host = Host(
+                plan.root,
+                self.environ,
+                self.redact,
+                Reader(self.redact),
+                new_identity=self.new_identity,
+                timeout_s=settings.timeout,
+                max_scripts=settings.max_suites,
+                open_connection=open_connection,
+                suites=settings.suite,
+            )
+            await launch_all(plan.launches, host, emit)
+        return True
+
+    async def _describe(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
+        now, root = time.time(), plan.root
+        return Run(
+            id=uuid.uuid4().hex,
+            started=now,
+            finished=now,
+            version=__version__,
+            message=None if settings.message is None else self.redact.text(settings.message),
+            commit=await git.head_commit(root),
+            branch=self.branch or await git.branch(root),
+            dirty=await git.is_dirty(root),
+            attempt=self.attempt,
+            filters=settings.filters,
+            file_filters=settings.file_filters,
+            skipped=plan.skipped,
+            left_out=plan.left_out,
+            narrowed=plan.narrowed,
+            policy=asdict((settings.proposed or settings).policy()),
+            settings=_redact_values(settings.file_values, self.redact),
+            conditions=await read_conditions(root, settings),
+            notices=tuple(map(self.redact.text, notices)),
+        )
+
+
+@asynccontextmanager
+async def _flush_regularly(recording: Recording) -> AsyncIterator[None]:
+    """Flush what has finished also while no event arrives."""
+
+    async def flush() -> None:
+        while True:
+            recording.flush_if_due()
+            await anyio.sleep(FLUSH_EVERY_S)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(flush)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+def _redact_event(event: LaunchEvent, redact: Redactor) -> LaunchEvent:
+    """Redact the host's own texts, which may name files and commands. Events and output are redacted already."""
+    if isinstance(event, Notice):
+        return replace(event, notice=redact.text(event.notice))
+    if isinstance(event, Failed):
+        return replace(event, error=_redact_error(event.error, redact))
+    if isinstance(event, Finished) and event.script.error is not None:
+        error = _redact_error(event.script.error, redact)
+        return replace(event, script=replace(event.script, error=error))
+    return event
+
+
+def _redact_error(error: ErrorInfo, redact: Redactor) -> ErrorInfo:
+    traceback = error.traceback and redact.text(error.traceback)
+    return replace(error, message=redact.text(error.message), traceback=traceback)
+
+
+def _redact_values(values: Mapping[str, Any], redact: Redactor) -> Mapping[str, Any] | None:
+    """The values without secrets; None if the result is not JSON."""
+    try:
+        redacted = json.loads(redact.text(json.dumps(values, default=str)))
+    except ValueError:
+        return None
+    return redacted if isinstance(redacted, dict) else None

@@ -1,31 +1,51 @@
-"""The composition root of what stands around a run: where a base is looked for, and where reports go."""
+"""The composition root around a run: the sources of baselines, the reports and their publishers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 
-from scoregate.ci.baseline.artifact import artifact_baseline
-from scoregate.ci.baseline.data_branch import branch_baseline
-from scoregate.ci.baseline.file import file_baseline
-from scoregate.ci.baseline.rerun import findable
-from scoregate.ci.parts import Reporting
-from scoregate.ci.publish.annotations import publish_annotations
+from scoregate.ci.baseline.artifact import find_artifact_baseline
+from scoregate.ci.baseline.data_branch import find_branch_baseline
+from scoregate.ci.baseline.file import find_file_baseline
+from scoregate.ci.baseline.rerun import check_base_exists
+from scoregate.ci.job import JobContext, make_publish_target, make_report_context
+from scoregate.ci.ports import Reporting
 from scoregate.ci.publish.check_run import CheckRun
 from scoregate.ci.publish.comment import publish_comment
 from scoregate.ci.publish.data_branch import publish_to_branch
-from scoregate.ci.publish.deliver import Publisher, deliver
+from scoregate.ci.publish.delivery import Delivery, Publisher, Render, deliver
 from scoregate.ci.publish.files import publish_files
-from scoregate.ci.publish.job_summary import publish_summary
-from scoregate.ci.publish.outlet import Delivery, Render
+from scoregate.ci.publish.job_log import publish_annotations, publish_summary
 from scoregate.ci.report import html, json, junit, markdown
-from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.view import ReportView
-from scoregate.ci.scene import Scene, context_of, outlet_of
-from scoregate.ci.since import calibrations_of, counted_since
-from scoregate.core.compare import Comparison
+from scoregate.core.agreement import Calibrations
+from scoregate.core.comparison import Comparison
 from scoregate.core.gate import Verdict
+from scoregate.core.run import Run
+from scoregate.store import open_store, read_calibrations
+from scoregate.store.apply_reviews import counted
+
+
+def apply_stored_reviews(root: Path) -> Callable[[Run], Run]:
+    """A function that applies the reviews in a project's store to a run.
+
+    It blocks while it reads the store, and raises `StoreError` if it can't.
+    """
+    return partial(counted, store=partial(open_store, root))
+
+
+def load_calibrations(root: Path) -> Calibrations:
+    """Load how well each judge agrees with people, from the reviews in a project's store.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    return read_calibrations(open_store(root))
+
 
 REPORTS: Mapping[str, tuple[str, Render]] = {
     "junit": ("junit.xml", junit.render),
@@ -42,26 +62,26 @@ PUBLISHERS: tuple[Publisher, ...] = (
 )
 
 
-def reporting(scene: Scene) -> Reporting:
-    """Where a base is looked for, in this order, and where reports go."""
+def build_reporting(scene: JobContext) -> Reporting:
+    """Build the sources of baselines, in order, and the publishers of reports."""
     check = _check(scene)
     connection, base = scene.connection, scene.base
     return Reporting(
         baselines=(
-            partial(file_baseline, scene.root),
-            partial(artifact_baseline, connection=connection, base=base),
-            partial(branch_baseline, connection=connection, base=base),
-            partial(findable, scene.root, base=base),
+            partial(find_file_baseline, scene.root),
+            partial(find_artifact_baseline, connection=connection, base=base),
+            partial(find_branch_baseline, connection=connection, base=base),
+            partial(check_base_exists, scene.root, base=base),
         ),
-        counted=counted_since(scene.root),
-        calibrations=partial(calibrations_of, scene.root),
+        counted=apply_stored_reviews(scene.root),
+        calibrations=partial(load_calibrations, scene.root),
         announced=check.open if check else _unannounced,
         view=partial(_view, scene),
         publish=partial(_publish, scene, (*PUBLISHERS, check.publish) if check else PUBLISHERS),
     )
 
 
-def _check(scene: Scene) -> CheckRun | None:
+def _check(scene: JobContext) -> CheckRun | None:
     connection, subject = scene.connection, scene.subject
     if not scene.settings.check_run or connection is None or connection.api is None or subject is None:
         return None
@@ -72,9 +92,9 @@ def _unannounced() -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
 
-def _view(scene: Scene, comparison: Comparison, verdict: Verdict) -> ReportView:
-    return make_view(comparison, verdict, context_of(scene))
+def _view(scene: JobContext, comparison: Comparison, verdict: Verdict) -> ReportView:
+    return build_view(comparison, verdict, make_report_context(scene))
 
 
-async def _publish(scene: Scene, publishers: Sequence[Publisher], view: ReportView) -> Delivery:
-    return await deliver(view, outlet_of(scene, dict(REPORTS.values())), publishers)
+async def _publish(scene: JobContext, publishers: Sequence[Publisher], view: ReportView) -> Delivery:
+    return await deliver(view, make_publish_target(scene, dict(REPORTS.values())), publishers)

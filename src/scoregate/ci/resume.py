@@ -1,92 +1,126 @@
-"""Go on from a run that did not finish: which one it is, and whether its results may be reused."""
+"""Resume a run that did not finish: find it, and reuse its results if its conditions are the same."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 from anyio import to_thread
+from pydantic_core import to_json
 
+from scoregate.ci import git
 from scoregate.ci.archive import read_run
-from scoregate.ci.baseline.artifact import earlier_attempt
-from scoregate.ci.conditions import conditions_of
-from scoregate.ci.identity import Identity
-from scoregate.ci.plan import Plan
-from scoregate.ci.reuse import Offer, offer, settled
-from scoregate.ci.scene import Scene
+from scoregate.ci.archive.cases import dump_case
+from scoregate.ci.baseline.artifact import read_earlier_attempt
+from scoregate.ci.job import JobContext
+from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.settings import Settings
-from scoregate.core.case import Status
+from scoregate.ci.user_ids import Identity
+from scoregate.core.cases import CaseKey, Status
+from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.policy import Policy
-from scoregate.core.record import Run
-from scoregate.core.rules.of_run import script_failures
+from scoregate.core.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
+from scoregate.core.run import Conditions, ReusedRun, Run, SuiteResult
 from scoregate.errors import GitHubRefused, RecordError
+
+SuiteKey: TypeAlias = tuple[str | None, str, str]
+_REUSE_VARIABLE = "SCOREGATE_REUSE"
+_MOST_REASONS = 10
+
+
+_SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Results of a stored run that a plan's suites may reuse.
+
+    Args:
+        run: the stored run.
+        plan: the plan, its suites given the results.
+        digests: of the results that are offered, by suite and trial.
+        refused: the number of the other results by reason.
+    """
+
+    run: Run
+    plan: Plan
+    digests: Mapping[SuiteKey, Mapping[CaseKey, str]]
+    refused: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A plan that goes on from an earlier run, where there is one to go on from; `notices` describe it."""
+    """A plan that reuses an earlier run, if there is one; `notices` describe it."""
 
     plan: Plan
     notices: tuple[str, ...] = ()
     offered: Offer | None = None
     name: str = ""
 
-    def settle(self, run: Run) -> Run:
-        """The run that was made by the plan, with what it has of the earlier one."""
-        return run if self.offered is None else settled(run, self.offered, self.name)
+    def describe_reuse(self, run: Run) -> Run:
+        """The run that was made by the plan, with a notice of the results that it reused."""
+        return run if self.offered is None else describe_reuse(run, self.offered, self.name)
 
 
-Resume: TypeAlias = Callable[[Plan, Settings], Awaitable[Resumed]]
+ResumePlan: TypeAlias = Callable[[Plan, Settings], Awaitable[Resumed]]
 
 
-async def resume(
-    scene: Scene, folder: Path, identity: Identity | None, plan: Plan, settings: Settings, *, last: Path | None
+async def resume_run(
+    scene: JobContext, folder: Path, identity: Identity | None, plan: Plan, settings: Settings, *, last: Path | None
 ) -> Resumed:
-    """Offer a plan what the last run has measured, if that one did not finish and measured the same.
+    """Offer a plan the results of the last run, if that did not finish and had the same conditions.
 
-    In a job it is the attempt before this one.
+    In a job, the last run is the attempt before this one.
 
     Args:
-        folder: is made for the files that the suites read. identity: who reads them.
-        last: the folder of the last run, elsewhere than in a job; None if nothing of it is wanted.
+        scene: the job's context.
+        folder: is created for the files that the suites read.
+        identity: the user that reads them.
+        plan: the plan.
+        settings: of the project.
+        last: the folder of the last run outside of a job; None if it must not be reused.
     """
     try:
-        run, name = await _earlier(scene, last)
+        run, name = await _find_earlier_run(scene, last)
     except (RecordError, GitHubRefused) as error:
-        return Resumed(plan, (f"nothing is reused of an earlier run: {error.message}",))
+        return Resumed(plan, (f"no results of an earlier run are reused: {error.message}",))
     if run is None:
         return Resumed(plan)
     if not is_incomplete(run, settings.policy()):
-        return Resumed(plan, (f"{name} had finished{_outcome(run)}: everything was measured again",))
-    conditions = await conditions_of(plan.root, settings)
+        return Resumed(plan, (f"{name} had finished{_outcome(run)}, so everything was run again",))
+    conditions = await read_conditions(plan.root, settings)
     known = run.conditions
     if known is None or None in (known.code, conditions.code):
-        why = "it can't be checked whether the code is the same"
+        why = "it is unknown whether the code is the same"
     elif known.code != conditions.code:
-        why = "the code is not the same: another commit, or other uncommitted changes"
+        why = "the code is not the same: the commit or the uncommitted changes differ"
     elif known.settings != conditions.settings:
-        why = "it was run with another model, interpreter or environment"
+        why = "its model, interpreter or environment was another one"
     else:
-        offered = await to_thread.run_sync(offer, run, plan, folder, identity)
+        offered = await to_thread.run_sync(offer_results, run, plan, folder, identity)
         return Resumed(offered.plan, (), offered, name)
-    return Resumed(plan, (f"nothing is reused of {name}: {why}",))
+    return Resumed(plan, (f"no results of {name} are reused: {why}",))
 
 
-async def _earlier(scene: Scene, last: Path | None) -> tuple[Run | None, str]:
-    """The run to go on from, and what it is called.
+async def _find_earlier_run(scene: JobContext, last: Path | None) -> tuple[Run | None, str]:
+    """The run to resume, and its name for notices.
 
     Raises:
-        RecordError: there is none, or it cannot be read. GitHubRefused: it cannot be had.
+        RecordError: there is none, or it can't be read.
+        GitHubRefused: it can't be downloaded.
     """
     connection = scene.connection
     if connection is not None:
         attempt = connection.github.run_attempt
         if attempt < 2 or connection.api is None:
             return None, ""
-        run = await earlier_attempt(connection, connection.api)
+        run = await read_earlier_attempt(connection, connection.api)
         return run, "" if run is None else f"attempt {run.attempt} of this job"
     if last is None:
         return None, ""
@@ -95,10 +129,10 @@ async def _earlier(scene: Scene, last: Path | None) -> tuple[Run | None, str]:
 
 
 def is_incomplete(run: Run, policy: Policy) -> bool:
-    """Whether a run was stopped, a part of it failed, or a suite has more errors than it may have."""
+    """Whether a run was stopped, a part of it failed, or a suite has more errors than its limit."""
     return (
         not run.complete
-        or bool(script_failures(run))
+        or bool(find_script_failures(run))
         or any(
             not suite.complete
             or bool(suite.errors)
@@ -111,3 +145,118 @@ def is_incomplete(run: Run, policy: Policy) -> bool:
 def _outcome(run: Run) -> str:
     passed, failed = (sum(suite.columns.count(each) for suite in run.suites) for each in (Status.PASSED, Status.FAILED))
     return f" ({passed:,} of {passed + failed:,} cases passed)" if passed + failed else ""
+
+
+async def read_conditions(root: Path, settings: Settings) -> Conditions:
+    """The conditions of a run of the project now; the folder of reports is not one of them."""
+    values = to_json({name: getattr(settings, name) for name in _SETTINGS}, serialize_unknown=True)
+    code = await git.code_digest(root, left_out=root / settings.out)
+    return Conditions(code, hashlib.blake2b(values, digest_size=8).hexdigest())
+
+
+def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None) -> Offer:
+    """Offer the results of a stored run to a plan: those of suites that it has once, without errors.
+
+    Args:
+        run: the stored run.
+        plan: the plan.
+        folder: is created for the files that the suites read, outside of the project.
+        identity: the user that reads them.
+
+    Raises:
+        OSError: they can't be written.
+    """
+    folder.mkdir(mode=0o711)
+    launches = {launch.name: launch for launch in plan.launches}
+    numbers = Counter(map(suite_key, run.suites))
+    wanted = {
+        at: suite
+        for at, suite in enumerate(run.suites)
+        if suite.script in launches and numbers[suite_key(suite)] == 1 and len(suite.columns)
+    }
+    refused = Counter[str]()
+    digests: dict[SuiteKey, dict[CaseKey, str]] = {suite_key(suite): {} for suite in wanted.values()}
+    files = {script: folder / f"{number}.jsonl" for number, script in enumerate({s.script for s in wanted.values()})}
+    for script, path in files.items():
+        own = {at: suite for at, suite in wanted.items() if suite.script == script}
+        with path.open("xb") as file:
+            path.chmod(0o600)
+            _write(file, run, own, digests=digests, refused=refused)
+        if identity is not None:
+            path.chmod(0o400)
+            identity.share(path)
+    launched = tuple(_with_reuse_file(launch, files.get(launch.name)) for launch in plan.launches)
+    return Offer(run, replace(plan, launches=launched), digests, refused)
+
+
+def _write(
+    file: IO[bytes],
+    run: Run,
+    suites: Mapping[int, SuiteResult],
+    *,
+    digests: Mapping[SuiteKey, dict[CaseKey, str]],
+    refused: Counter[str],
+) -> None:
+    heads = [
+        {"id": suite.id, "params": suite.params, "evaluators": list(suite.evaluators.values())}
+        for suite in suites.values()
+    ]
+    file.write(to_json({"run": run.id, "suites": heads}, serialize_unknown=True) + b"\n")
+    for number, suite in enumerate(suites.values()):
+        for case in suite.cases:
+            if reason := trial_reuse_problem(case):
+                refused[reason] += 1
+                continue
+            digests[suite_key(suite)][case.key] = case.digest
+            file.write(dump_case(replace(case, suite=number)) + b"\n")
+
+
+def _with_reuse_file(launch: Launch, path: Path | None) -> Launch:
+    return launch if path is None else replace(launch, environment={**launch.environment, _REUSE_VARIABLE: str(path)})
+
+
+def suite_key(suite: SuiteResult) -> SuiteKey:
+    """What identifies a suite in several runs: its script, its id, and its parameters as JSON."""
+    return suite.script, suite.id, json.dumps(dict(suite.params or {}), sort_keys=True, default=str)
+
+
+def describe_reuse(run: Run, offered: Offer, name: str) -> Run:
+    """The run with a notice of how many results it reused, and why not the others.
+
+    Args:
+        run: the run that was made with an offer.
+        offered: the offer.
+        name: of the stored run, for the notice.
+    """
+    reused = sum(len(suite.columns.reused) for suite in run.suites)
+    trials = sum(len(suite.columns) for suite in run.suites)
+    reasons = offered.refused + Counter(_refusals(run, offered))
+    notice = f"{reused:,} of {trials:,} results were reused from {name}"
+    if reasons:
+        shown = (f"{number:,} {reason}" for reason, number in reasons.most_common(_MOST_REASONS))
+        notice += f"; not reused: {', '.join(shown)}"
+    source = offered.run
+    used = ReusedRun(source.id, source.started, source.finished, source.attempt) if reused else None
+    return replace(run, reused_from=used, notices=(*run.notices, notice))
+
+
+def _refusals(run: Run, offered: Offer) -> Iterator[str]:
+    """The reasons why trials that were offered were run again."""
+    then = {suite_key(suite): suite for suite in offered.run.suites}
+    now = {suite_key(suite): suite for suite in run.suites}
+    for key, digests in offered.digests.items():
+        suite = now.get(key)
+        why = (
+            "whose suite did not run" if suite is None else suite_reuse_problem(suite.evaluators, then[key].evaluators)
+        )
+        rows = {} if suite is None else {suite.columns.key(row): row for row in range(len(suite.columns))}
+        for trial, digest in digests.items():
+            row = rows.get(trial)
+            if suite is not None and row in suite.columns.reused:
+                continue
+            if why or suite is None:
+                yield why if suite is None else f"of {suite.label} ({why})"
+            elif row is None:
+                yield GONE
+            else:
+                yield CHANGED if suite.columns.digests[row] != digest else f"of {suite.label} (its SDK measures all)"

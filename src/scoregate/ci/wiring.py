@@ -1,4 +1,4 @@
-"""The composition root: explicit tables, and the ports built from them."""
+"""The composition root: builds the ports of the pipeline."""
 
 from __future__ import annotations
 
@@ -13,38 +13,36 @@ import anyio.to_thread
 
 from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.imports import import_folders
-from scoregate.ci.baseline.rerun import base_tree, lend_packages, rerooted
-from scoregate.ci.champions import with_champions
-from scoregate.ci.discover.test_sets import found_again
-from scoregate.ci.discovery import Find, discover, find_all
-from scoregate.ci.github.base import Base
-from scoregate.ci.identity import Identity, at_home, in_ci, in_container, new_identity
-from scoregate.ci.install import Site, prepare
+from scoregate.ci.baseline.rerun import find_import_folders, link_node_packages, move_plan, open_base_tree
+from scoregate.ci.discover.testset_files import find_in_tree
+from scoregate.ci.discovery import FindSuites, discover, find_suites
+from scoregate.ci.environment import VenvSpec, prepare_environment
+from scoregate.ci.foreign_sdk import with_baseline_outputs
+from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.launch.environment import child_environment
-from scoregate.ci.parts import Ports
+from scoregate.ci.job import JobContext, make_publish_target, open_job_context
+from scoregate.ci.launch.process import child_environment
 from scoregate.ci.plan import Plan
-from scoregate.ci.policies import with_policy_of
-from scoregate.ci.protection import Protection, protected
-from scoregate.ci.publish.outputs import write_first_outputs
-from scoregate.ci.recorder import Recorder
-from scoregate.ci.recording import Observer
-from scoregate.ci.reporting import reporting
-from scoregate.ci.resume import resume
-from scoregate.ci.scene import Scene, open_scene, outlet_of
+from scoregate.ci.policy import with_tree_policy
+from scoregate.ci.ports import Ports
+from scoregate.ci.protection import protect_host_files
+from scoregate.ci.publish.delivery import write_first_outputs
+from scoregate.ci.recording import Observer, Recorder
+from scoregate.ci.reporting import build_reporting
+from scoregate.ci.resume import resume_run
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
-from scoregate.core.record import Run
-from scoregate.core.rules.of_run import script_failures
+from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
+from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
 
-Say: TypeAlias = Callable[[str], None]
+PrintLine: TypeAlias = Callable[[str], None]
 _MOST_FAILURES = 3
 
 
-class Told(TypedDict, total=False):
-    """What a job tells of its run."""
+class JobOrigin(TypedDict, total=False):
+    """The branch and attempt of a job's run."""
 
     branch: str
     attempt: int
@@ -58,76 +56,87 @@ async def open_ports(
     *,
     scratch: Path,
     observers: Sequence[Observer],
-    say: Say,
+    say: PrintLine,
     stop: anyio.Event,
-    find: Find = find_all,
+    find: FindSuites = find_suites,
     resumed: Path | None = None,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
 
     Args:
-        root: the project. environ: the host's environment. settings: the project's.
-        scratch: an empty folder outside the project, for what is of no use afterwards.
-        observers: are shown everything that happens while scripts run.
-        say: is told what happens while the suites' environment is made. stop: ends what runs, once it is set.
-        find: looks for what holds suites. resumed: the folder of the run to go on from, if that did not
-            finish.
+        root: the project.
+        environ: the host's environment.
+        settings: the project's.
+        scratch: an empty folder outside the project, for temporary files.
+        observers: get everything that happens while scripts run.
+        say: prints what happens while the suites' environment is made.
+        stop: ends what runs, once it is set.
+        find: finds suites.
+        resumed: the folder of the run to resume, if that did not finish.
     """
-    async with open_scene(root, environ, settings, stop=stop) as scene:
-        write_first_outputs(outlet_of(scene, {}))
-        with protected(scene) as protection:
-            yield _ports(protection, scratch, observers=observers, say=say, stop=stop, find=find, resumed=resumed)
+    async with open_job_context(root, environ, settings, stop=stop) as unprotected:
+        write_first_outputs(make_publish_target(unprotected, {}))
+        with protect_host_files(unprotected) as protection:
+            context = protection.context
+            identity = new_identity(context.environ)
+            home = with_home(identity, context.environ, scratch, readable=True)
+            suite_environ = {**home, **_budget_environment(settings, scratch, identity)}
+            venv = make_venv_spec(
+                root, context.environ, scratch, identity, redact=context.redact, say=say, suite_environ=suite_environ
+            )
+            recorder = _make_recorder(context, suite_environ, observers, stop)
+            skip_missing = context.subject is not None and context.subject.read_only
+            imports = partial(
+                find_import_folders,
+                root=root,
+                environ=child_environment(suite_environ, {}, events=context.out, root=root),
+                identity=identity,
+            )
+            yield Ports(
+                root=root,
+                discover=partial(discover, root, environ=context.environ, skip_missing=skip_missing, find=find),
+                prepare=partial(prepare_environment, venv),
+                add_baseline_outputs=partial(
+                    with_baseline_outputs, scratch, identity, keeps=context.connection is None
+                ),
+                resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
+                record=recorder.record,
+                rerun=partial(_rerun_baseline, recorder, imports, context.base),
+                read_previous_run=partial(_read_previous_run, context),
+                amend=partial(amend_run, context.out / RUN_FOLDER),
+                settle=protection.settle,
+                reporting=build_reporting(context),
+                stop=stop,
+            )
 
 
-def _ports(
-    protection: Protection,
-    scratch: Path,
-    *,
-    observers: Sequence[Observer],
-    say: Say,
-    stop: anyio.Event,
-    find: Find,
-    resumed: Path | None,
-) -> Ports:
-    scene = protection.scene
-    root, identity = scene.root, new_identity(scene.environ)
-    home = at_home(identity, scene.environ, scratch, readable=True)
-    theirs = {**home, **_purse(scene.settings, scratch, identity)}
-    site = site_of(root, scene.environ, scratch, identity, redact=scene.redact, say=say, theirs=theirs)
-    new = partial(new_identity, scene.environ)
-    keep = 0 if in_ci(scene.environ) else scene.settings.keep_runs
-    recorder = Recorder(scene.out, theirs, scene.redact, new, observers, stop, keep=keep, **_told(scene))
-    environment = child_environment(theirs, {}, events=scene.out, root=root)
-    imports = partial(import_folders, root=root, environ=environment, identity=identity)
-    spared = scene.subject is not None and scene.subject.read_only
-    return Ports(
-        root=root,
-        discover=partial(discover, root, environ=scene.environ, spared=spared, find=find),
-        prepare=partial(prepare, site),
-        arm=partial(with_champions, scratch, identity, keeps=scene.connection is None),
-        resume=partial(resume, scene, scratch / "reuse", identity, last=resumed),
-        record=recorder.record,
-        rerun=partial(_rerun, recorder, imports, scene.base),
-        earlier=partial(_earlier, scene),
-        amend=partial(amend_run, scene.out / RUN_FOLDER),
-        settle=protection.settle,
-        reporting=reporting(scene),
-        stop=stop,
+def _make_recorder(
+    context: JobContext, suite_environ: Mapping[str, str], observers: Sequence[Observer], stop: anyio.Event
+) -> Recorder:
+    return Recorder(
+        context.out,
+        suite_environ,
+        context.redact,
+        partial(new_identity, context.environ),
+        observers,
+        stop,
+        keep=0 if in_ci(context.environ) else context.settings.keep_runs,
+        **_job_origin(context),
     )
 
 
-async def _earlier(scene: Scene) -> Run | None:
-    """The run in the folder that the next one is written to; of a job's folder nobody knows how it came there."""
-    if scene.connection is not None:
+async def _read_previous_run(context: JobContext) -> Run | None:
+    """The run in the folder that the next one is written to; in a job, that folder may come from anywhere."""
+    if context.connection is not None:
         return None
     try:
-        return await anyio.to_thread.run_sync(read_run, scene.out / RUN_FOLDER)
+        return await anyio.to_thread.run_sync(read_run, context.out / RUN_FOLDER)
     except RecordError:
         return None
 
 
-def _purse(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:
-    """Where the processes of a run keep what they have spent of its budget; nowhere where there is none."""
+def _budget_environment(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:
+    """The variable with the file in which the processes of a run add up what they spend; none without a budget."""
     if settings.max_cost is None and settings.max_tokens is None:
         return {}
     spent = scratch / "spent"
@@ -137,58 +146,61 @@ def _purse(settings: Settings, scratch: Path, identity: Identity | None) -> dict
     return {"SCOREGATE_SPENT": str(spent)}
 
 
-def _told(scene: Scene) -> Told:
-    if scene.connection is None or scene.subject is None:
-        return Told()
-    return Told(branch=scene.subject.branch, attempt=scene.connection.github.run_attempt)
+def _job_origin(context: JobContext) -> JobOrigin:
+    if context.connection is None or context.subject is None:
+        return JobOrigin()
+    return JobOrigin(branch=context.subject.branch, attempt=context.connection.github.run_attempt)
 
 
-def site_of(
+def make_venv_spec(
     root: Path,
     environ: Mapping[str, str],
     scratch: Path,
     identity: Identity | None = None,
     *,
     redact: Redactor,
-    say: Say,
-    theirs: Mapping[str, str] | None = None,
-) -> Site:
-    """Where an environment for the suites is made, and by whom.
+    say: PrintLine,
+    suite_environ: Mapping[str, str] | None = None,
+) -> VenvSpec:
+    """Where the suites' environment is made, and by which user.
 
     Args:
-        identity: who makes it; None for ourselves. theirs: their environment; the host's own where not given.
+        root: the project.
+        environ: the host's environment.
+        scratch: a folder outside of the project.
+        identity: the user that makes it; None for the host's own.
+        redact: removes secrets from what is printed.
+        say: prints what happens.
+        suite_environ: the environment of suites; the host's own by default.
     """
-    ours = in_container(environ)
-    automatic = ours or environ.get("SCOREGATE_ACTION") == "1"
-    return Site(root, scratch, theirs or environ, redact, say, identity, automatic=automatic, own=ours)
+    own = in_container(environ)
+    automatic = own or environ.get("SCOREGATE_ACTION") == "1"
+    return VenvSpec(root, scratch, suite_environ or environ, redact, say, identity, automatic=automatic, own=own)
 
 
-async def _rerun(
+async def _rerun_baseline(
     recorder: Recorder,
     imports: Callable[[Interpreter], Awaitable[Sequence[Path]]],
-    job_base: Base | None,
+    job_base: BaseCommit | None,
     plan: Plan,
     settings: Settings,
     *,
     folder: str = BASE_FOLDER,
 ) -> Baseline:
+    """Run a plan in the base's tree."""
     try:
-        async with base_tree(plan.root, settings, job_base) as tree:
-            base = rerooted(plan, tree.path, imports=await imports(plan.interpreter))
-            lend_packages(base, plan)
+        async with open_base_tree(plan.root, settings, job_base) as tree:
+            base = move_plan(plan, tree.path, imports=await imports(plan.interpreter))
+            link_node_packages(base, plan)
             run = await recorder.record(base, settings, base.notices, folder=folder)
-            sources = found_again(tree.path, (launch.source for launch in base.launches))
-            run = with_policy_of(run, tree.path, settings, recorder.environ, sources=sources)
+            sources = find_in_tree(tree.path, (launch.source for launch in base.launches))
+            run = with_tree_policy(run, tree.path, settings, recorder.environ, sources=sources)
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise
         return Baseline(None, str(error), unreadable=True)
     amend_run(recorder.out / folder, run)
-    return _of_rerun(run, tree.note)
-
-
-def _of_rerun(run: Run, note: str) -> Baseline:
-    """The base that was run; where a part of it failed, the scores of that part are missing from it."""
-    failures = script_failures(run)
-    told = "; ".join((note, *(f"in the base, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
-    return Baseline(run, told, unreadable=bool(failures) or not run.complete)
+    # Where a part of the base failed, its scores are missing from the baseline.
+    failures = find_script_failures(run)
+    note = "; ".join((tree.note, *(f"in the base, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
+    return Baseline(run, note, unreadable=bool(failures) or not run.complete)

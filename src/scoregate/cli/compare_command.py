@@ -1,4 +1,4 @@
-"""`scoregate compare`: one finished run against another."""
+"""`scoregate compare`: compare two finished runs."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from pathlib import Path
 import click
 
 from scoregate.ci.archive import latest_run
-from scoregate.cli.closing import close
-from scoregate.cli.options import project_root, voice_options
-from scoregate.cli.stored import gated_settings, rejudged
-from scoregate.cli.voice import Voice, stage
+from scoregate.cli.options import output_options, project_root
+from scoregate.cli.output import OutputOptions, open_output, print_result
+from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
 
 @click.command("compare")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
-    "--baseline", type=click.Path(path_type=Path), required=True, metavar="RUN", help="What it is held against."
+    "--baseline", type=click.Path(path_type=Path), required=True, metavar="RUN", help="Baseline run to compare with."
 )
-@voice_options
-def command(run: Path, baseline: Path, voice: Voice) -> int:
-    """Show how every score of RUN moved against another run. Exits with 0 whatever moved."""
-    with stage(voice) as ours:
-        outcome = rejudged(latest_run(run), baseline, gated_settings(project_root(), {}))
-        close(outcome, None, ours)
+@output_options
+def command(run: Path, baseline: Path, options: OutputOptions) -> int:
+    """Show how every score of RUN changed from another run. The exit code is 0, whatever changed."""
+    with open_output(options) as output:
+        outcome = rejudge_run(latest_run(run), baseline, load_suite_settings(project_root(), {}))
+        print_result(outcome, None, output)
     return 0

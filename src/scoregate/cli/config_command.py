@@ -1,4 +1,4 @@
-"""`scoregate config`: test configs, a dataset and the judges that score it."""
+"""`scoregate config`: test configs, each a dataset and the judges that score it."""
 
 from __future__ import annotations
 
@@ -7,71 +7,73 @@ from typing import Any
 
 import click
 
-from scoregate.cli.listing import day, say, show_json, show_lines, show_table
+from scoregate.cli.text_output import format_day, print_json, print_line, print_lines, print_table
 from scoregate.client import Client
 from scoregate.errors import UsageError
 from scoregate.judges import TestConfig
 from scoregate.store import CONFIGS
 
-_HEADINGS = ("config", "dataset", "judges", "made", "description")
+_HEADINGS = ("config", "dataset", "judges", "created", "description")
 
 
 @click.group("config")
 def command() -> None:
-    """Test configs: kept in .scoregate/configs as TOML, to edit and review."""
+    """Manage test configs: a dataset and its judges, stored as TOML in .scoregate/configs."""
 
 
 @command.command("ls")
-@click.option("--dataset", metavar="NAME", help="Only those of this dataset, by name or id.")
-@click.option("--json", "json_", is_flag=True, help="Every field, as a JSON list.")
+@click.option("--dataset", metavar="NAME", help="List only configs of this dataset, by name or id.")
+@click.option("--json", "json_", is_flag=True, help="Print every field, as a JSON list.")
 def ls(dataset: str | None, json_: bool) -> None:
-    """Show the test configs."""
+    """List the test configs."""
     found = Client().test_configs.list(dataset)
     if json_:
-        show_json(map(_as_json, found))
+        print_json(map(_as_json, found))
     else:
-        show_table(_HEADINGS, map(_row, found), nothing="There are no test configs.")
+        print_table(_HEADINGS, map(_row, found), nothing="There are no test configs.")
 
 
 @command.command("show")
 @click.argument("config")
-@click.option("--json", "json_", is_flag=True, help="As a JSON list of one.")
+@click.option("--json", "json_", is_flag=True, help="Print every field, as a JSON list with one item.")
 def show(config: str, json_: bool) -> None:
-    """Show CONFIG, by name or id, with the versions of its judges that a run would take."""
+    """Show CONFIG, by name or id, with the versions of its judges that a run uses."""
     client = Client()
-    found = _found(client, config)
+    found = _get_config(client, config)
     if json_:
-        show_json([_as_json(found)])
+        print_json([_as_json(found)])
         return
-    made = f" of {day(found.created_at)}" if found.created_at else ""
+    created = f" of {format_day(found.created_at)}" if found.created_at else ""
     judges = [f"judge {_version(client, judge.judge_id, judge.name)}" for judge in found.judges]
     about = [found.description] if found.description else []
-    show_lines([f"{found.name}{made} ({found.id})", *about, f"dataset {found.dataset}", *judges])
+    print_lines([f"{found.name}{created} ({found.id})", *about, f"dataset {found.dataset}", *judges])
 
 
 @command.command("add")
 @click.argument("name")
-@click.option("--dataset", required=True, metavar="NAME", help="By name or id.")
-@click.option("--judge", "judges", multiple=True, required=True, metavar="NAME", help="By name or id; may be repeated.")
-@click.option("--description", metavar="TEXT")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset, by name or id.")
+@click.option(
+    "--judge", "judges", multiple=True, required=True, metavar="NAME", help="Judge, by name or id (repeatable)."
+)
+@click.option("--description", metavar="TEXT", help="Description of the config.")
 def add(name: str, dataset: str, judges: Sequence[str], description: str | None) -> None:
-    """Bind a dataset to judges, as the test config NAME."""
+    """Create the test config NAME from a dataset and judges."""
     client = Client()
     client.test_configs.create(name, dataset, judges, description)
-    say(f"{name}: written to {client.store.where(CONFIGS, (name,))}")
+    print_line(f"{name}: written to {client.store.where(CONFIGS, (name,))}")
 
 
 @command.command("rm")
 @click.argument("config")
 def rm(config: str) -> None:
-    """Remove CONFIG, by name or id; its dataset and its judges stay."""
+    """Remove CONFIG, by name or id; its dataset and judges stay."""
     client = Client()
-    found = _found(client, config)
+    found = _get_config(client, config)
     client.test_configs.delete(found.id)
-    say(f"{found.name}: removed")
+    print_line(f"{found.name}: removed")
 
 
-def _found(client: Client, config: str) -> TestConfig:
+def _get_config(client: Client, config: str) -> TestConfig:
     if (found := client.test_configs.get(config)) is not None:
         return found
     names = ", ".join(each.name for each in client.test_configs.list())
@@ -80,12 +82,12 @@ def _found(client: Client, config: str) -> TestConfig:
 
 def _version(client: Client, judge: str, name: str | None) -> str:
     found = client.judges.get(name or judge)
-    return f"{judge}, which is not there any more" if found is None else f"{found.label}, {found.score_type}"
+    return f"{judge}, which no longer exists" if found is None else f"{found.label}, {found.score_type}"
 
 
 def _row(config: TestConfig) -> tuple[str, ...]:
     judges = ", ".join(judge.name or judge.judge_id for judge in config.judges)
-    return config.name, config.dataset, judges, day(config.created_at), config.description or ""
+    return config.name, config.dataset, judges, format_day(config.created_at), config.description or ""
 
 
 def _as_json(config: TestConfig) -> dict[str, Any]:

@@ -4,61 +4,113 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
 import click
+from rich.text import Text
 
-from scoregate.cli.dataset_tables import cell, difference_fields, say_rows, typed
-from scoregate.cli.listing import day, say, show_json, show_table
+from scoregate.ci.report.text import one_line
+from scoregate.cli.output import make_console
+from scoregate.cli.text_output import format_day, print_json, print_line, print_table
 from scoregate.client import Client
-from scoregate.datasets.difference import difference
-from scoregate.datasets.files import schema_in
-from scoregate.datasets.schema import TYPES
+from scoregate.datasets import Example, Schema
+from scoregate.datasets.files import infer_file_schema
+from scoregate.datasets.schema import TYPES, parse_schema
+from scoregate.datasets.versions import VersionDifference, compare_versions
 from scoregate.errors import UsageError
 from scoregate.store.datasets import DATASETS, ROWS
+
+_LINE = 240
+
+
+def with_column_types(schema: Schema, columns: Sequence[str]) -> Schema:
+    """A schema with other types for some columns, each given as NAME=TYPE.
+
+    Raises:
+        UsageError: a value is not NAME=TYPE, or there is no such column.
+        InvalidDataset: a type is unknown.
+    """
+    types: dict[str, str] = dict(schema.columns)
+    for column in columns:
+        name, equals, type_ = column.rpartition("=")
+        if not equals or name not in types:
+            known = ", ".join(schema.columns)
+            raise UsageError(f"--column {column!r:.100}: not NAME=TYPE of one of the columns {known:.300}")
+        types[name] = type_
+    properties = {name: {"type": type_} for name, type_ in types.items()}
+    return parse_schema({"type": "object", "properties": properties})
+
+
+def format_cell(value: object) -> str:
+    """A field as text for a table cell."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def print_rows(sign: str, rows: Iterable[Example], limit: int, *, style: str) -> None:
+    """Print rows, one a line, at most `limit`."""
+    console, taken = make_console(), iter(rows)
+    for example in islice(taken, limit):
+        text = json.dumps(dict(example.properties), ensure_ascii=False)
+        console.print(Text(f"{sign} {example.example_id}  {one_line(text, _LINE)}", style=style))
+    if rest := sum(1 for _ in taken):
+        console.print(Text(f"{sign} and {rest:,} more", style=style))
+
+
+def difference_data(found: VersionDifference) -> dict[str, object]:
+    """A difference as plain data."""
+    return {
+        "old": found.old.version_number,
+        "new": found.new.version_number,
+        "kept": found.kept,
+        "removed": [example.to_dict() for example in found.removed],
+        "added": [example.to_dict() for example in found.added],
+    }
+
 
 _GREATEST_NUMBER = 10**9
 
 
 def _version(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int | str | None:
-    """A version's number, or its id as text, which is far greater than any number."""
+    """The number of a version, or its id as text; ids are far greater than any number."""
     if value is None:
         return None
     if not value.isascii() or not value.isdigit():
-        raise click.BadParameter(f"{value!r:.60} is neither a version's number nor its id")
+        raise click.BadParameter(f"{value!r:.60} is neither the number nor the id of a version")
     return int(value) if int(value[:20]) < _GREATEST_NUMBER else value
 
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Every field, as JSON.")
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print every field, as JSON.")
 
 
 @click.group("dataset")
 def command() -> None:
-    """Datasets: kept in .scoregate/datasets, edited by hand, every version to be read back."""
+    """Manage datasets and their versions, stored in .scoregate/datasets."""
 
 
 @command.command("ls")
 @_json_option
 def ls(as_json: bool) -> None:
-    """Show them all."""
+    """List the datasets."""
     found = Client().datasets.list()
     if as_json:
-        show_json(map(dataclasses.asdict, found))
+        print_json(map(dataclasses.asdict, found))
         return
     rows = [(each.name, each.current_version, each.entries, ", ".join(each.schema["properties"])) for each in found]
     headings = ("dataset", "version", "rows", "columns")
-    show_table(headings, rows, numbers=(1, 2), nothing="There are no datasets.")
+    print_table(headings, rows, numbers=(1, 2), nothing="There are no datasets.")
 
 
 @command.command("show")
 @click.argument("dataset")
-@click.option("--version", callback=_version, metavar="N|ID", help="Default: the newest.")
-@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, metavar="N", help="Rows to show.")
+@click.option("--version", callback=_version, metavar="N|ID", help="Version to show; default: the newest.")
+@click.option(
+    "--limit", type=click.IntRange(0), default=20, show_default=True, metavar="N", help="Maximum number of rows."
+)
 @_json_option
 def show(dataset: str, version: int | str | None, limit: int, as_json: bool) -> None:
-    """Show the rows of DATASET, by its name or id; with --json all of them, one a line."""
+    """Show the rows of DATASET, by name or id; with --json all of them, one a line."""
     found = Client().datasets.get(dataset, version)
     if as_json:
         for example in found:
@@ -66,75 +118,86 @@ def show(dataset: str, version: int | str | None, limit: int, as_json: bool) -> 
         return
     shown = list(islice(found, limit))
     columns = list(found.version.columns)
-    cells = [(each.example_id, *(cell(each.properties[column]) for column in columns)) for each in shown]
-    show_table(("id", *columns), cells, numbers=(0,))
-    say(f"{found.name}: version {found.version.version_number}, {len(shown)} of {len(found)} rows")
+    cells = [(each.example_id, *(format_cell(each.properties[column]) for column in columns)) for each in shown]
+    print_table(("id", *columns), cells, numbers=(0,))
+    print_line(f"{found.name}: version {found.version.version_number}, {len(shown)} of {len(found)} rows")
 
 
 @command.command("versions")
 @click.argument("dataset")
 @_json_option
 def versions(dataset: str, as_json: bool) -> None:
-    """Show the versions of DATASET, the newest first."""
+    """List the versions of DATASET, the newest first."""
     found = Client().datasets.versions(dataset)
     if as_json:
-        show_json(map(dataclasses.asdict, found))
+        print_json(map(dataclasses.asdict, found))
         return
-    rows = [(each.version_number, each.version_id, each.item_count, day(each.created_at)) for each in found]
-    show_table(("version", "id", "rows", "when"), rows, numbers=(0, 1, 2))
+    rows = [(each.version_number, each.version_id, each.item_count, format_day(each.created_at)) for each in found]
+    print_table(("version", "id", "rows", "when"), rows, numbers=(0, 1, 2))
 
 
 @command.command("add")
 @click.argument("dataset")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--column", "columns", multiple=True, metavar="NAME=TYPE", help=f"Of a new dataset: {', '.join(TYPES)}; repeatable."
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=TYPE",
+    help=f"Type of a column of a new dataset: {', '.join(TYPES)} (repeatable).",
 )
-@click.option("--description", default="", metavar="TEXT", help="Of a new dataset.")
+@click.option("--description", default="", metavar="TEXT", help="Description of the new dataset.")
 def add(dataset: str, file: Path, columns: Sequence[str], description: str) -> None:
-    """Add the rows of FILE (.csv, .json, .jsonl, .yaml) to DATASET, as one version; all, or none if one is wrong.
+    """Add the rows of FILE (.csv, .json, .jsonl, .yaml) to DATASET as one version; all, or none if one is invalid.
 
-    A dataset that does not exist is made, with the columns of FILE; those of CSV are text where --column says nothing.
+    A new dataset is created with the columns of FILE. CSV columns are text unless --column sets a type.
     """
     client = Client()
     if next(client.store.read(DATASETS, (dataset,)), None) is None:
-        schema = typed(schema_in(file), columns)
-        made = client.datasets.create_from(dataset, file, schema.document, description=description)
+        schema = with_column_types(infer_file_schema(file), columns)
+        target = client.datasets.create_from(dataset, file, schema.document, description=description)
     elif columns or description:
-        raise UsageError(f"there is a dataset {dataset!r:.200} already, so --column and --description say nothing")
+        raise UsageError(f"the dataset {dataset!r:.200} exists: --column and --description are for new datasets only")
     else:
-        made = client.datasets.get(dataset)
-        made.add_from(file)
-    where = client.store.where(DATASETS, (made.name,), ROWS)
-    say(f"{made.name}: version {made.version.version_number}, {len(made)} rows, in {where}")
+        target = client.datasets.get(dataset)
+        target.add_from(file)
+    where = client.store.where(DATASETS, (target.name,), ROWS)
+    print_line(f"{target.name}: version {target.version.version_number}, {len(target)} rows, in {where}")
 
 
 @command.command("diff")
 @click.argument("dataset")
 @click.argument("old", callback=_version, required=False)
 @click.argument("new", callback=_version, required=False)
-@click.option("--limit", type=click.IntRange(0), default=50, show_default=True, metavar="N", help="Rows of each side.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of rows of each version.",
+)
 @_json_option
 def diff(dataset: str, old: int | str | None, new: int | str | None, limit: int, as_json: bool) -> None:
-    """Show which rows of DATASET are in version OLD or NEW alone; by default those before and after the last change."""
+    """Show the rows of DATASET that are only in version OLD or NEW; default: the two newest versions."""
     client = Client()
     newest = client.datasets.get(dataset)
     before = max(1, newest.version.version_number - 1) if old is None else old
-    found = difference(client.store, newest.name, before, new=new)
+    found = compare_versions(client.store, newest.name, before, new=new)
     if as_json:
-        click.echo(json.dumps(difference_fields(found), indent=1))
+        click.echo(json.dumps(difference_data(found), indent=1))
         return
-    say_rows("-", found.removed, limit, style="red")
-    say_rows("+", found.added, limit, style="green")
-    gone, come = found.old.item_count - found.kept, found.new.item_count - found.kept
+    print_rows("-", found.removed, limit, style="red")
+    print_rows("+", found.added, limit, style="green")
+    removed, added = found.old.item_count - found.kept, found.new.item_count - found.kept
     change = f"version {found.old.version_number} -> {found.new.version_number}"
-    say(f"{newest.name}: {change}: {gone} removed, {come} added, {found.kept} kept")
+    print_line(f"{newest.name}: {change}: {removed} removed, {added} added, {found.kept} kept")
 
 
 @command.command("rm")
 @click.argument("dataset")
 def rm(dataset: str) -> None:
-    """Delete DATASET with all its versions; what was committed, git still has."""
+    """Delete DATASET with all its versions. Committed versions stay in git."""
     if not Client().datasets.delete(dataset):
         raise UsageError(f"there is no dataset {dataset!r:.200}")
-    say(f"{dataset}: deleted")
+    print_line(f"{dataset}: deleted")

@@ -1,4 +1,4 @@
-"""The way in: says what to install where only the SDK is."""
+"""The entry point: explains what to install if only the SDK is installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NEEDED = ("click", "jinja2", "junit_xml", "psutil", "pydantic_settings", "rich"
 
 
 def main() -> None:
-    """Run the command line and end the process with its exit code; 2 where what it needs is not installed."""
+    """Run the command line and end the process with its exit code; 2 if required packages are missing."""
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         print(f"error: the command line needs {', '.join(missing)}", file=sys.stderr)
         print("Run: pip install 'scoregate[cli]'", file=sys.stderr)

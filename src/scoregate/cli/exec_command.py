@@ -1,4 +1,4 @@
-"""`scoregate exec`: one command, whatever it is written in, as the only source of suites."""
+"""`scoregate exec`: run one command, in any language, as the only source of suites."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any
 
 import click
 
-from scoregate.ci.discover.commands import find_commands
-from scoregate.ci.report.text import name
+from scoregate.ci.discover.settings_sources import find_commands
+from scoregate.ci.report.text import display_name
 from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings.commands import imported
+from scoregate.ci.settings.fields import check_imports
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
-    judging_settings_of,
+    load_gate_settings,
     model_options,
     out_option,
+    output_options,
     project_root,
     publish_options,
     running_options,
     suite_option,
-    voice_options,
     working_directory_option,
 )
-from scoregate.cli.story import tell_story
-from scoregate.cli.voice import Voice
+from scoregate.cli.output import OutputOptions
+from scoregate.cli.run_gate import run_gate
 from scoregate.errors import UsageError
 
 _LONGEST_NAME = 100
@@ -39,13 +39,13 @@ _LONGEST_NAME = 100
 @click.argument("words", nargs=-1, metavar="-- COMMAND...", type=click.UNPROCESSED)
 @working_directory_option
 @suite_option
-@click.option("--junit", multiple=True, metavar="FILE", help="A JUnit report that COMMAND writes; repeatable.")
+@click.option("--junit", multiple=True, metavar="FILE", help="JUnit report that COMMAND writes (repeatable).")
 @click.option(
     "--import",
     "imports",
     multiple=True,
     metavar="FORMAT:FILE",
-    help="Results that COMMAND writes: promptfoo, inspect, deepeval or pydantic-evals; repeatable.",
+    help="Results that COMMAND writes, as promptfoo, inspect, deepeval or pydantic-evals (repeatable).",
 )
 @baseline_options
 @out_option
@@ -53,44 +53,42 @@ _LONGEST_NAME = 100
 @model_options
 @gate_options
 @publish_options
-@voice_options
+@output_options
 def command(
-    words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, ...], voice: Voice, **flags: Any
+    words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, ...], options: OutputOptions, **flags: Any
 ) -> int:
-    """Run COMMAND here, record the suites that it runs, compare them with a base, judge, and write reports.
+    """Run COMMAND here, record its suites, compare them with a baseline, apply the gates and write reports.
 
-    Suites of Autoblocks' SDKs report by themselves, unchanged, as do those of scoregate; what other frameworks write
-    is read from their files.
+    Suites of scoregate and of Autoblocks' SDKs report by themselves, without changes. Results of other frameworks are
+    read from their files.
     """
-    _check(words, imports)
+    _check_command(words, imports)
     root = project_root(flags)
-    ran = {**_command(words, root, environ=os.environ), "junit": junit, "imports": imports}
-    return tell_story(judging_settings_of(root, {**flags, "commands": [ran]}), root, voice, find=find_commands)
+    source = {**_command_setting(words, root, environ=os.environ), "junit": junit, "imports": imports}
+    return run_gate(load_gate_settings(root, {**flags, "commands": [source]}), root, options, find=find_commands)
 
 
-def _check(words: Sequence[str], imports: tuple[str, ...]) -> None:
-    """Raise what can be known of a command before it runs.
+def _check_command(words: Sequence[str], imports: tuple[str, ...]) -> None:
+    """Check a command before it runs.
 
     Raises:
-        UsageError: there is none, it is a line for a shell, or what it leaves behind is of no known format.
+        UsageError: there is no command, it is a shell line, or the format of its results is unknown.
     """
     try:
-        imported(imports)
+        check_imports(imports)
     except ValueError as error:
         raise UsageError(f"--import: {error}") from None
     if not words or not words[0].strip():
-        raise UsageError(
-            "exec was given no command", advice="Write it after two dashes: scoregate exec -- npx tsx run.ts"
-        )
+        raise UsageError("no command was given", advice="Write it after two dashes: scoregate exec -- npx tsx run.ts")
     if len(words) == 1 and len(words[0].split()) > 1 and shutil.which(words[0]) is None:
         raise UsageError(
-            f"exec was given one word that holds spaces: {words[0]!r:.200}",
-            advice="Write its words apart, without quotes around them all: scoregate exec -- npx tsx run.ts\n"
-            f"For what needs a shell: scoregate exec -- sh -c {shlex.quote(words[0])[:200]}",
+            f"the command is one argument with spaces: {words[0]!r:.200}",
+            advice="Pass program and arguments separately, without quotes: scoregate exec -- npx tsx run.ts\n"
+            f"If you need a shell: scoregate exec -- sh -c {shlex.quote(words[0])[:200]}",
         )
 
 
-def _command(words: Sequence[str], root: Path, *, environ: Mapping[str, str]) -> dict[str, object]:
-    """It runs where the user stands, and is called by its words; a program's path says more of this machine."""
-    said = Redactor(secret_values(environ)).text(shlex.join((Path(words[0]).name, *words[1:])))
-    return {"name": name(said, _LONGEST_NAME), "run": words, "cwd": os.path.relpath(Path.cwd(), root)}
+def _command_setting(words: Sequence[str], root: Path, *, environ: Mapping[str, str]) -> dict[str, object]:
+    """The setting of a command: it runs in the current folder and is named without the path of its program."""
+    shown = Redactor(secret_values(environ)).text(shlex.join((Path(words[0]).name, *words[1:])))
+    return {"name": display_name(shown, _LONGEST_NAME), "run": words, "cwd": os.path.relpath(Path.cwd(), root)}

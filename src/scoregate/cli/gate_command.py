@@ -1,4 +1,4 @@
-"""`scoregate gate`: judge a finished run."""
+"""`scoregate gate`: apply the gates to a finished run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from scoregate.ci.archive import latest_run
-from scoregate.cli.closing import close
-from scoregate.cli.options import gate_options, project_root, voice_options
-from scoregate.cli.stored import gated_settings, rejudged
-from scoregate.cli.voice import Voice, stage
+from scoregate.cli.options import gate_options, output_options, project_root
+from scoregate.cli.output import OutputOptions, open_output, print_result
+from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
 
 @click.command("gate")
@@ -20,17 +19,17 @@ from scoregate.cli.voice import Voice, stage
     "--baseline",
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="What it is compared with; default: the base that RUN was compared with.",
+    help="Baseline run; default: the one that RUN was compared with.",
 )
 @gate_options
-@voice_options
-def command(run: Path, baseline: Path | None, voice: Voice, **flags: Any) -> int:
-    """Judge RUN under the present settings. Nothing is run.
+@output_options
+def command(run: Path, baseline: Path | None, options: OutputOptions, **flags: Any) -> int:
+    """Apply the gates of the current settings to RUN. Nothing is run.
 
-    If the last run in that folder was killed, what it had measured is judged, as an incomplete run.
+    If the last run in that folder was killed, its results so far are judged as an incomplete run.
     """
-    with stage(voice) as ours:
+    with open_output(options) as output:
         root = project_root()
-        outcome = rejudged(latest_run(run), baseline, gated_settings(root, flags), root=root)
-        close(outcome, None, ours, named=str(run))
+        outcome = rejudge_run(latest_run(run), baseline, load_suite_settings(root, flags), root=root)
+        print_result(outcome, None, output, named=str(run))
     return outcome.verdict.exit_code

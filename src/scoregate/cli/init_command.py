@@ -1,4 +1,4 @@
-"""`scoregate init`: a starter suite, settings and a workflow, none of them over what is there."""
+"""`scoregate init`: write a starter suite, settings and a workflow; existing files stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STARTER = {
 @click.command("init")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
 def command(folder: Path) -> None:
-    """Write a starter suite, settings and a workflow into FOLDER. What is there already stays as it is."""
+    """Write a starter suite, settings and a workflow into FOLDER. Existing files stay as they are."""
     templates = files("scoregate.cli") / "starter"
     for name, template in STARTER.items():
         target = folder / name

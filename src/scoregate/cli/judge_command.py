@@ -4,18 +4,66 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
-from scoregate.cli.judge_texts import as_json, difference, heading, lines, row
-from scoregate.cli.listing import say, show_json, show_lines, show_table
+from scoregate.cli.text_output import format_day, print_json, print_line, print_lines, print_table
 from scoregate.errors import UsageError
 from scoregate.judges import JudgesFactory, JudgeVersion
-from scoregate.judges.version import PROD
+from scoregate.judges.versions import PROD
 from scoregate.store import JUDGES, open_store
+from scoregate.store.judges import Grading
+
+
+def table_row(used: JudgeVersion, newest: JudgeVersion) -> tuple[str, ...]:
+    """The cells of a judge in the table."""
+    kind = f"{used.judge_type}, {used.score_type}"
+    return used.name, kind, used.version, newest.version, " ".join(used.tags), used.model or "", used.description
+
+
+def to_json(version: JudgeVersion) -> dict[str, Any]:
+    """All fields of a version, as JSON data."""
+    return {
+        "name": version.name,
+        "id": version.id,
+        "version": version.version,
+        "tags": list(version.tags),
+        "description": version.description,
+        "created_at": None if version.created_at is None else version.created_at.isoformat(),
+        **version.grading.model_dump(mode="json", include=set(Grading.model_fields)),
+    }
+
+
+def version_lines(version: JudgeVersion) -> Iterator[str]:
+    """The fields that scores depend on, one a line, then the lines of the prompt."""
+    fields = version.grading.model_dump(include=set(Grading.model_fields) - {"prompt", "categories"}, exclude_none=True)
+    yield from (f"{name} = {value}" for name, value in fields.items())
+    for category in version.categories:
+        score = "" if category.score is None else f" (score {category.score:g})"
+        yield f"category {category.value}{score}{f': {category.description}' if category.description else ''}"
+    if version.prompt is not None:
+        yield from ("", *version.prompt.splitlines())
+
+
+def version_heading(version: JudgeVersion) -> str:
+    """Name, version, tags and date of a version."""
+    tags = f" [{', '.join(version.tags)}]" if version.tags else ""
+    created = f" of {format_day(version.created_at)}" if version.created_at else ""
+    return f"{version.label}{tags}{created}"
+
+
+def diff_versions(old: JudgeVersion, new: JudgeVersion) -> list[str]:
+    """A unified diff of two versions, empty if they are equal."""
+    return list(
+        unified_diff(
+            list(version_lines(old)), list(version_lines(new)), version_heading(old), version_heading(new), lineterm=""
+        )
+    )
+
 
 _HEADINGS = ("judge", "kind", "used", "newest", "tags", "model", "description")
 _STYLES = (("+", "green"), ("-", "red"), ("@", "cyan"))
@@ -23,50 +71,58 @@ _STYLES = (("+", "green"), ("-", "red"), ("@", "cyan"))
 
 @click.group("judge")
 def command() -> None:
-    """Judges: kept in .scoregate/judges as TOML; a prompt that was edited there is its next version."""
+    """Manage judges, stored as TOML in .scoregate/judges. An edited prompt becomes the next version."""
 
 
 @command.command("ls")
-@click.option("--json", "json_", is_flag=True, help="Every field of the versions in use, as a JSON list.")
+@click.option("--json", "json_", is_flag=True, help="Print every field of the versions in use, as a JSON list.")
 def ls(json_: bool) -> None:
-    """Show the judges, with the version that is used where none is pinned."""
+    """List the judges, with the version that is used if none is pinned."""
     judges = _judges()
     used = judges.list()
     if json_:
-        show_json(map(as_json, used))
+        print_json(map(to_json, used))
         return
-    rows = [row(each, judges.versions(each.name)[0]) for each in used]
-    show_table(_HEADINGS, rows, nothing="There are no judges.")
+    rows = [table_row(each, judges.versions(each.name)[0]) for each in used]
+    print_table(_HEADINGS, rows, nothing="There are no judges.")
 
 
 @command.command("show")
 @click.argument("judge")
 @click.argument("version", required=False, metavar="[VERSION|TAG]")
-@click.option("--json", "json_", is_flag=True, help="All versions, or the one that is named, as a JSON list.")
+@click.option("--json", "json_", is_flag=True, help="Print all versions, or the named one, as a JSON list.")
 def show(judge: str, version: str | None, json_: bool) -> None:
-    """Show a version of JUDGE, if none is named the one in use, and which versions there are."""
+    """Show a version of JUDGE (default: the one in use), and list its versions."""
     judges = _judges()
     versions = judges.versions(judge)
     one = _version(judges, judge, version)
     if json_:
-        show_json(map(as_json, versions if version is None else [one]))
+        print_json(map(to_json, versions if version is None else [one]))
         return
-    show_lines([heading(one), "", *lines(one)])
+    print_lines([version_heading(one), "", *version_lines(one)])
     if version is None:
-        show_lines(["", "versions:", *(f"  {heading(each)}" for each in versions)])
+        print_lines(["", "versions:", *(f"  {version_heading(each)}" for each in versions)])
 
 
 @command.command("add")
 @click.argument("name")
-@click.option("--prompt", metavar="TEXT", help="The question, with {{field}} for each field of the example.")
-@click.option("--prompt-file", metavar="FILE", help="The same from a file; - is standard input.")
-@click.option("--code", metavar="MODULE:CLASS", help="A judge in Python, instead of a prompt.")
-@click.option("--model", metavar="NAME", help="Who is asked; default: the project's model.")
-@click.option("--score-type", type=click.Choice(["binary", "categorical", "numeric"]), default="binary")
-@click.option("--category", "categories", multiple=True, metavar="VALUE[=SCORE]", help="Of a categorical judge.")
-@click.option("--min", "low", type=float, help="Of a numeric judge.")
-@click.option("--max", "high", type=float, help="Of a numeric judge.")
-@click.option("--description", default="", metavar="TEXT")
+@click.option("--prompt", metavar="TEXT", help="Prompt, with {{field}} for each field of the example.")
+@click.option("--prompt-file", metavar="FILE", help="File with the prompt; - for stdin.")
+@click.option("--code", metavar="MODULE:CLASS", help="Judge in Python, instead of a prompt.")
+@click.option("--model", metavar="NAME", help="Model of the judge; default: the model of the project.")
+@click.option(
+    "--score-type", type=click.Choice(["binary", "categorical", "numeric"]), default="binary", help="Kind of score."
+)
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    metavar="VALUE[=SCORE]",
+    help="Category of a categorical judge (repeatable).",
+)
+@click.option("--min", "low", type=float, help="Lowest score (numeric judges only).")
+@click.option("--max", "high", type=float, help="Highest score (numeric judges only).")
+@click.option("--description", default="", metavar="TEXT", help="Description of the judge.")
 def add(
     name: str,
     prompt: str | None,
@@ -79,17 +135,17 @@ def add(
     high: float | None,
     description: str,
 ) -> None:
-    """Make the judge NAME in version 0.0; to change it, edit its file."""
+    """Create version 0.0 of the judge NAME; to change it, edit its file."""
     if sum(given is not None for given in (prompt, prompt_file, code)) != 1:
-        raise UsageError("give one of --prompt, --prompt-file and --code")
+        raise UsageError("exactly one of --prompt, --prompt-file and --code is required")
     judges = _judges()
     if code is not None:
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
-        made = judges.register(code, name, description)
+        created = judges.register(code, name, description)
     else:
-        made = judges.create(
+        created = judges.create(
             name,
-            _text(prompt_file) if prompt is None else prompt,
+            _read_text(prompt_file) if prompt is None else prompt,
             model,
             cast("Any", score_type),
             description,
@@ -97,20 +153,20 @@ def add(
             min_score=low,
             max_score=high,
         )
-    say(f"{made.label}: written to {open_store().where(JUDGES, (name,))}")
+    print_line(f"{created.label}: written to {open_store().where(JUDGES, (name,))}")
 
 
 @command.command("tag")
 @click.argument("judge")
 @click.argument("tag", default=PROD)
 @click.argument("version", required=False)
-@click.option("--remove", is_flag=True, help="Take the tag away instead.")
+@click.option("--remove", is_flag=True, help="Remove the tag.")
 def tag(judge: str, tag: str, version: str | None, remove: bool) -> None:
-    """Put TAG (prod) on VERSION of JUDGE, the newest if none is named. Tests run prod where nothing else is pinned."""
+    """Put TAG (default: prod) on VERSION of JUDGE (default: the newest). Tests use prod if nothing else is pinned."""
     judges = _judges()
     if remove and version is not None:
-        raise UsageError("--remove takes no version: a tag is on one version only")
-    say(str(judges.untag(judge, tag) if remove else judges.tag(judge, tag, version)))
+        raise UsageError("--remove takes no version: a tag belongs to one version only")
+    print_line(str(judges.untag(judge, tag) if remove else judges.tag(judge, tag, version)))
 
 
 @command.command("diff")
@@ -120,7 +176,7 @@ def tag(judge: str, tag: str, version: str | None, remove: bool) -> None:
 def diff(judge: str, old: str | None, new: str | None) -> None:
     """Show what changed in JUDGE between two versions or tags.
 
-    NEW is the newest if not named; OLD the version in use, or where that is the newest the one before it.
+    Default for NEW: the newest version. Default for OLD: the version in use, or the one before if that is the newest.
     """
     judges = _judges()
     versions = judges.versions(judge)
@@ -129,31 +185,31 @@ def diff(judge: str, old: str | None, new: str | None) -> None:
     if old is None and before.number == after.number:
         older = [each for each in versions if each.number is not None and after.number and each.number < after.number]
         before = older[0] if older else after
-    found = difference(before, after)
-    show_lines(found or [f"{before.label} and {after.label} say the same."], styles=_STYLES)
+    found = diff_versions(before, after)
+    print_lines(found or [f"{before.label} and {after.label} are equal."], styles=_STYLES)
 
 
 def _judges() -> JudgesFactory:
     return JudgesFactory(open_store())
 
 
-def _version(judges: JudgesFactory, judge: str, said: str | None) -> JudgeVersion:
-    """A version by its number or its tag."""
-    number = said is not None and said[:1].isdigit()
-    found = judges.get(judge, version=said) if number else judges.get(judge, tag=said)
+def _version(judges: JudgesFactory, judge: str, version: str | None) -> JudgeVersion:
+    """Find a version by its number or tag."""
+    is_number = version is not None and version[:1].isdigit()
+    found = judges.get(judge, version=version) if is_number else judges.get(judge, tag=version)
     return found or judges.versions(judge)[0]
 
 
-def _category(said: str) -> dict[str, Any]:
-    value, separator, score = said.rpartition("=")
+def _category(text: str) -> dict[str, Any]:
+    value, separator, score = text.rpartition("=")
     try:
-        return {"value": value, "score": float(score)} if separator else {"value": said}
+        return {"value": value, "score": float(score)} if separator else {"value": text}
     except ValueError:
-        raise UsageError(f"--category {said!r:.60}: what stands after = must be a number from 0 to 1") from None
+        raise UsageError(f"--category {text!r:.60}: the part after = must be a number from 0 to 1") from None
 
 
-def _text(file: str | None) -> str:
+def _read_text(file: str | None) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file or "").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
+        raise UsageError(f"cannot read {file}: {error}") from None

@@ -1,4 +1,4 @@
-"""The parser, and the only place where errors end."""
+"""The command line: its commands, and how errors become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -14,51 +14,51 @@ from scoregate import __version__
 from scoregate.errors import ScoregateError
 
 COMMANDS = {
-    "run": "run the suites, compare with the base, judge",
-    "exec": "run one command, in any language, as `run` runs suites",
-    "list": "show which suites would run, and why each was found",
-    "compare": "hold one run against another",
-    "gate": "judge a finished run under the present settings",
-    "report": "write a finished run as junit, markdown, json or console",
-    "merge": "put several runs together, and judge and report them as one",
-    "publish": "comment for a fork's run, from a workflow that has the right to",
-    "power": "show how many cases or repeats it takes to see a drop",
-    "overrides": "list, add, remove, import and export people's corrections of judges",
-    "verdicts": "list, add, remove, import and export people's verdicts on pairs of outputs",
-    "view": "show runs on a page of this machine, any two of them, and follow one live",
-    "review": "judge battles and correct judges on a page of this machine",
-    "dataset": "list, show, add, compare and delete datasets and their versions",
+    "run": "run the suites, compare them with a baseline, apply the gates",
+    "exec": "run one command, in any language, instead of suites in Python",
+    "list": "list the suites that would run, and why each was found",
+    "compare": "compare two runs",
+    "gate": "apply the gates of the current settings to a finished run",
+    "report": "write a finished run as JUnit, Markdown, JSON, HTML or console text",
+    "merge": "merge several runs, then gate and report them as one",
+    "publish": "post the comment for a fork's run (from a privileged workflow_run job)",
+    "power": "estimate how many cases or repeats it takes to detect a drop",
+    "overrides": "list, add, remove, import and export corrections of judges",
+    "verdicts": "list, add, remove, import and export verdicts on pairs of outputs",
+    "view": "open a local page that shows runs, compares them and follows one live",
+    "review": "open a local page to review battles and scores of judges",
+    "dataset": "list, show, extend, compare and delete datasets and their versions",
     "testset": "list, show, import and export test sets, and run one",
-    "synthesize": "have a model write tests, into a table to review",
-    "agreement": "show how well judges agree with people, and fail when they do not",
-    "judge": "list, show, add, tag and diff judges with versions",
+    "synthesize": "generate tests with a model, as a CSV file to review",
+    "agreement": "measure how well judges agree with people, as a gate if required",
+    "judge": "list, show, add, tag and compare versions of judges",
     "config": "list, show, add and remove test configs",
     "init": "write a starter suite, settings and a workflow",
 }
-# The entry point of the GitHub Action: for its files, not for people.
+# The entry point of the GitHub Action.
 HIDDEN = {"action"}
-# Those whose outputs and summary later steps of a job rely on.
-REPORTING = {"action", "run", "exec", "merge", "publish"}
+# Commands whose outputs and summary later steps of a job use.
+COMMANDS_WITH_REPORTS = {"action", "run", "exec", "merge", "publish"}
 INTERRUPTED = 130
-OUR_FAULT = 4
+INTERNAL_ERROR = 4
 
 
 class Commands(click.Group):
-    """Commands that are imported when they are called."""
+    """Commands that are imported when they are called: most of them need only some of the packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Their names, in the order of the help."""
+        """List the names of the commands, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of this name."""
+        """Import the command of this name."""
         if cmd_name not in COMMANDS.keys() | HIDDEN:
             return None
         command: click.Command = importlib.import_module(f"scoregate.cli.{cmd_name}_command").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Their names and what they do, without importing them."""
+        """Write the commands with their summaries, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -70,62 +70,62 @@ def cli() -> None:
 
     \b
     Exit codes: 0 passed · 1 a gate failed · 2 wrong usage or settings ·
-    3 could not be measured · 4 our own fault · 130 interrupted
+    3 could not be measured · 4 internal error · 130 interrupted
     """
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    # We hold columns of numbers and stream the rest: the collector would look through the same objects again and again.
+    # Most memory is columns of numbers: frequent collections would scan the same objects again and again.
     gc.set_threshold(100_000, 50, 50)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a locale that lacks our marks costs the marks, not the run
+        if isinstance(stream, io.TextIOWrapper):  # a locale without ✓ and ✗ must not end the run
             stream.reconfigure(errors="replace")
     sys.exit(run_cli(sys.argv[1:]))
 
 
 def run_cli(arguments: list[str]) -> int:
-    """Run a command and return its exit code; whatever it raises is told on standard error."""
+    """Run a command and return its exit code; errors are printed to stderr."""
     try:
         result = cli.main(arguments, prog_name="scoregate", standalone_mode=False)
     except BaseException as error:
-        return _told(_first(error), arguments)
+        return _report_error(_unwrap_group(error), arguments)
     return result if isinstance(result, int) else 0
 
 
-def _first(error: BaseException) -> BaseException:
-    """The error itself, out of the groups that concurrent work wraps around it."""
+def _unwrap_group(error: BaseException) -> BaseException:
+    """The first error in the exception groups that task groups raise."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-def _told(error: BaseException, arguments: list[str]) -> int:
-    if arguments[:1] and arguments[0] in REPORTING and isinstance(error, Exception):
-        from scoregate.cli.fallback import report_failure
+def _report_error(error: BaseException, arguments: list[str]) -> int:
+    if arguments[:1] and arguments[0] in COMMANDS_WITH_REPORTS and isinstance(error, Exception):
+        from scoregate.cli.failure_report import report_failure
 
         report_failure([str(error) if isinstance(error, ScoregateError) else type(error).__name__])
     if isinstance(error, ScoregateError):
-        _complain(_without_secrets(str(error)))
+        _print_error(_without_secrets(str(error)))
         return error.exit_code
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        _tell("interrupted")
+        _print_text("interrupted")
         return INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        from scoregate.cli.terminal import hush
+        from scoregate.cli.output import discard_output
 
-        hush(sys.stdout)
+        discard_output(sys.stdout)
         return 0
     if not isinstance(error, Exception):
         raise error
     import traceback
 
-    _tell(_without_secrets("".join(traceback.format_exception(error))))
-    _tell(f"this is a fault of scoregate {__version__}, not of your suites: {type(error).__name__}")
-    return OUR_FAULT
+    _print_text(_without_secrets("".join(traceback.format_exception(error))))
+    _print_text(f"internal error in scoregate {__version__}; please report it: {type(error).__name__}")
+    return INTERNAL_ERROR
 
 
 def _without_secrets(text: str) -> str:
@@ -134,17 +134,17 @@ def _without_secrets(text: str) -> str:
     return Redactor(secret_values(os.environ)).text(text)
 
 
-def _complain(text: str) -> None:
-    """In a job, as an annotation that the run's page shows."""
+def _print_error(text: str) -> None:
+    """Print an error; in a GitHub job as an annotation, which the page of the run shows."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
-        _tell(f"error: {text}")
+        _print_text(f"error: {text}")
         return
     from scoregate.ci.github.commands import command
 
     click.echo(command("error", _printable(text), title="scoregate"), err=True)
 
 
-def _tell(text: str) -> None:
+def _print_text(text: str) -> None:
     from scoregate.ci.github.commands import harmless
 
     click.echo(harmless(_printable(text)), err=True)

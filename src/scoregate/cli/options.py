@@ -1,4 +1,4 @@
-"""Options that several commands share, and the settings that they make."""
+"""Options that several commands share, and the settings they produce."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import anyio
 import click
 
 from scoregate.ci import git
-from scoregate.ci.base_settings import judging_settings
+from scoregate.ci.base_settings import load_judging_settings
 from scoregate.ci.settings import (
     CommentMode,
     PolicySource,
@@ -22,16 +22,16 @@ from scoregate.ci.settings import (
     ShowOutputs,
     environment_value,
     load_settings,
-    read_table,
+    parse_table,
 )
-from scoregate.cli.voice import Voice
+from scoregate.cli.output import OutputOptions
 from scoregate.errors import SettingsError, UsageError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def options(*decorators: Callable[[_F], _F]) -> Callable[[_F], _F]:
-    """Several options as one decorator, shown in this order."""
+def combine_options(*decorators: Callable[[_F], _F]) -> Callable[[_F], _F]:
+    """Combine options into one decorator; the help shows them in this order."""
 
     def decorate(function: _F) -> _F:
         for decorator in reversed(decorators):
@@ -42,141 +42,150 @@ def options(*decorators: Callable[[_F], _F]) -> Callable[[_F], _F]:
 
 
 working_directory_option = click.option(
-    "--working-directory", metavar="DIR", help="The project, where it is not the whole repository."
+    "--working-directory", metavar="DIR", help="Project folder; default: the top of the repository."
 )
 suite_option = click.option(
-    "--suite", multiple=True, metavar="GLOB", help="Run only suites whose id matches; repeatable."
+    "--suite", multiple=True, metavar="GLOB", help="Run only suites whose id matches (repeatable)."
 )
-selection_options: Callable[[Any], Any] = options(
+selection_options: Callable[[Any], Any] = combine_options(
     click.argument("paths", nargs=-1, type=click.Path()),
     working_directory_option,
     suite_option,
-    click.option("--config", multiple=True, metavar="NAME", help="Run only this test config; repeatable."),
+    click.option("--config", multiple=True, metavar="NAME", help="Run only this test config (repeatable)."),
 )
-baseline_options: Callable[[Any], Any] = options(
+baseline_options: Callable[[Any], Any] = combine_options(
     click.option(
         "--baseline",
         metavar="RUN|auto|artifact|branch|rerun[:REF]|none",
-        help="A run's folder, what a job of the base branch has stored, or a commit whose suites are run too.",
+        help="Baseline to compare with: a folder of a run, a run that CI stored, or a commit to run as well.",
     ),
-    click.option("--base-branch", metavar="NAME", help="The branch that changes go to, where nobody tells it."),
+    click.option("--base-branch", metavar="NAME", help="Base branch; needed only if the CI event does not name one."),
 )
-out_option = click.option("--out", type=click.Path(), metavar="DIR", help="Where the run and its reports go.")
+out_option = click.option("--out", type=click.Path(), metavar="DIR", help="Output folder for the run and its reports.")
 
 
-def _table(_context: click.Context, _option: click.Parameter, value: str | None) -> object:
-    return None if value is None else read_table(value)
+def _parse_table(_context: click.Context, _option: click.Parameter, value: str | None) -> object:
+    return None if value is None else parse_table(value)
 
 
-running_options: Callable[[Any], Any] = options(
+running_options: Callable[[Any], Any] = combine_options(
     click.option("--max-cases", type=int, metavar="N", help="Run only the first N cases of each suite."),
-    click.option(
-        "--repeats", metavar="N|auto", help="Run every case N times, or those again that a base run differs in."
-    ),
-    click.option("--timeout", type=float, metavar="S", help="Seconds that a script may take."),
-    click.option("-m", "--message", metavar="TEXT", help="Titles the run."),
+    click.option("--repeats", metavar="N|auto", help="Repeat every case N times; auto: repeat undecided cases."),
+    click.option("--timeout", type=float, metavar="S", help="Time limit for each script, in seconds."),
+    click.option("-m", "--message", metavar="TEXT", help="Title of the run."),
     click.option(
         "--confirm",
         type=click.Choice(["off", "critical", "all"]),
         is_flag=False,
         flag_value="critical",
-        help="Run newly failing cases again before they count: those tagged critical, or all (up to 15).",
+        help="Rerun newly failing cases before they count: those tagged critical, or all (at most 15).",
     ),
 )
-gate_options: Callable[[Any], Any] = options(
-    click.option("--min-pass-rate", type=float, metavar="RATE", help="Of the cases with a threshold; 0 to 1."),
+gate_options: Callable[[Any], Any] = combine_options(
+    click.option(
+        "--min-pass-rate", type=float, metavar="RATE", help="Minimum pass rate of the cases with a threshold (0 to 1)."
+    ),
     click.option(
         "--max-drop",
-        callback=_table,
+        callback=_parse_table,
         metavar="DROP",
-        help="Of any evaluator's mean beyond noise, or EVALUATOR=DROP,…; 0 to 1.",
+        help="Maximum drop of a mean score (0 to 1), for all evaluators or EVALUATOR=DROP,… for some.",
     ),
     click.option(
-        "--fail-on-regression", is_flag=True, default=None, help="Fail when any score got worse beyond noise."
+        "--fail-on-regression",
+        is_flag=True,
+        default=None,
+        help="Fail if any score is significantly worse than the baseline.",
     ),
-    click.option("--max-error-rate", type=float, metavar="RATE", help="Of all cases; 0 to 1."),
+    click.option("--max-error-rate", type=float, metavar="RATE", help="Maximum share of cases with errors (0 to 1)."),
     click.option(
         "--policy-from",
         type=click.Choice([source.value for source in PolicySource]),
-        help="base: judge by the settings of the base, so that a change cannot loosen its own gate.",
+        help="Where the gates come from; base: the base branch, so a change can't loosen its own gates.",
     ),
 )
 
 
-model_options: Callable[[Any], Any] = options(
-    click.option("--model", metavar="NAME", help="Replaces the default of everything that asks a model."),
+model_options: Callable[[Any], Any] = combine_options(
+    click.option("--model", metavar="NAME", help="Default model for judges, metrics and simulated users."),
     click.option(
         "--cache",
         metavar="DIR|off|readonly|refresh",
-        help="Where answers of models are kept, or what is done with them.",
+        help="Folder of the model cache, or how to use the cache.",
     ),
-    click.option("--max-cost", type=float, metavar="USD", help="Stop asking models before the run costs more."),
-    click.option("--max-tokens", type=float, metavar="N", help="Stop asking models before the run takes more."),
+    click.option("--max-cost", type=float, metavar="USD", help="Cost budget: stop calling models when it is reached."),
+    click.option("--max-tokens", type=float, metavar="N", help="Token budget: stop calling models when it is reached."),
 )
-publish_options: Callable[[Any], Any] = options(
+publish_options: Callable[[Any], Any] = combine_options(
     click.option(
         "--comment",
         type=click.Choice([mode.value for mode in CommentMode]),
-        help="When a pull request gets a comment: always, on changes, on failures, or never.",
+        help="When to comment on the pull request.",
     ),
     click.option(
         "--show-outputs",
         type=click.Choice([mode.value for mode in ShowOutputs]),
-        help="none: keep and publish no output of a model.",
-    ),
-    click.option("--annotations/--no-annotations", default=None, help="Findings at the lines of their suites."),
-    click.option("--check-run/--no-check-run", default=None, help="A check of its own on the head commit."),
-    click.option("--key", metavar="NAME", help="Tells uses in one repository apart; default: workflow and job."),
-    click.option("--github-token", metavar="TOKEN", help="Better given as GITHUB_TOKEN in the environment."),
-)
-
-_speaking: Callable[[Callable[..., Any]], Callable[..., Any]] = options(
-    click.option("-q", "--quiet", is_flag=True, help="Only what failed, and the verdict."),
-    click.option(
-        "-v", "--verbose", is_flag=True, help="Everything: each case, all failures, whole reasons and errors."
+        help="Whether reports and records contain outputs.",
     ),
     click.option(
-        "--json", "as_json", is_flag=True, help="The result as JSON on standard output; people read standard error."
+        "--annotations/--no-annotations", default=None, help="Annotate the lines of suites and cases with findings."
+    ),
+    click.option("--check-run/--no-check-run", default=None, help="Create a separate check on the head commit."),
+    click.option(
+        "--key",
+        metavar="NAME",
+        help="Name of this comment and artifact, if scoregate runs more than once (default: workflow-job).",
+    ),
+    click.option("--github-token", metavar="TOKEN", help="GitHub token; prefer the environment variable GITHUB_TOKEN."),
+)
+
+_output_flags: Callable[[Callable[..., Any]], Callable[..., Any]] = combine_options(
+    click.option("-q", "--quiet", is_flag=True, help="Print only failures and the verdict."),
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Print everything: each case, all failures, full reasons and errors."
+    ),
+    click.option(
+        "--json", "as_json", is_flag=True, help="Write the result as JSON to stdout; other output goes to stderr."
     ),
 )
 
 
-def voice_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Flags of the terminal, not of the project, which the command gets as `voice`.
+def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the flags of the terminal output; the command gets them as `options`.
 
     Raises:
-        UsageError: they contradict each other.
+        UsageError: --quiet and --verbose are both given.
     """
 
     @functools.wraps(function)
     def command(*args: Any, quiet: bool, verbose: bool, as_json: bool, **flags: Any) -> Any:
         if quiet and verbose:
-            raise UsageError("--quiet and --verbose contradict each other", advice="Give one of them.")
-        return function(*args, voice=Voice(quiet, verbose, as_json), **flags)
+            raise UsageError("--quiet and --verbose exclude each other", advice="Use only one of them.")
+        return function(*args, options=OutputOptions(quiet, verbose, as_json), **flags)
 
-    return _speaking(command)
+    return _output_flags(command)
 
 
-# Of the commands that compare, judge and publish what was run elsewhere.
-judging_options: Callable[[Any], Any] = options(
+# For commands that compare, gate and publish runs that were made elsewhere.
+report_options: Callable[[Any], Any] = combine_options(
     working_directory_option, baseline_options, out_option, gate_options, publish_options
 )
 
 
 def project_root(flags: Mapping[str, Any] = MappingProxyType({})) -> Path:
-    """The folder that `working_directory` names, else the top level of the repository around us, else where we are.
+    """Find the project: `working_directory`, else the top of the git repository, else the current folder.
 
     Args:
-        flags: what the command line gave.
+        flags: values from the command line.
 
     Raises:
-        SettingsError: there is no folder of that name.
+        SettingsError: the folder does not exist.
     """
     if (named := _named_root(flags)) is None:
         return anyio.run(git.top_level, Path.cwd()) or Path.cwd().resolve()
     name, origin = named
     if not (root := Path(name).resolve()).is_dir():
-        raise SettingsError(f"{origin}: {name!r:.200} is no folder of {Path.cwd()}")
+        raise SettingsError(f"{origin}: there is no folder {name!r:.200} in {Path.cwd()}")
     return root
 
 
@@ -186,24 +195,24 @@ def _named_root(flags: Mapping[str, Any]) -> tuple[str, str] | None:
     return environment_value("working_directory", os.environ)
 
 
-def settings_of(root: Path, flags: Mapping[str, Any]) -> Settings:
-    """The project's settings, with what the command line gave.
+def load_project_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
+    """Load the settings of the project, with values from the command line.
 
-    Paths in flags and in the environment are relative to the root where it was named, else to where we are.
+    Paths in flags and in the environment are relative to the root if it was given, else to the current folder.
 
     Raises:
-        SettingsError: one of them cannot be used.
+        SettingsError: a setting is invalid.
     """
     return load_settings(root, os.environ, flags=flags, cwd=_working_folder(root, flags))
 
 
-def judging_settings_of(root: Path, flags: Mapping[str, Any]) -> Settings:
+def load_gate_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
     """As `settings_of`, but with `policy_from = "base"` those of the base, which judge a change.
 
     Raises:
-        SettingsError: the project's own cannot be used.
+        SettingsError: a setting of the project is invalid.
     """
-    return anyio.run(partial(judging_settings, root, os.environ, flags, cwd=_working_folder(root, flags)))
+    return anyio.run(partial(load_judging_settings, root, os.environ, flags, cwd=_working_folder(root, flags)))
 
 
 def _working_folder(root: Path, flags: Mapping[str, Any]) -> Path:

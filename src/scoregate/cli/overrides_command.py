@@ -1,14 +1,20 @@
-"""`scoregate overrides`: people's corrections of judges."""
+"""`scoregate overrides`: corrections of scores of judges."""
 
 from __future__ import annotations
 
 import click
 
-from scoregate.cli.choices import check_overrides
-from scoregate.cli.listing import say
-from scoregate.cli.people import chosen, show, speaker
-from scoregate.cli.people_commands import export_command, import_command, remove_command
-from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.cli.review_records import (
+    check_overrides,
+    export_command,
+    import_command,
+    print_reviews,
+    remove_command,
+    reviewer_name,
+    select_reviews,
+)
+from scoregate.cli.text_output import print_line
+from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store import OVERRIDES, add_override, open_store
 
 _SCORE = click.FloatRange(0, 1)
@@ -20,37 +26,37 @@ _COLUMNS = {
     "comments": lambda item: " · ".join(comment.comment_text for comment in item.comments),
 }
 _KEYS = (
-    "original_score, override_score, input, output, comment, by, created_at, id, fingerprint, sampled; in JSON lines, "
-    "and where there are several, input_fields, output_fields and comments"
+    "original_score, override_score, input, output, comment, by, created_at, id, fingerprint, sampled; in JSON lines "
+    "also input_fields, output_fields and comments, for several of each"
 )
 
 
 @click.group("overrides")
 def command() -> None:
-    """People's corrections of judges: kept in .scoregate/overrides, shown to judges as examples."""
+    """Manage overrides: corrections of scores of judges, stored in .scoregate/overrides."""
 
 
 @command.command("list")
 @click.argument("evaluator", required=False, metavar="[GLOB]")
-@click.option("--json", "as_json", is_flag=True, help="Every field, as a JSON list.")
+@click.option("--json", "as_json", is_flag=True, help="Print every field, as a JSON list.")
 def list_(evaluator: str | None, as_json: bool) -> None:
-    """Show them, the oldest first."""
-    found = chosen(open_store(), OVERRIDES, evaluator)
-    show(found, _COLUMNS, what="overrides", as_json=as_json, numbers=("judge", "person"))
+    """List overrides, the oldest first."""
+    found = select_reviews(open_store(), OVERRIDES, evaluator)
+    print_reviews(found, _COLUMNS, what="overrides", as_json=as_json, numbers=("judge", "person"))
 
 
 @command.command("add")
 @click.argument("evaluator")
-@click.option("--original", type=_SCORE, required=True, help="The judge's score; 0 to 1.")
-@click.option("--score", type=_SCORE, required=True, help="Yours; the same where the judge is right.")
-@click.option("--input", "given", default="", metavar="TEXT", help="What the output answers.")
-@click.option("--output", required=True, metavar="TEXT", help="What was judged.")
-@click.option("--comment", default="", metavar="TEXT")
-@click.option("--by", metavar="NAME", help="Who says so; default: git's user.name.")
+@click.option("--original", type=_SCORE, required=True, help="Score of the judge (0 to 1).")
+@click.option("--score", type=_SCORE, required=True, help="Right score (0 to 1); the same if the judge is right.")
+@click.option("--input", "given", default="", metavar="TEXT", help="Input of the case.")
+@click.option("--output", required=True, metavar="TEXT", help="Output that was judged.")
+@click.option("--comment", default="", metavar="TEXT", help="Comment on the correction.")
+@click.option("--by", metavar="NAME", help="Name of the reviewer; default: git's user.name.")
 def add(evaluator: str, original: float, score: float, given: str, output: str, comment: str, by: str | None) -> None:
-    """Correct the score that EVALUATOR gave to an output. Your later word on the same output replaces an earlier.
+    """Correct the score that EVALUATOR gave to an output. It replaces your earlier correction of this output.
 
-    Where the last run knows what the judge chooses among, yours is one of these.
+    If the last run lists the choices of the judge, the score must be one of them.
     """
     override = EvaluationOverride(
         original,
@@ -61,8 +67,8 @@ def add(evaluator: str, original: float, score: float, given: str, output: str, 
     )
     check_overrides(evaluator, [override])
     store = open_store()
-    add_override(store, evaluator, override, by=speaker(by))
-    say(f"written to {store.where(OVERRIDES, (evaluator,))}")
+    add_override(store, evaluator, override, by=reviewer_name(by))
+    print_line(f"written to {store.where(OVERRIDES, (evaluator,))}")
 
 
 command.add_command(remove_command(OVERRIDES))

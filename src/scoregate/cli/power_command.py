@@ -1,4 +1,4 @@
-"""`scoregate power`: what it would take to see a drop."""
+"""`scoregate power`: how many cases it takes to detect a drop."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from scoregate.cli.listing import show_table
-from scoregate.cli.options import project_root, settings_of
-from scoregate.cli.stored import rejudged
-from scoregate.core.power import Need, needs
+from scoregate.cli.options import load_project_settings, project_root
+from scoregate.cli.stored_runs import rejudge_run
+from scoregate.cli.text_output import print_table
+from scoregate.core.power import RequiredSize, required_sizes
 
 
 @click.command("power")
@@ -18,25 +18,25 @@ from scoregate.core.power import Need, needs
     "--baseline",
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="Measures how much pairs differ; default: the base that RUN was compared with.",
+    help="Baseline run, to measure how much pairs differ; default: the one that RUN was compared with.",
 )
 @click.option(
     "--drop",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.05,
     show_default=True,
-    help="Of the mean score, to be detected four times in five if this were the only row.",
+    help="Drop of a mean score to detect with 80% power, if this were the only row.",
 )
 def command(run: Path, baseline: Path | None, drop: float) -> int:
-    """Show how many cases, or repeats, it takes to detect a drop in one evaluator, from the variance in RUN."""
+    """Estimate how many cases or repeats it takes to detect a drop of an evaluator, from the variance in RUN."""
     root = project_root()
-    comparison = rejudged(run, baseline, settings_of(root, {}), root=root).comparison
+    comparison = rejudge_run(run, baseline, load_project_settings(root, {}), root=root).comparison
     headings = ("suite", "evaluator", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
-    show_table(headings, map(_cells, needs(comparison, drop)), numbers=range(2, 7))
+    print_table(headings, map(_table_row, required_sizes(comparison, drop)), numbers=range(2, 7))
     return 0
 
 
-def _cells(need: Need) -> tuple[str, ...]:
+def _table_row(need: RequiredSize) -> tuple[str, ...]:
     return (
         need.suite,
         need.evaluator,

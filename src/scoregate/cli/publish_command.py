@@ -1,4 +1,4 @@
-"""`scoregate publish`: comment for a run of another workflow, which had no right to."""
+"""`scoregate publish`: post the comment for a run of another workflow, whose token could not write."""
 
 from __future__ import annotations
 
@@ -10,50 +10,49 @@ import anyio
 import click
 from rich.text import Text
 
+from scoregate.ci.fork_comment import PublishedRun, publish_fork_runs
+from scoregate.ci.job import open_job_context
 from scoregate.ci.report.text import one_line
-from scoregate.ci.scene import open_scene
-from scoregate.ci.second_stage import Published, publish_first_stage
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.cli.closing import close
-from scoregate.cli.fallback import report_failure
-from scoregate.cli.options import judging_options, project_root
-from scoregate.cli.out_folder import hold_out
-from scoregate.cli.stored import gated_settings
-from scoregate.cli.voice import Stage, Voice, stage
+from scoregate.cli.failure_report import report_failure
+from scoregate.cli.options import project_root, report_options
+from scoregate.cli.output import Output, OutputOptions, open_output, print_result
+from scoregate.cli.output_folder import lock_output
+from scoregate.cli.stored_runs import load_suite_settings
 
 
 @click.command("publish")
-@judging_options
+@report_options
 def command(**flags: Any) -> int:
-    """Comment on the pull request of the run that this job's workflow_run event tells of.
+    """Comment on the pull request of the run in this job's workflow_run event.
 
-    What that run left is made by whoever wrote the pull request: it is bounded, validated, compared and judged anew
-    by the settings that are checked out here. The gate is the first workflow's; this ends with 0 unless it cannot
-    publish.
+    The artifacts of that run are untrusted, since the author of the pull request controls them. They are limited,
+    validated, compared and gated again with the settings that are checked out here. The first workflow is the gate:
+    this command exits with 0 unless it can't publish.
     """
     root = project_root(flags)
-    settings = gated_settings(root, flags)
-    with hold_out(root / settings.out, root), stage(Voice()) as ours:
-        return anyio.run(_publish, root, settings, ours)
+    settings = load_suite_settings(root, flags)
+    with lock_output(root / settings.out, root), open_output(OutputOptions()) as output:
+        return anyio.run(_publish, root, settings, output)
 
 
-async def _publish(root: Path, settings: Settings, ours: Stage) -> int:
+async def _publish(root: Path, settings: Settings, output: Output) -> int:
     exit_code, delivered = 0, False
     problems = list[str]()
-    async with open_scene(root, os.environ, settings) as scene:
-        async for published in publish_first_stage(scene):
-            exit_code = max(exit_code, _show(published, ours))
+    async with open_job_context(root, os.environ, settings) as scene:
+        async for published in publish_fork_runs(scene):
+            exit_code = max(exit_code, _print_published(published, output))
             delivered = delivered or published.outcome is not None
             problems += [f"{published.key} {published.problem}".strip()] if published.problem else []
     report_failure(problems, outputs=not delivered)
     return exit_code
 
 
-def _show(published: Published, ours: Stage) -> int:
+def _print_published(published: PublishedRun, output: Output) -> int:
     if published.outcome is not None:
-        close(published.outcome, None, ours)
+        print_result(published.outcome, None, output)
         return 3 if published.outcome.pending else 0
     problem = Redactor(secret_values(os.environ)).text(f"{published.key} {published.problem}".strip())
-    ours.console.print(Text(one_line(problem, 1_000)))
+    output.console.print(Text(one_line(problem, 1_000)))
     return 3 if published.key else 0

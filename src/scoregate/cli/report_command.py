@@ -1,4 +1,4 @@
-"""`scoregate report`: a finished run in any form."""
+"""`scoregate report`: write a finished run in any format."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import click
 from scoregate.ci.archive import RUN_FOLDER, latest_run, recover
 from scoregate.ci.reporting import REPORTS
 from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.cli.closing import close, view_of
-from scoregate.cli.options import project_root, voice_options
-from scoregate.cli.stored import gated_settings, rejudged
-from scoregate.cli.voice import Voice, emit, stage
+from scoregate.cli.options import output_options, project_root
+from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
+from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 from scoregate.errors import UsageError
 
 _CONSOLE = "console"
@@ -23,38 +22,42 @@ FORMATS = (*REPORTS, _CONSOLE)
 
 @click.command("report")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(FORMATS), help=f"Default: {_CONSOLE}, or json with --json.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help=f"Output format; default: {_CONSOLE}, or json with --json."
+)
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="What it is compared with; default: the base that RUN was compared with.",
+    help="Baseline run; default: the one that RUN was compared with.",
 )
 @click.option(
     "--recover",
     "recovers",
     is_flag=True,
-    help="First make a run of what a killed scoregate had measured; it is kept below `interrupted`.",
+    help="First recover the results of a killed run; they are stored below `interrupted`.",
 )
-@voice_options
-def command(run: Path | None, baseline: Path | None, form: str | None, voice: Voice, *, recovers: bool) -> int:
-    """Write RUN to standard output in one of the formats of the reports; -q and -v are of the console's.
+@output_options
+def command(
+    run: Path | None, baseline: Path | None, form: str | None, options: OutputOptions, *, recovers: bool
+) -> int:
+    """Write RUN to stdout in one of the report formats; -q and -v apply to the console format.
 
-    Without RUN: the last run of the project, in the folder that the setting `out` names.
+    Default for RUN: the last run of the project, in the folder of the setting `out`.
     """
-    form = _form(form, voice)
+    form = _choose_format(form, options)
     root = project_root()
-    settings = gated_settings(root, {})
+    settings = load_suite_settings(root, {})
     run = run or root / settings.out
     if recovers:
         _recover(run)
-    outcome = rejudged(latest_run(run), baseline, settings, root=root)
+    outcome = rejudge_run(latest_run(run), baseline, settings, root=root)
     if form == _CONSOLE:
-        with stage(voice) as ours:
-            close(outcome, None, ours)
+        with open_output(options) as output:
+            print_result(outcome, None, output)
         return 0
     _, render = REPORTS[form]
-    emit(Redactor(secret_values(os.environ)).stream(render(view_of(outcome))), sys.stdout)
+    write_document(Redactor(secret_values(os.environ)).stream(render(build_outcome_view(outcome))), sys.stdout)
     return 0
 
 
@@ -64,15 +67,15 @@ def _recover(run: Path) -> None:
     for each in found:
         click.echo(each.notice, err=True)
     if not found:
-        click.echo(f"{out}: there is nothing to recover", err=True)
+        click.echo(f"{out}: nothing to recover", err=True)
 
 
-def _form(named: str | None, voice: Voice) -> str:
-    """What is written.
+def _choose_format(named: str | None, options: OutputOptions) -> str:
+    """The output format.
 
     Raises:
-        UsageError: two flags name different ones.
+        UsageError: --json and --format differ.
     """
-    if voice.json and named not in (None, "json"):
-        raise UsageError(f"--json and --format {named} contradict each other", advice="Give one of them.")
-    return "json" if voice.json else named or _CONSOLE
+    if options.json and named not in (None, "json"):
+        raise UsageError(f"--json and --format {named} exclude each other", advice="Use only one of them.")
+    return "json" if options.json else named or _CONSOLE

@@ -1,4 +1,4 @@
-"""`scoregate review`: people judge, on a page of this machine or in a file elsewhere."""
+"""`scoregate review`: people review battles and scores, on a local page or in a file."""
 
 from __future__ import annotations
 
@@ -10,116 +10,127 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scoregate.ci.archive import read_run
-from scoregate.cli.listing import say
-from scoregate.cli.options import project_root, settings_of
-from scoregate.cli.pages import page_options, show_page
-from scoregate.cli.people import speaker
-from scoregate.core.record import Run
+from scoregate.cli.options import load_project_settings, project_root
+from scoregate.cli.review_records import reviewer_name
+from scoregate.cli.text_output import print_line
+from scoregate.cli.web_pages import page_options, show_page
+from scoregate.core.run import Run
 from scoregate.errors import UsageError
 from scoregate.store import open_store
 
 if TYPE_CHECKING:
-    from scoregate.review.queue import Queue
+    from scoregate.web.review_queue import Queue
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("review")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
-@click.option("--by", metavar="NAME", envvar="SCOREGATE_REVIEWER", help="Who judges; default: git's user.name.")
-@click.option("--export", "to", type=_FILE, metavar="FILE", help="Write what waits for people elsewhere, and end.")
-@click.option("--import", "back", type=_FILE, metavar="FILE", help="Take back a file that they have filled in.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only N scores of judges, drawn at random.")
+@click.option(
+    "--by", metavar="NAME", envvar="SCOREGATE_REVIEWER", help="Name of the reviewer; default: git's user.name."
+)
+@click.option(
+    "--export", "to", type=_FILE, metavar="FILE", help="Write the open reviews to a file, for people elsewhere."
+)
+@click.option("--import", "back", type=_FILE, metavar="FILE", help="Import a file that was filled in.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Review only N scores of judges, drawn at random.")
 @page_options
 def command(
     run: Path | None, by: str | None, to: Path | None, back: Path | None, sample: int | None, **page: Any
 ) -> None:
-    """Judge what waits for people in RUN (default: the newest), and correct its judges.
+    """Review the battles of RUN and correct the scores of its judges.
 
-    A page on this machine alone shows the battles, blind, and what judges said. Your words go to .scoregate/, and
-    `scoregate gate RUN` counts them in. With --sample, scores are drawn at random and you judge before you see what
-    the judge said: only such reviews tell how far all scores of a judge can be trusted.
+    Default for RUN: the last run. The page is reachable from this machine only. It shows battles without telling which
+    output is new, and scores of judges with their reasons. Reviews are stored in .scoregate/ and count in
+    `scoregate gate RUN`. With --sample, scores are drawn at random, and you review before you see the judge's score:
+    only such reviews show how reliable all scores of a judge are.
     """
     if to is not None and back is not None:
-        raise UsageError("--export and --import cannot be had together")
+        raise UsageError("--export and --import exclude each other", advice="Use only one of them.")
     if sample is not None and back is not None:
-        raise UsageError("--sample and --import cannot be had together", advice="The file says what was drawn.")
-    folder = run or _newest(project_root())
+        raise UsageError("--sample and --import exclude each other", advice="The file contains its sample.")
+    folder = run or _last_run(project_root())
     found = read_run(folder)
-    queue = _queue(found, sample)
+    queue = _load_queue(found, sample)
     if to is not None:
-        _give_out(queue, to, by or "")
+        _export(queue, to, by or "")
     elif back is not None:
-        _take_in(found, queue, back, by=by or "")
+        _import(found, queue, back, by=by or "")
     else:
-        _serve(queue, _reviewer(by), title=found.message or "", folder=folder, page=page)
+        _serve(queue, _require_reviewer(by), title=found.message or "", folder=folder, page=page)
 
 
-def _queue(run: Run, sample: int | None) -> Queue:
-    """What there is to judge.
+def _load_queue(run: Run, sample: int | None) -> Queue:
+    """Load what there is to review.
 
     Raises:
-        UsageError: a sample is wanted, and no judge gave a score.
+        UsageError: a sample is requested, but no judge gave a score.
     """
-    from scoregate.review.queue import queue_of
-    from scoregate.review.sampling import count_scores, sample_of
+    from scoregate.web.review_queue import build_queue, count_scores, draw_sample
 
     if sample is None:
-        return queue_of(run)
-    queue = sample_of(run, sample)
+        return build_queue(run)
+    queue = draw_sample(run, sample)
     if not len(queue.judged):
-        raise UsageError("there is nothing to draw from: no evaluator of this run asked a model")
-    told = ", ".join(f"{name} {count:,}" for name, count in sorted(count_scores(queue).items()))
-    say(f"drawn at random, scores of judges: {told}")
+        raise UsageError("there is nothing to sample: no evaluator of this run called a model")
+    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(count_scores(queue).items()))
+    print_line(f"random sample of judges' scores: {counts}")
     return queue
 
 
-def _newest(root: Path) -> Path:
-    """Where the last run went, as a person would name it here."""
-    folder = root / settings_of(root, {}).out
+def _last_run(root: Path) -> Path:
+    """The folder of the last run, relative to the current folder if possible."""
+    folder = root / load_project_settings(root, {}).out
     here = Path.cwd().resolve()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _serve(queue: Queue, reviewer: str, *, title: str, folder: Path, page: Mapping[str, Any]) -> None:
-    from scoregate.review.app import app_of
-    from scoregate.review.desk import Desk
+    from scoregate.web.review_app import build_review_app
+    from scoregate.web.review_session import ReviewSession
 
-    desk = Desk(queue, open_store(), reviewer, title=title, folder=str(folder))
-    say(f"{reviewer}: {len(queue.battles)} battles to judge, {len(queue.judged)} scores of judges to look at")
-    show_page(partial(app_of, desk), "review", invitation="Judge at this address; Ctrl-C ends it:", **page)
+    session = ReviewSession(queue, open_store(), reviewer, title=title, folder=str(folder))
+    print_line(f"{reviewer}: {len(queue.battles)} battles and {len(queue.judged)} scores of judges to review")
+    show_page(
+        partial(build_review_app, session),
+        "review",
+        invitation="Review at this address (Ctrl-C stops the server):",
+        **page,
+    )
 
 
-def _give_out(queue: Queue, file: Path, reader: str) -> None:
-    from scoregate.review.sheets import to_give_out, written
+def _export(queue: Queue, file: Path, reader: str) -> None:
+    from scoregate.web.review_export import format_lines, select_for_export
 
-    battles, scores = to_give_out(queue, open_store(), reader)
+    battles, scores = select_for_export(queue, open_store(), reader)
     try:
         with file.open("w", encoding="utf-8") as out:
-            out.writelines(written(queue, battles, scores))
+            out.writelines(format_lines(queue, battles, scores))
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
-    say(f"{file}: {len(battles)} battles, {len(scores)} scores of judges")
-    say("Fill in `said` (of a battle left, right or tie; of a score the right one), `by`, and `comment` if you like.")
+        raise UsageError(f"cannot write {file}: {error.strerror}") from None
+    print_line(f"{file}: {len(battles)} battles, {len(scores)} scores of judges")
+    print_line(
+        "Fill in `said` (battles: left, right or tie; scores: the right score), `by` and, if you like, `comment`."
+    )
     if withheld := len(queue.judged) - len(scores):
-        say(f"{withheld} scores of outputs that fight in these battles are left out until they are judged.")
+        print_line(f"{withheld} scores are skipped until the battles of their outputs are reviewed.")
 
 
-def _take_in(run: Run, queue: Queue, file: Path, *, by: str) -> None:
-    from scoregate.review.exchange import imported, take_in
-    from scoregate.review.sampling import sample_of
+def _import(run: Run, queue: Queue, file: Path, *, by: str) -> None:
+    from scoregate.web.review_export import parse_lines, save_import
+    from scoregate.web.review_queue import draw_sample
 
     try:
         lines = file.read_bytes()
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    taken = take_in(open_store(), imported(lines, queue, sample_of(run), origin=str(file), by=by))
-    say(f"{taken.added} added, {taken.changed} changed, {taken.known} known before, {taken.empty} not judged")
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    result = save_import(open_store(), parse_lines(lines, queue, draw_sample(run), origin=str(file), by=by))
+    print_line(f"{result.added} added, {result.changed} changed, {result.known} unchanged, {result.empty} not reviewed")
 
 
-def _reviewer(by: str | None) -> str:
-    if name := speaker(by).strip():
+def _require_reviewer(by: str | None) -> str:
+    if name := reviewer_name(by).strip():
         return name
     raise UsageError(
-        "nobody knows who judges: git has no user.name", advice="Name yourself with --by, or in SCOREGATE_REVIEWER."
+        "no reviewer name: git user.name is not set", advice="Name yourself with --by or SCOREGATE_REVIEWER."
     )

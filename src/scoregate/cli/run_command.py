@@ -1,4 +1,4 @@
-"""`scoregate run`: the whole story."""
+"""`scoregate run`: run suites, compare, gate and report."""
 
 from __future__ import annotations
 
@@ -9,31 +9,33 @@ import click
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
-    judging_settings_of,
+    load_gate_settings,
     model_options,
     out_option,
+    output_options,
     project_root,
     publish_options,
     running_options,
     selection_options,
-    voice_options,
 )
-from scoregate.cli.story import tell_story
-from scoregate.cli.voice import Voice
+from scoregate.cli.output import OutputOptions
+from scoregate.cli.run_gate import run_gate
 
 
 @click.command("run")
 @selection_options
 @baseline_options
 @out_option
-@click.option("--max-suites", type=int, metavar="N", help="How many scripts run at a time; default: cores.")
+@click.option(
+    "--max-suites", type=int, metavar="N", help="Number of scripts that run at a time; default: number of cores."
+)
 @running_options
-@click.option("--python", metavar="PATH", help="The interpreter that runs the suites.")
-@click.option("--python-version", metavar="X.Y", help="Of the environment that --install makes.")
+@click.option("--python", metavar="PATH", help="Python interpreter for the suites.")
+@click.option("--python-version", metavar="X.Y", help="Python version of the environment that --install creates.")
 @click.option(
     "--install",
     metavar="auto|uv-sync|requirements|none|COMMAND",
-    help="Make an environment for the suites; auto does so in the action only, from what the project has.",
+    help="Create an environment for the suites; auto: in the GitHub Action only, from the project's files.",
 )
 @model_options
 @gate_options
@@ -41,14 +43,14 @@ from scoregate.cli.voice import Voice
 @click.option(
     "--resume",
     is_flag=True,
-    help="Reuse what the last run has measured, if it did not finish and the code is the same.",
+    help="Reuse the results of the last run if it did not finish and the code is unchanged.",
 )
-@voice_options
-def command(voice: Voice, *, resume: bool, **flags: Any) -> int:
-    """Run the suites under PATHS, compare them with a base, judge, and write reports.
+@output_options
+def command(options: OutputOptions, *, resume: bool, **flags: Any) -> int:
+    """Run the suites under PATHS, compare them with a baseline, apply the gates and write reports.
 
-    Without PATHS: the folder evals/, and eval_*.py, *_eval.py, *.eval.py and *.testset.toml anywhere that git does not
-    ignore.
+    Default for PATHS: the folder evals/, and files named eval_*.py, *_eval.py, *.eval.py and *.testset.toml that git
+    does not ignore.
     """
     root = project_root(flags)
-    return tell_story(judging_settings_of(root, flags), root, voice, resumes=resume)
+    return run_gate(load_gate_settings(root, flags), root, options, resumes=resume)

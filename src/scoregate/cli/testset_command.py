@@ -4,96 +4,160 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import click
 
-from scoregate.cli import testset_running
-from scoregate.cli.listing import say, show_json, show_table
+from scoregate.ci.discover.one_testset import find_one_test_set
+from scoregate.ci.plan import DiscoveredSuites
+from scoregate.ci.settings import Settings
+from scoregate.cli.options import (
+    baseline_options,
+    gate_options,
+    load_gate_settings,
+    model_options,
+    out_option,
+    output_options,
+    project_root,
+    publish_options,
+    running_options,
+    working_directory_option,
+)
+from scoregate.cli.output import OutputOptions
+from scoregate.cli.run_gate import run_gate
+from scoregate.cli.text_output import print_json, print_line, print_table
 from scoregate.entities import Test, TestSet, TestSets, current_store, read_tests
-from scoregate.entities.csv_tests import header_of
+from scoregate.entities.csv_tests import read_header
 from scoregate.errors import UsageError
 from scoregate.store import TEST_SETS
 from scoregate.store.test_sets import TESTS
 
+
+@click.command("run")
+@click.argument("named", metavar="NAME|PATH")
+@click.option(
+    "--endpoint",
+    metavar="NAME|FILE|ADDRESS|MODULE:FUNCTION",
+    help="Endpoint to run the tests against; a *.testset.toml file names its own.",
+)
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="Metric that scores every answer (repeatable)."
+)
+@working_directory_option
+@baseline_options
+@out_option
+@running_options
+@model_options
+@gate_options
+@publish_options
+@output_options
+def run_command(
+    named: str, endpoint: str | None, metrics: tuple[str, ...], options: OutputOptions, **flags: Any
+) -> int:
+    """Run a test set against an endpoint, compare the scores with a baseline, apply the gates and write reports.
+
+    PATH is a suite file (TOML with a table [testset]) or a file with tests (.csv, .tsv, .jsonl, .json). NAME is the
+    name of a stored test set.
+    """
+    root = project_root(flags)
+    found = find_one_test_set(root, named, cwd=Path.cwd(), endpoint=endpoint, metrics=metrics)
+
+    async def find(_root: Path, _settings: Settings) -> DiscoveredSuites:
+        return found
+
+    return run_gate(load_gate_settings(root, flags), root, options, find=find)
+
+
 _KINDS = (".csv", ".jsonl", ".json")
-_json_option = click.option("--json", "as_json", is_flag=True, help="Every field, as JSON.")
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print every field, as JSON.")
 
 
 @click.group("testset")
 def command() -> None:
-    """Test sets: kept in .scoregate/test_sets, a line a test, edited by hand or as CSV."""
+    """Manage test sets, stored in .scoregate/test_sets, and run them."""
 
 
-command.add_command(testset_running.command)
+command.add_command(run_command)
 
 
 @command.command("ls")
 @_json_option
 def ls(as_json: bool) -> None:
-    """Show them all."""
+    """List the test sets."""
     found = TestSets.all()
     if as_json:
-        show_json([each.to_dict() for each in found])
+        print_json([each.to_dict() for each in found])
     else:
         rows = [(each.id, each.name, each.test_set_type, each.test_count, ", ".join(each.metrics)) for each in found]
         headings = ("id", "name", "type", "tests", "metrics")
-        show_table(headings, rows, numbers=(3,), nothing="There are no test sets.")
+        print_table(headings, rows, numbers=(3,), nothing="There are no test sets.")
 
 
 @command.command("show")
 @click.argument("test_set")
-@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, metavar="N", help="Tests to show.")
+@click.option(
+    "--limit", type=click.IntRange(0), default=20, show_default=True, metavar="N", help="Maximum number of tests."
+)
 @_json_option
 def show(test_set: str, limit: int, as_json: bool) -> None:
-    """Show the tests of TEST_SET, by its id or name; with --json all that is known of it."""
-    found = _named(test_set)
+    """Show the tests of TEST_SET, by id or name; with --json every field."""
+    found = _pull_test_set(test_set)
     if as_json:
-        show_json([found.to_dict()])
+        print_json([found.to_dict()])
         return
-    rows = [(each.category, each.topic or "", each.behavior, _said(each)) for each in islice(found.tests or (), limit)]
-    show_table(("category", "topic", "behavior", "prompt or goal"), rows)
-    say(f"{found.name}: {found.test_set_type}, {len(rows)} of {found.test_count} tests")
+    rows = [
+        (each.category, each.topic or "", each.behavior, _prompt_or_goal(each))
+        for each in islice(found.tests or (), limit)
+    ]
+    print_table(("category", "topic", "behavior", "prompt or goal"), rows)
+    print_line(f"{found.name}: {found.test_set_type}, {len(rows)} of {found.test_count} tests")
 
 
 @command.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--name", metavar="TEXT", help="Default: the file's.")
-@click.option("--id", "own", metavar="ID", help="Default: made of the name; what has this id is replaced.")
-@click.option("--description", metavar="TEXT")
-@click.option("--short-description", metavar="TEXT")
+@click.option("--name", metavar="TEXT", help="Name of the test set; default: the name of the file.")
+@click.option(
+    "--id",
+    "own",
+    metavar="ID",
+    help="Id of the test set; default: derived from the name. A set with this id is replaced.",
+)
+@click.option("--description", metavar="TEXT", help="Description of the test set.")
+@click.option("--short-description", metavar="TEXT", help="Short description of the test set.")
 def import_(
     file: Path, name: str | None, own: str | None, description: str | None, short_description: str | None
 ) -> None:
-    """Make a test set of FILE (.csv, .jsonl, .json), with all its tests, or none if one is wrong."""
+    """Create a test set from FILE (.csv, .jsonl, .json). Nothing is stored if one test is invalid."""
     _check_kind(file)
     notices: list[str] = []
     tests = list(read_tests(file, tell=notices.append))
-    made = TestSet(id=own, name=name or file.stem, tests=tests)
-    made.description, made.short_description = description, short_description
-    made.push()
+    test_set = TestSet(id=own, name=name or file.stem, tests=tests)
+    test_set.description, test_set.short_description = description, short_description
+    test_set.push()
     for notice in notices:
-        say(notice)
-    where = current_store().where(TEST_SETS, (str(made.id),), TESTS)
-    say(f"{made.id}: {made.test_set_type}, {made.test_count} tests{_separated(file)}, in {where}")
+        print_line(notice)
+    where = current_store().where(TEST_SETS, (str(test_set.id),), TESTS)
+    count = f"{test_set.test_count} tests{_separator_note(file)}"
+    print_line(f"{test_set.id}: {test_set.test_set_type}, {count}, in {where}")
 
 
 @command.command("export")
 @click.argument("test_set")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def export(test_set: str, file: Path) -> None:
-    """Write the tests of TEST_SET, by its id or name, to FILE (.csv, .jsonl, .json)."""
+    """Write the tests of TEST_SET, by id or name, to FILE (.csv, .jsonl, .json)."""
     _check_kind(file)
-    found = _named(test_set)
+    found = _pull_test_set(test_set)
     write = {".csv": found.to_csv, ".jsonl": found.to_jsonl, ".json": found.to_json}[file.suffix.lower()]
     write(file)
-    say(f"{found.id}: {found.test_count} tests written to {file}")
+    print_line(f"{found.id}: {found.test_count} tests written to {file}")
 
 
-def _named(test_set: str) -> TestSet:
+def _pull_test_set(test_set: str) -> TestSet:
     return TestSets.pull(id=test_set) if TestSets.exists(test_set) else TestSets.pull(name=test_set)
 
 
-def _said(test: Test) -> str:
+def _prompt_or_goal(test: Test) -> str:
     if test.prompt is not None:
         return test.prompt.content
     return test.test_configuration.goal if test.test_configuration else ""
@@ -101,10 +165,10 @@ def _said(test: Test) -> str:
 
 def _check_kind(file: Path) -> None:
     if file.suffix.lower() not in _KINDS:
-        raise UsageError(f"{file}: a file of tests ends in {', '.join(_KINDS)}")
+        raise UsageError(f"{file}: the name of a file with tests must end in {', '.join(_KINDS)}")
 
 
-def _separated(file: Path) -> str:
-    if file.suffix.lower() != ".csv" or (header := header_of(file)).delimiter == ",":
+def _separator_note(file: Path) -> str:
+    if file.suffix.lower() != ".csv" or (header := read_header(file)).delimiter == ",":
         return ""
-    return f", whose cells were separated by {header.separated}"
+    return f"; cells were separated by {header.separated}"

@@ -1,4 +1,4 @@
-"""`scoregate view`: runs on a page of this machine, the newest, any two, or the one that is being made."""
+"""`scoregate view`: a local page that shows runs, compares any two of them and follows one live."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from scoregate.ci.archive import RUN_FILE, read_head, read_run, run_folder
-from scoregate.cli.listing import say
-from scoregate.cli.options import project_root, settings_of
-from scoregate.cli.pages import page_options, show_page
+from scoregate.cli.options import load_project_settings, project_root
+from scoregate.cli.text_output import print_line
+from scoregate.cli.web_pages import page_options, show_page
 from scoregate.errors import RecordError, StoreError, UsageError
 
 _PATH = click.Path(path_type=Path)
@@ -21,68 +21,68 @@ _PATH = click.Path(path_type=Path)
 
 @click.command("view")
 @click.argument("runs", nargs=-1, type=_PATH, metavar="[RUN]...")
-@click.option("--baseline", type=_PATH, metavar="RUN", help="What runs are held against; default: as they were.")
+@click.option(
+    "--baseline", type=_PATH, metavar="RUN", help="Baseline run; default: the one each run was compared with."
+)
 @page_options
 def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: bool | None) -> None:
-    """Show RUNs, or folders that hold some (default: the newest and those kept before it), and follow one live.
+    """Open a local page that shows RUNs, or folders with runs, and follows a run live.
 
-    A page on this machine alone: choose any two to hold against each other. While `scoregate run` is at work, it
-    shows how far it is.
+    Default for RUN: the newest run and the earlier ones that are kept. The page is reachable from this machine only.
+    It compares any two runs. While `scoregate run` works, it shows the progress.
     """
-    from scoregate.viewing.app import app_of
-    from scoregate.viewing.made import Press
-    from scoregate.viewing.shelf import Shelf
-    from scoregate.viewing.since import Since
+    from scoregate.web.view_app import build_view_app
+    from scoregate.web.view_runs import ReportRenderer, RunList, VerdictCounter
 
     root = project_root()
-    places = _there(runs) or [root / settings_of(root, {}).out]
-    base = None if baseline is None else _readable(baseline)
-    _tell_of_damage(places, named=bool(runs))
-    state = partial(_state, root)
-    since = Since(partial(_since, root), state)
-    with closing(Press(partial(_render, root), state)) as press:
-        page = partial(app_of, Shelf(places, press, base, since))
-        show_page(page, "view", invitation="Look at this address; Ctrl-C ends it:", port=port, opens=opens)
+    places = _resolve_folders(runs) or [root / load_project_settings(root, {}).out]
+    base = None if baseline is None else _resolve_baseline(baseline)
+    _report_unreadable_runs(places, named=bool(runs))
+    state = partial(_settings_state, root)
+    since = VerdictCounter(partial(_count_new_verdicts, root), state)
+    with closing(ReportRenderer(partial(_render, root), state)) as renderer:
+        page = partial(build_view_app, RunList(places, renderer, base, since))
+        show_page(page, "view", invitation="Open this address (Ctrl-C stops the server):", port=port, opens=opens)
 
 
-def _there(runs: Sequence[Path]) -> list[Path]:
+def _resolve_folders(runs: Sequence[Path]) -> list[Path]:
     for path in runs:
         if not path.exists():
-            raise UsageError(f"{path} does not exist", advice="Name a run's folder, or one that holds some.")
+            raise UsageError(f"{path} does not exist", advice="Name the folder of a run, or a folder with runs.")
     return [path.resolve() if path.is_dir() else path.resolve().parent for path in runs]
 
 
-def _readable(run: Path) -> Path:
+def _resolve_baseline(run: Path) -> Path:
     folder = run_folder(run).resolve()
     read_head(folder / RUN_FILE)
     return folder
 
 
-def _tell_of_damage(places: Sequence[Path], *, named: bool) -> None:
-    """What is there and cannot be read is an error where it was named and there is nothing else to see."""
-    from scoregate.viewing.found import find_damaged, find_runs
+def _report_unreadable_runs(places: Sequence[Path], *, named: bool) -> None:
+    """Print which runs can't be read; raise if they were named and there is no other run."""
+    from scoregate.web.view_runs import find_damaged, find_runs
 
     damaged = find_damaged(places)
     if damaged and named and not find_runs(places):
         raise damaged[0]
     for error in damaged:
-        say(f"left out: {error}")
+        print_line(f"skipped: {error}")
 
 
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
-    """The report of a run under the present settings, with what people have said of it since."""
+    """Render the report of a run with the current settings and reviews."""
     from scoregate.ci.report import html
-    from scoregate.cli.closing import view_of
-    from scoregate.cli.stored import gated_settings, rejudged
+    from scoregate.cli.output import build_outcome_view
+    from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
-    outcome = rejudged(run, base, gated_settings(root, {}))
-    return html.render(view_of(outcome))
+    outcome = rejudge_run(run, base, load_suite_settings(root, {}))
+    return html.render(build_outcome_view(outcome))
 
 
-def _since(root: Path, run: Path, moment: float) -> int:
-    """How many verdicts a page of a run does not have that was made then; none where they cannot be read."""
+def _count_new_verdicts(root: Path, run: Path, moment: float) -> int:
+    """Count the verdicts on a run that came after a moment; 0 if they can't be read."""
     from scoregate.store import open_store
-    from scoregate.store.counting import decided_since
+    from scoregate.store.apply_reviews import decided_since
 
     try:
         return decided_since(datetime.fromtimestamp(moment, UTC), partial(read_run, run), open_store(root))
@@ -90,9 +90,9 @@ def _since(root: Path, run: Path, moment: float) -> int:
         return 0
 
 
-def _state(root: Path) -> object:
-    """The settings' files and people's verdicts, as they are now."""
-    from scoregate.viewing.found import stamp_of
+def _settings_state(root: Path) -> object:
+    """The current state of the settings' files and of the verdicts."""
+    from scoregate.web.view_runs import file_stamp
 
     files = [root / "scoregate.toml", root / "pyproject.toml", *sorted(root.glob(".scoregate/verdicts/**/*.jsonl"))]
-    return tuple((path, stamp_of(path)) for path in files)
+    return tuple((path, file_stamp(path)) for path in files)

@@ -28,7 +28,7 @@ def t_two_sided(t: float, df: float) -> float:
 @lru_cache(maxsize=256)
 def t_quantile(p: float, df: float) -> float:
     """The t below which Student's variable with `df` > 0 degrees of freedom lies with probability p, 0.5 ≤ p < 1."""
-    return _root(lambda t: 1 - t_two_sided(t, df) / 2 - p, 0.0, 2 * max(1.0, normal_quantile(p)))
+    return _find_root(lambda t: 1 - t_two_sided(t, df) / 2 - p, 0.0, 2 * max(1.0, normal_quantile(p)))
 
 
 def binomial_half_pmf(k: int, n: int) -> float:
@@ -53,29 +53,29 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
     if x > (a + 1) / (a + b + 2):
         return 1 - incomplete_beta(b, a, 1 - x)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x))
-    return front * _fraction(a, b, x) / a
+    return front * _continued_fraction(a, b, x) / a
 
 
-def _fraction(a: float, b: float, x: float) -> float:
-    c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+def _continued_fraction(a: float, b: float, x: float) -> float:
+    c, d = 1.0, 1 / _avoid_zero(1 - (a + b) * x / (a + 1))
     product = d
     for m in range(1, 10_000):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
-            d = 1 / _not_zero(1 + term * d)
-            c = _not_zero(1 + term / c)
+            d = 1 / _avoid_zero(1 + term * d)
+            c = _avoid_zero(1 + term / c)
             product *= c * d
         if fabs(c * d - 1) < _EPSILON * 10:
             break
     return product
 
 
-def _not_zero(value: float) -> float:
+def _avoid_zero(value: float) -> float:
     return value if fabs(value) > _TINY else _TINY
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
+def _find_root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where an increasing function crosses zero, to the last digits, by bisection."""
     while function(high) < 0 and high < inf:
         low, high = high, 2 * high

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 _PLAIN = (float, int)  # which by far most numbers are; to ask an abstract class takes much longer
 _SIGNS = {"lt": "<", "lte": "≤", "gt": ">", "gte": "≥"}
 
 
-def checked_number(value: object, what: str) -> float:
+def require_number(value: object, what: str) -> float:
     """`value` as a float.
 
     Raises:
@@ -30,7 +30,7 @@ def checked_number(value: object, what: str) -> float:
     return number
 
 
-def _require(value: object, kind: type | tuple[type, ...], what: str) -> None:
+def _require_type(value: object, kind: type | tuple[type, ...], what: str) -> None:
     if not isinstance(value, kind):
         name = kind.__name__ if isinstance(kind, type) else kind[0].__name__
         raise TypeError(f"{what} must be of type {name}, not {value!r:.100} ({type(value).__name__})")
@@ -51,7 +51,7 @@ class Threshold:
     def __post_init__(self) -> None:
         for name in _SIGNS:
             if (bound := getattr(self, name)) is not None:
-                object.__setattr__(self, name, checked_number(bound, f"Threshold.{name}"))
+                object.__setattr__(self, name, require_number(bound, f"Threshold.{name}"))
 
     def holds(self, score: float) -> bool | None:
         """True or False; None where no bound is set."""
@@ -89,12 +89,12 @@ class Assertion:
     metadata: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        _require(self.criterion, str, "Assertion.criterion")
+        _require_type(self.criterion, str, "Assertion.criterion")
         for name in ("passed", "required"):
             if (flag := getattr(self, name)) not in (True, False):
                 raise TypeError(f"Assertion.{name} must be a bool, not {flag!r:.100} ({type(flag).__name__})")
             object.__setattr__(self, name, bool(flag))
-        _require(self.metadata, (Mapping, type(None)), "Assertion.metadata")
+        _require_type(self.metadata, (Mapping, type(None)), "Assertion.metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +121,17 @@ class Usage:
     def __post_init__(self) -> None:
         for name in ("input_tokens", "output_tokens", "cached_tokens"):
             if type(count := getattr(self, name)) is not int:
-                _require(count, Integral, f"Usage.{name}")
+                _require_type(count, Integral, f"Usage.{name}")
                 object.__setattr__(self, name, int(count))
-        _require(self.model, (str, type(None)), "Usage.model")
-        _require(self.answer, (str, type(None)), "Usage.answer")
-        _require(self.cached, bool, "Usage.cached")
+        _require_type(self.model, (str, type(None)), "Usage.model")
+        _require_type(self.answer, (str, type(None)), "Usage.answer")
+        _require_type(self.cached, bool, "Usage.cached")
         if self.cost is not None:
-            object.__setattr__(self, "cost", checked_number(self.cost, "Usage.cost"))
+            object.__setattr__(self, "cost", require_number(self.cost, "Usage.cost"))
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class Label:
     """What an evaluator says of an output where it gives a name and no score: a category that stands for no number.
 
     Args:
@@ -146,9 +146,9 @@ class Naming:
     usage: Usage | None = None
 
     def __post_init__(self) -> None:
-        _require(self.label, str, "Naming.label")
+        _require_type(self.label, str, "Naming.label")
         if self.usage is not None:
-            _require(self.usage, Usage, "Naming.usage")
+            _require_type(self.usage, Usage, "Naming.usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,20 +176,82 @@ class Evaluation:
     def __post_init__(self) -> None:
         score = self.score
         if type(score) is not float:
-            score = checked_number(score, "Evaluation.score")
+            score = require_number(score, "Evaluation.score")
             object.__setattr__(self, "score", score)
         if not 0.0 <= score <= 1.0:
             raise ValueError(f"Evaluation.score must lie in [0, 1], not {score!r}")
         if self.threshold is not None:
-            _require(self.threshold, Threshold, "Evaluation.threshold")
+            _require_type(self.threshold, Threshold, "Evaluation.threshold")
         if self.usage is not None:
-            _require(self.usage, Usage, "Evaluation.usage")
+            _require_type(self.usage, Usage, "Evaluation.usage")
         if self.assertions is not None:
-            _require(self.assertions, Sequence, "Evaluation.assertions")
+            _require_type(self.assertions, Sequence, "Evaluation.assertions")
             for assertion in self.assertions:
-                _require(assertion, Assertion, "each of Evaluation.assertions")
+                _require_type(assertion, Assertion, "each of Evaluation.assertions")
 
     @property
     def passed(self) -> bool | None:
         """Whether the threshold holds; None where there is none."""
         return None if self.threshold is None else self.threshold.holds(self.score)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A range of numbers, both ends included.
+
+    Raises:
+        ValueError: `high` is not greater than `low`, or the width is not finite.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high or not isfinite(self.high - self.low):
+            raise ValueError(f"a scale goes from a number up to a greater one, not from {self.low!r} to {self.high!r}")
+
+    def part(self, value: float) -> float:
+        """Where a value lies: 0 at the low end, 1 at the high end, beyond these outside."""
+        return (value - self.low) / (self.high - self.low)
+
+    def threshold(self, own: Threshold) -> Threshold:
+        """What holds for parts where `own` holds for values."""
+        bounds = {name: getattr(own, name) for name in Threshold.__slots__}
+        return Threshold(**{name: self.part(bound) for name, bound in bounds.items() if bound is not None})
+
+
+# For pydantic, which is not imported here: a field that does not exist is an error.
+_AS_WRITTEN = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class EvaluationOverrideField:
+    """A field of the input or output that was judged."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _AS_WRITTEN
+
+    id: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class EvaluationOverrideComment:
+    """What a person said of a part of a field."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _AS_WRITTEN
+
+    field_id: str
+    quoted_text: str
+    comment_text: str
+
+
+@dataclass(frozen=True)
+class EvaluationOverride:
+    """A person's correction of a judge's score; both scores in [0, 1]."""
+
+    original_score: float
+    override_score: float
+    input_fields: list[EvaluationOverrideField] = field(default_factory=list)
+    output_fields: list[EvaluationOverrideField] = field(default_factory=list)
+    comments: list[EvaluationOverrideComment] = field(default_factory=list)

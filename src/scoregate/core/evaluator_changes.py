@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
-from scoregate.core.columns import Columns
-from scoregate.core.compare import Comparison
+from scoregate.core.cases import Columns
+from scoregate.core.comparison import Comparison
+from scoregate.core.comparison_rows import describe_fingerprint_change
 from scoregate.core.evaluation import Threshold
-from scoregate.core.fingerprints import what_changed
-from scoregate.core.record import SuiteResult
+from scoregate.core.run import SuiteResult
 
 
 class Change(StrEnum):
@@ -32,7 +32,7 @@ class EvaluatorChange:
     what: str
 
 
-def evaluator_changes(comparison: Comparison) -> tuple[EvaluatorChange, ...]:
+def find_evaluator_changes(comparison: Comparison) -> tuple[EvaluatorChange, ...]:
     """Every change by which scores or cases may pass that didn't in the base."""
     if comparison.base is None:
         return ()
@@ -40,33 +40,33 @@ def evaluator_changes(comparison: Comparison) -> tuple[EvaluatorChange, ...]:
     return tuple(
         EvaluatorChange(at, name, change, what)
         for at, old in comparison.pairs
-        for name, change, what in _changes(run.suites[at], base.suites[old])
+        for name, change, what in _suite_changes(run.suites[at], base.suites[old])
     )
 
 
-def _changes(suite: SuiteResult, base: SuiteResult) -> Iterator[tuple[str, Change, str]]:
+def _suite_changes(suite: SuiteResult, base: SuiteResult) -> Iterator[tuple[str, Change, str]]:
     for name, old in base.evaluators.items():
         if (new := suite.evaluators.get(name)) is None:
             yield name, Change.REMOVED, "it is missing"
             continue
-        if what := what_changed(new, old):
+        if what := describe_fingerprint_change(new, old):
             yield name, Change.REPLACED, what
-        if lowered := _lowered(suite.columns, base.columns, name):
+        if lowered := _count_lowered(suite.columns, base.columns, name):
             cases = "1 case" if lowered == 1 else f"{lowered:,} cases"
             yield name, Change.LOWERED, f"its threshold is lower, or gone, in {cases}"
 
 
-def _lowered(new: Columns, old: Columns, evaluator: str) -> int:
+def _count_lowered(new: Columns, old: Columns, evaluator: str) -> int:
     """The number of cases in which a score would pass that would have failed in the base.
 
     A case that the base has not, or has in another definition, may have any threshold that the evaluator has there.
     """
-    there = {old.hashes[row]: (old.digests[row], old.threshold(evaluator, row)) for row in _scored(old, evaluator)}
+    there = {old.hashes[row]: (old.digests[row], old.threshold(evaluator, row)) for row in _scored_rows(old, evaluator)}
     if not there:
         return 0
     known = {threshold for _, threshold in there.values()}
     found = set()
-    for row in _scored(new, evaluator):
+    for row in _scored_rows(new, evaluator):
         threshold, digest = new.threshold(evaluator, row), new.digests[row]
         before = there.get(new.hashes[row])
         same = before is not None and (not digest or not before[0] or digest == before[0])
@@ -76,7 +76,7 @@ def _lowered(new: Columns, old: Columns, evaluator: str) -> int:
     return len(found)
 
 
-def _scored(columns: Columns, evaluator: str) -> Iterator[int]:
+def _scored_rows(columns: Columns, evaluator: str) -> Iterator[int]:
     return (row for row, score in enumerate(columns.scores.get(evaluator, ())) if isfinite(score))
 
 

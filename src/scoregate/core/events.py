@@ -4,11 +4,119 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.parts import SCHEMA_VERSION, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
-from scoregate.core.pending import Contest
+
+SCHEMA_VERSION = 1
+MAX_MESSAGE = 4_000
+MAX_TRACEBACK = 16_000
+MOST_CHOICES, LONGEST_CHOICE = 100, 200
+EventType: TypeAlias = Literal[
+    "suite_started",
+    "case_started",
+    "case_output",
+    "scored",
+    "labelled",
+    "errored",
+    "review_requested",
+    "case_finished",
+    "suite_finished",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a suite or a case is defined: a path relative to the repository, a line counted from 1."""
+
+    file: str
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a score depends on besides the output: digests, and in clear the model and the version that people gave."""
+
+    source: str | None = None
+    prompt: str | None = None
+    parameters: str | None = None
+    model: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A score in [0, 1] that a judge may give, and what it calls that, where it has a name for it."""
+
+    value: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name[:LONGEST_CHOICE])
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorInfo:
+    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told.
+
+    `choices` are all the scores that it can give; none where it may give any, or more than 100, or such as are none.
+    `boolean`: its scores in events are `true` and `false`, which count as 1 and 0.
+    """
+
+    id: str
+    fingerprint: Fingerprint | None = None
+    higher_is_better: bool = True
+    battles: bool = False
+    choices: tuple[Choice, ...] = ()
+    boolean: bool = False
+
+    def __post_init__(self) -> None:
+        sound = len(self.choices) <= MOST_CHOICES and all(0 <= choice.value <= 1 for choice in self.choices)
+        object.__setattr__(self, "choices", self.choices if sound else ())
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    """An exception as data. `traceback` is text; `advice` says what to do, where we know."""
+
+    type: str
+    message: str
+    traceback: str = ""
+    advice: str = ""
+
+
+def truncate_text(text: str, limit: int) -> str:
+    """A text of about `limit` characters at most: where there are more, its beginning and its end."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n… {len(text) - limit:,} characters left out …\n{text[-half:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseComparison:
+    """Two outputs of one case of which people are to say which is better.
+
+    Args:
+        baseline: the output so far. challenger: the new one. rubric: what they are to judge by.
+        threshold: the range in which the challenger's score (1 won, 0.5 a tie, 0 lost) passes.
+    """
+
+    baseline: str
+    challenger: str
+    rubric: str | None = None
+    threshold: Threshold | None = None
+
+
+class Pending(NamedTuple):
+    """What an evaluator returns where people are to judge: reported, and neither passed nor failed.
+
+    `rubric` is what they are to judge by; `contest` is what they are shown, where it is two outputs.
+    """
+
+    rubric: str | None = None
+    contest: PairwiseComparison | None = None
+
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -156,7 +264,7 @@ class ReviewRequested(_Event):
     evaluator: str | None = None
     assignees: tuple[str, ...] = ()
     rubric: str | None = None
-    contest: Contest | None = None
+    contest: PairwiseComparison | None = None
 
 
 @_event

@@ -99,7 +99,7 @@ def _score_distance(factor: float, variance: float, slope: float) -> float:
     return (linear + sqrt(linear**2 + 4 * (1 + factor) * factor * variance)) / (2 * (1 + factor))
 
 
-def spread(clusters: Sequence[tuple[float, int]]) -> Spread:
+def measure_spread(clusters: Sequence[tuple[float, int]]) -> Spread:
     """From (sum of differences, number of cases) a cluster; a case alone is a cluster of one.
 
     SE² = C/(C−1) · Σ_c (Σ_{i∈c} (d_i − mean))² / n². Source: Miller (2024), arXiv 2411.00640.
@@ -131,10 +131,10 @@ def detectable_change(variance: float, typical: float, n: int, *, alpha: float =
         typical: the root mean square of the differences that are not 0.
         n: cases or clusters, at least 2.
     """
-    return _score_distance(quantiles(n, alpha, power) ** 2 / n, variance, typical)
+    return _score_distance(power_quantiles(n, alpha, power) ** 2 / n, variance, typical)
 
 
-def quantiles(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
+def power_quantiles(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
     """The sum of the quantiles that level and power stand for."""
     return _quantile(1 - alpha / 2, n) + _quantile(power, n)
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import partial
 from math import isfinite
 
-from scoregate.core.columns import Columns
-from scoregate.core.pairs import Side, errored_rows, pair
-from scoregate.core.stats import one_sided
+from scoregate.core.cases import Columns
+from scoregate.core.estimates import one_sided_p
+from scoregate.core.pairing import Side, errored_rows, pair_sides
 
 
 class Reason(StrEnum):
@@ -73,7 +73,7 @@ class CaseSets:
         return cls(frozenset(here), frozenset(there), frozenset(changed), added, removed)
 
 
-def lost_scores(
+def find_lost_scores(
     new: Columns, olds: Sequence[Columns], evaluator: str, cases: CaseSets, *, here: Side, there: Side
 ) -> LostScores:
     """Compare which cases have a score.
@@ -99,23 +99,23 @@ def lost_scores(
             reason = Reason.WAITING if case in waiting else Reason.NONE
         counts[reason.value] = counts.get(reason.value, 0) + 1
     found = LostScores(counts, gained)
-    return _tested(found, new, olds, evaluator, cases.here - cases.redefined) if Reason.NONE in counts else found
+    return _test_losses(found, new, olds, evaluator, cases.here - cases.redefined) if Reason.NONE in counts else found
 
 
-def _tested(
+def _test_losses(
     found: LostScores, new: Columns, olds: Sequence[Columns], evaluator: str, same: frozenset[str]
 ) -> LostScores:
     """The same test as for scores, of the share of each case's trials that have one."""
-    here, there = (Side.of(partial(_scored, runs, evaluator, same)) for runs in ([new], olds))
-    pairs = pair(here, there, new)
-    p_lower, _ = one_sided(pairs)
+    here, there = (Side.of(partial(_score_flags, runs, evaluator, same)) for runs in ([new], olds))
+    pairs = pair_sides(here, there, new)
+    p_lower, _ = one_sided_p(pairs)
     had = sum(there.means[case] for case in there.means if case in here.means)
     has = sum(here.means[case] for case in here.means if case in there.means)
     of = sum(1 for case, share in there.means.items() if share and case in here.means)
     return LostScores(found.reasons, found.gained, of, (had - has) / had if had else 0.0, p_lower)
 
 
-def _scored(runs: Sequence[Columns], evaluator: str, same: frozenset[str]) -> Iterator[tuple[str, float]]:
+def _score_flags(runs: Sequence[Columns], evaluator: str, same: frozenset[str]) -> Iterator[tuple[str, float]]:
     """1 for each trial with a score, 0 for each without; errors and what waits for people are neither."""
     for columns in runs:
         passed_over = errored_rows(columns, evaluator) | set(columns.deferred.get(evaluator, ()))

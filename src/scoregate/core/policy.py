@@ -6,10 +6,63 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from math import log
 from typing import Any, TypeAlias
 
-from scoregate.core.criteria import Criteria, EvaluatorCriteria
-from scoregate.core.record import SuiteResult
+from scoregate.core.run import SuiteResult
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorCriteria:
+    """What holds for one evaluator; None leaves it to the wider criteria or to the evaluator itself.
+
+    `min_effect` and `margin` are in the unit of the scores, 0 to 1.
+    """
+
+    higher_is_better: bool | None = None
+    min_effect: float | None = None
+    margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What holds for all rows.
+
+    Args:
+        alpha: the rate of false discoveries that labels and gates are held to, half of it in each direction.
+        min_effect: smaller differences are never called better or worse; of the scale of scores.
+        margin: an interval within ± this is called equivalent; of the scale of scores.
+        min_ratio: as `min_effect`, for latency, cost and tokens: 0.05 is 5 %.
+        few: fewer pairs (or clusters) than this are too few for a call.
+        max_dropped: with a larger share of pairs dropped for errors, a row is unmeasurable.
+        max_lost: with a larger share of scores lost to None, and more than by chance, a row is unmeasurable.
+        evaluators: what differs for some, by glob; later ones win.
+    """
+
+    alpha: float = 0.05
+    min_effect: float = 0.01
+    margin: float = 0.02
+    min_ratio: float = 0.05
+    few: int = 10
+    max_dropped: float = 0.05
+    max_lost: float = 0.05
+    evaluators: Mapping[str, EvaluatorCriteria] = field(default_factory=dict)
+
+    def of(self, evaluator: str) -> EvaluatorCriteria:
+        """What holds for one evaluator, effect and margin filled in."""
+        direction, effect, margin = None, self.min_effect, self.margin
+        for glob, own in self.evaluators.items():
+            if fnmatchcase(evaluator, glob):
+                direction = direction if own.higher_is_better is None else own.higher_is_better
+                effect = effect if own.min_effect is None else own.min_effect
+                margin = margin if own.margin is None else own.margin
+        return EvaluatorCriteria(direction, effect, margin)
+
+    @property
+    def of_ratios(self) -> EvaluatorCriteria:
+        """What holds for log ratios."""
+        return EvaluatorCriteria(False, log(1 + self.min_ratio), log(1 + self.min_ratio))
+
 
 _Parts: TypeAlias = "Limits | Criteria | EvaluatorCriteria"
 
@@ -107,7 +160,7 @@ class Policy:
         """The limits that hold for one suite."""
         found = self.default
         for glob, limits in self.suites.items():
-            if is_meant(suite, glob):
+            if matches_suite(suite, glob):
                 found = found.over(limits)
         return found
 
@@ -128,43 +181,45 @@ class Policy:
         )
 
 
-def is_meant(suite: SuiteResult, glob: str) -> bool:
+def matches_suite(suite: SuiteResult, glob: str) -> bool:
     """Whether the limits of a glob are those of a suite."""
     return fnmatchcase(suite.id, glob) or fnmatchcase(suite.label, glob)
 
 
-def differences(old: Policy, new: Policy) -> Iterator[str]:
+def policy_differences(old: Policy, new: Policy) -> Iterator[str]:
     """What a change of policy changes, limit by limit, in words."""
-    yield from _differ(" for all suites", old.default, new.default)
+    yield from _limit_differences(" for all suites", old.default, new.default)
     for glob in dict.fromkeys([*old.suites, *new.suites]):
-        yield from _differ(f" for suites {glob!r}", old.suites.get(glob, Limits()), new.suites.get(glob, Limits()))
+        yield from _limit_differences(
+            f" for suites {glob!r}", old.suites.get(glob, Limits()), new.suites.get(glob, Limits())
+        )
     if old.require_baseline != new.require_baseline:
-        yield f"require_baseline: {_said(old.require_baseline)} → {_said(new.require_baseline)}"
+        yield f"require_baseline: {_format_limit(old.require_baseline)} → {_format_limit(new.require_baseline)}"
     if old.of_base != new.of_base:
         yield f"policy_from: {'base → head' if old.of_base else 'head → base'}"
     if old.min_overrides != new.min_overrides:
         yield f"min_overrides: {old.min_overrides} → {new.min_overrides}"
-    yield from _differ("", old.criteria, new.criteria)
+    yield from _limit_differences("", old.criteria, new.criteria)
     mine, theirs = old.criteria.evaluators, new.criteria.evaluators
     for glob in dict.fromkeys([*mine, *theirs]):
         unset = EvaluatorCriteria()
-        yield from _differ(f" for evaluators {glob!r}", mine.get(glob, unset), theirs.get(glob, unset))
+        yield from _limit_differences(f" for evaluators {glob!r}", mine.get(glob, unset), theirs.get(glob, unset))
 
 
-def _differ(what: str, old: _Parts, new: _Parts) -> Iterator[str]:
+def _limit_differences(what: str, old: _Parts, new: _Parts) -> Iterator[str]:
     for each in fields(old):
         mine, theirs = getattr(old, each.name), getattr(new, each.name)
         if each.name in ("origin", "evaluators") or mine == theirs:
             continue
         if not isinstance(mine, Mapping):
-            yield f"{each.name}{what}: {_said(mine)} → {_said(theirs)}"
+            yield f"{each.name}{what}: {_format_limit(mine)} → {_format_limit(theirs)}"
             continue
         for key in dict.fromkeys([*mine, *theirs]):
             if mine.get(key) != theirs.get(key):
-                yield f"{each.name}.{key}{what}: {_said(mine.get(key))} → {_said(theirs.get(key))}"
+                yield f"{each.name}.{key}{what}: {_format_limit(mine.get(key))} → {_format_limit(theirs.get(key))}"
 
 
-def _said(value: object) -> str:
+def _format_limit(value: object) -> str:
     if value is None:
         return "not set"
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

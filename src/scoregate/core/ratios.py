@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, inf, log
 
-from scoregate.core.columns import Columns, percentiles
-from scoregate.core.intervals import spread
-from scoregate.core.pairs import Side, pair
-from scoregate.core.permutation import Trials
-from scoregate.core.stats import one_sided
+from scoregate.core.cases import Columns, percentiles
+from scoregate.core.estimates import one_sided_p
+from scoregate.core.intervals import measure_spread
+from scoregate.core.pairing import Side, pair_sides
+from scoregate.core.significance import Trials
 
 _SEED = 20_260_106
 _MOST, _FEWEST, _WORK = 999, 199, 10_000_000
@@ -53,7 +53,7 @@ def ratio_of_totals(here: Side, there: Side) -> Ratio | None:
     relative = [
         (here.means[case] / mean - before / base, 1) for case, before in there.means.items() if case in here.means
     ]
-    low, high = spread(relative).interval()
+    low, high = measure_spread(relative).interval()
     value = log(mean / base)
     return Ratio(value, n) if low == -inf else Ratio(value, n, value + low, value + high)
 
@@ -73,12 +73,12 @@ def total_test(here: Side, there: Side, new: Columns) -> float:
 
     Swaps order the ratio as random signs order the sum of differences, so the test is the same as for scores.
     """
-    return one_sided(pair(here, there, new))[1]
+    return one_sided_p(pair_sides(here, there, new))[1]
 
 
 def ratio_of_p95(here: Side, there: Side) -> Ratio | None:
     """The ratio of the 95th percentiles over the trials of the cases of both; None where no case is."""
-    dealt = _trials(here, there)
+    dealt = _paired_trials(here, there)
     return Ratio(_log_ratio(dealt), len(dealt)) if dealt else None
 
 
@@ -87,12 +87,12 @@ def p95_test(here: Side, there: Side) -> float:
 
     Where a case has more trials on one side, its trials are dealt anew instead, each side getting as many as it had.
     """
-    dealt = _trials(here, there)
+    dealt = _paired_trials(here, there)
     seen = _log_ratio(dealt)
-    return (_swapped if all(len(a) == len(b) for a, b in dealt) else _dealt)(dealt, seen)
+    return (_swap_pairs if all(len(a) == len(b) for a, b in dealt) else _permute_trials)(dealt, seen)
 
 
-def _trials(here: Side, there: Side) -> Sequence[Trials]:
+def _paired_trials(here: Side, there: Side) -> Sequence[Trials]:
     shared = [case for case in here.means if case in there.means]
     ours, theirs = here.values(shared), there.values(shared)
     return [(ours[case], theirs[case]) for case in shared]
@@ -104,11 +104,11 @@ def _log_ratio(cases: Sequence[Trials]) -> float:
     return log((now or 0.0) / (before or 0.0))
 
 
-def _draws(trials: int) -> int:
+def _draw_count(trials: int) -> int:
     return max(_FEWEST, min(_MOST, _WORK // trials))
 
 
-def _swapped(cases: Sequence[Trials], seen: float) -> float:
+def _swap_pairs(cases: Sequence[Trials], seen: float) -> float:
     """Walks down from the largest value until each side has passed its largest 5 %."""
     ranked = sorted(
         ((value, case, side) for case, both in enumerate(cases) for side in (0, 1) for value in both[side]),
@@ -116,7 +116,7 @@ def _swapped(cases: Sequence[Trials], seen: float) -> float:
     )
     count = len(ranked) // 2
     rank = count - ceil(_SHARE * count) + 1
-    source, draws, reached = random.Random(_SEED), _draws(len(ranked)), 0
+    source, draws, reached = random.Random(_SEED), _draw_count(len(ranked)), 0
     for _ in range(draws):
         swaps = source.randbytes(len(cases))
         found: list[float] = [0.0, 0.0]
@@ -132,16 +132,16 @@ def _swapped(cases: Sequence[Trials], seen: float) -> float:
     return (1 + reached) / (draws + 1)
 
 
-def _dealt(cases: Sequence[Trials], seen: float) -> float:
+def _permute_trials(cases: Sequence[Trials], seen: float) -> float:
     source, reached = random.Random(_SEED), 0
-    draws = _draws(sum(len(new) + len(old) for new, old in cases))
+    draws = _draw_count(sum(len(new) + len(old) for new, old in cases))
     for _ in range(draws):
-        anew = [_shuffled(case, source) for case in cases]
+        anew = [_shuffle_case(case, source) for case in cases]
         reached += _log_ratio(anew) >= seen - 1e-9
     return (1 + reached) / (draws + 1)
 
 
-def _shuffled(case: Trials, source: random.Random) -> Trials:
+def _shuffle_case(case: Trials, source: random.Random) -> Trials:
     new, old = case
     values = [*new, *old]
     source.shuffle(values)

@@ -7,27 +7,27 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
-from scoregate.core.record import SuiteResult
+from scoregate.core.run import SuiteResult
 
 
-def labels(suites: Iterable[SuiteResult]) -> list[str]:
+def label_suites(suites: Iterable[SuiteResult]) -> list[str]:
     """A name for each suite: its id and parameters; where they clash, its file if files differ, and a number."""
     suites = list(suites)
-    names = [label_of(suite.id, suite.params) for suite in suites]
+    names = [suite_label(suite.id, suite.params) for suite in suites]
     places: defaultdict[str, set[str]] = defaultdict(set)
     for name, suite in zip(names, suites, strict=True):
-        places[name].add(_place(suite))
-    return _numbered(
-        f"{name} ({_place(suite)})" if len(places[name]) > 1 else name
+        places[name].add(_suite_place(suite))
+    return _with_numbers(
+        f"{name} ({_suite_place(suite)})" if len(places[name]) > 1 else name
         for name, suite in zip(names, suites, strict=True)
     )
 
 
-def _place(suite: SuiteResult) -> str:
+def _suite_place(suite: SuiteResult) -> str:
     return suite.script or (suite.origin.file if suite.origin else "?")
 
 
-def _numbered(given: Iterable[str]) -> list[str]:
+def _with_numbers(given: Iterable[str]) -> list[str]:
     """The names, those that come again with a number that makes them names of their own."""
     names = list(given)
     taken = set(names)
@@ -40,7 +40,7 @@ def _numbered(given: Iterable[str]) -> list[str]:
     return names
 
 
-def label_of(suite: str, params: Mapping[str, Any] | None) -> str:
+def suite_label(suite: str, params: Mapping[str, Any] | None) -> str:
     """A suite's id, with its parameters where it has any."""
     if not params:
         return suite

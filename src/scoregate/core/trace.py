@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from scoregate.core.cutting import cut
+from scoregate.core.text import truncate_middle
 
 LONGEST_TEXT = 20_000
 _LONGEST_VALUE = 4_000
@@ -55,14 +55,14 @@ class Trace:
         """
         known = {span.span_id for span in self.spans}
         roots = [span for span in self.spans if span.parent_id not in known]
-        return cut("\n".join(line for root in roots for line in self._lines(root, 0)), longest)
+        return truncate_middle("\n".join(line for root in roots for line in self._lines(root, 0)), longest)
 
     def _lines(self, span: Span, depth: int) -> Iterator[str]:
         indent = "  " * depth
-        failed = f" (failed: {cut(span.error, _LONGEST_VALUE)})" if span.error is not None else ""
-        yield f"{indent}- {cut(span.name, _LONGEST_VALUE)}{failed}"
+        failed = f" (failed: {truncate_middle(span.error, _LONGEST_VALUE)})" if span.error is not None else ""
+        yield f"{indent}- {truncate_middle(span.name, _LONGEST_VALUE)}{failed}"
         for name, value in span.attributes.items():
-            yield f"{indent}    {name}: {cut(str(value), _LONGEST_VALUE)}"
+            yield f"{indent}    {name}: {truncate_middle(str(value), _LONGEST_VALUE)}"
         if depth < 50:
             for child in self.spans:
                 if child.parent_id == span.span_id:

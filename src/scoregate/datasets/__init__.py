@@ -1,10 +1,9 @@
-"""Datasets: rows with a schema, every version of which can be read back; kept in the store for people to edit."""
+"""Datasets: rows with a schema, in versions that stay readable, stored in files that people can edit."""
 
 from scoregate.datasets.changes import Dependents
+from scoregate.datasets.client import DatasetInfo, Datasets
 from scoregate.datasets.dataset import Dataset
-from scoregate.datasets.example import Example
-from scoregate.datasets.factory import DatasetInfo, Datasets
-from scoregate.datasets.schema import Schema
+from scoregate.datasets.schema import Example, Schema
 from scoregate.datasets.versions import DatasetVersion, open_version
 
 __all__ = [

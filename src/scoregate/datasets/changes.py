@@ -1,4 +1,4 @@
-"""What changes a dataset: it is made, rows are added, it is deleted. Each is one step for everybody else."""
+"""Changes of datasets: create, add rows, delete. Each is atomic for other processes."""
 
 from __future__ import annotations
 
@@ -9,85 +9,83 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from scoregate.datasets.schema import Schema
-from scoregate.datasets.state import State, following, healed, look, recorded
+from scoregate.datasets.state import DatasetState, append_version, commit_edits, next_head, read_state
 from scoregate.errors import JudgmentConflictError, JudgmentValidationError, StoreError
-from scoregate.store.blocks import Tally
-from scoregate.store.datasets import DATASETS, HISTORY, ROWS, StoredDataset
-from scoregate.store.deltas import Run
-from scoregate.store.history import History
-from scoregate.store.problems import sound
+from scoregate.store.dataset_history import History, Tally
+from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Run, StoredDataset
+from scoregate.store.errors import sound
 from scoregate.store.protocol import Store, Writer
 
-# A row and what people call its place, such as "rows.csv, row 3"; instead of a row, what is wrong with it.
-Placed = tuple[str, Mapping[str, Any] | str]
+# The place of a row for messages, such as "rows.csv, row 3", and the row or its problem.
+LocatedRow = tuple[str, Mapping[str, Any] | str]
 
 
 class Dependents(Protocol):
-    """What uses datasets and is kept elsewhere: test configs."""
+    """The test configs that use datasets."""
 
     def of(self, dataset_id: str, name: str) -> Sequence[str]:
-        """The names of those that use a dataset, by its id or its name."""
+        """The names of the test configs that use a dataset, by its id or its name."""
 
     def counts(self) -> Mapping[str, int]:
-        """How many use each dataset, by its id or its name, whichever they say."""
+        """The number of test configs for each dataset, by its id or its name, as the config refers to it."""
 
     def delete(self, dataset_id: str, name: str) -> None:
-        """Delete them."""
+        """Delete the test configs of a dataset."""
 
 
-def create(
+def create_dataset(
     store: Store,
     card: StoredDataset,
-    rows: Iterable[Placed],
+    rows: Iterable[LocatedRow],
     *,
     schema: Schema,
     overwrite: bool,
     dependents: Dependents | None,
-) -> State:
-    """Make a dataset, whose first version has these rows.
+) -> DatasetState:
+    """Create a dataset whose first version has these rows.
 
     Raises:
-        JudgmentConflictError: there is one of this name, and `overwrite` is not set.
+        JudgmentConflictError: the name is in use, and `overwrite` is not set.
         JudgmentValidationError: a row does not fit the schema, or test configs use the dataset of this name.
         StoreError: it could not be written.
     """
-    state = State(store, card, schema, History({}, {}, 0), "")
-    lines = list(_lines(schema, rows)) if overwrite else _lines(schema, rows)
+    state = DatasetState(store, card, schema, History({}, {}, 0), "")
+    lines = list(_to_lines(schema, rows)) if overwrite else _to_lines(schema, rows)
     with store.writing() as writer:
         if (there := next(store.read(DATASETS, (card.name,)), None)) is not None:
-            _check_free(there, overwrite, dependents)
+            _check_replaceable(there, overwrite, dependents)
             writer.update(DATASETS, (card.name,), lambda _: [])
-        return _made(state, lines, writer)
+        return _write_dataset(state, lines, writer)
 
 
-def new_card(name: str, schema: Schema, description: str) -> StoredDataset:
-    """The card of a dataset that begins now."""
+def new_document(name: str, schema: Schema, description: str) -> StoredDataset:
+    """The document of a new dataset."""
     now = datetime.now(UTC)
     return StoredDataset(id=str(uuid4()), name=name, description=description, schema=schema.document, created_at=now)
 
 
-def add(store: Store, name: str, rows: Iterable[Placed]) -> State:
-    """Add rows to a dataset, as one new version; none where there are no rows.
+def add_rows(store: Store, name: str, rows: Iterable[LocatedRow]) -> DatasetState:
+    """Add rows to a dataset as one new version; no version without rows.
 
     Raises:
         JudgmentValidationError: there is no such dataset, or a row does not fit its schema; then none is added.
         StoreError: it could not be read or written.
     """
     with store.writing() as writer:
-        state = healed(look(store, name), writer)
+        state = commit_edits(read_state(store, name), writer)
         tally, old = Tally(), state.tip.count
         with state.open(ROWS) as file:
-            pieces = chain(tally.pieces(file), tally.lines(_lines(state.schema, rows)))
+            pieces = chain(tally.pieces(file), tally.lines(_to_lines(state.schema, rows)))
             writer.replace(DATASETS, (name,), ROWS, pieces=pieces)
         if not (new := tally.count):
             return state
         tally.count += old
         runs: tuple[Run, ...] = ((0, old), new) if old else (new,)
-        return recorded(state, following(state, runs, tally), writer)
+        return append_version(state, next_head(state, runs, tally), writer)
 
 
-def delete(store: Store, name: str, dependents: Dependents | None) -> bool:
-    """Delete a dataset with all its versions, after what depends on it; whether there was one.
+def delete_dataset(store: Store, name: str, dependents: Dependents | None) -> bool:
+    """Delete the test configs of a dataset, then the dataset with all its versions; return whether it existed.
 
     Raises:
         StoreError: it could not be written.
@@ -101,7 +99,7 @@ def delete(store: Store, name: str, dependents: Dependents | None) -> bool:
         return there
 
 
-def _check_free(there: StoredDataset, overwrite: bool, dependents: Dependents | None) -> None:
+def _check_replaceable(there: StoredDataset, overwrite: bool, dependents: Dependents | None) -> None:
     if not overwrite:
         raise JudgmentConflictError(
             f"there is a dataset {there.name!r:.200} already", advice="Give overwrite=True to replace it."
@@ -113,18 +111,18 @@ def _check_free(there: StoredDataset, overwrite: bool, dependents: Dependents | 
         )
 
 
-def _made(state: State, lines: Iterable[bytes], writer: Writer) -> State:
-    """The card comes last: until then there is no dataset."""
+def _write_dataset(state: DatasetState, lines: Iterable[bytes], writer: Writer) -> DatasetState:
+    """The document is written last: without it the dataset does not exist."""
     shelf, tally = (state.card.name,), Tally()
     writer.replace(DATASETS, shelf, ROWS, pieces=tally.lines(lines))
     writer.replace(DATASETS, shelf, HISTORY, pieces=[])
-    made = recorded(state, following(state, (tally.count,) if tally.count else (), tally), writer)
+    made = append_version(state, next_head(state, (tally.count,) if tally.count else (), tally), writer)
     writer.update(DATASETS, shelf, lambda _: [state.card])
     return made
 
 
-def _lines(schema: Schema, rows: Iterable[Placed]) -> Iterator[bytes]:
-    """The rows as they are kept."""
+def _to_lines(schema: Schema, rows: Iterable[LocatedRow]) -> Iterator[bytes]:
+    """The stored form of rows."""
     found = ((place, row if isinstance(row, str) else schema.line(row)) for place, row in rows)
     try:
         yield from sound(found, place=str)

@@ -1,4 +1,4 @@
-"""A dataset as programs hold it: one version of it, until they add to it."""
+"""A dataset at one version, and the methods that add to it."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scoregate.datasets import changes
-from scoregate.datasets.example import Example
-from scoregate.datasets.files import given, rows_of
-from scoregate.datasets.schema import Schema
-from scoregate.datasets.state import settle
-from scoregate.datasets.versions import DatasetVersion, all_versions, head_of, open_version, version_of
+from scoregate.datasets.files import locate_examples, read_rows
+from scoregate.datasets.schema import Example, Schema
+from scoregate.datasets.state import load_state
+from scoregate.datasets.versions import DatasetVersion, all_versions, find_head, open_version, to_version
+from scoregate.store.json_lines import row_line
 from scoregate.store.protocol import Store
-from scoregate.store.rows import line_of
 
 
 class Dataset:
-    """Examples with a schema. `len` is their number, iterating reads them from the store one by one.
+    """Examples with a schema. `len` is their number. Iterating streams them from the store.
 
-    `version` is the one that is read: the newest when the dataset was opened, or the one that was asked for; after
-    adding it is the one that adding made. What others add meanwhile is not seen.
+    `version` is the version that is read: the requested one or the newest at the time of opening. `add_…` methods set
+    it to the new version. Changes by other processes are not visible.
     """
 
     def __init__(
         self, store: Store, name: str, version: int | str | None = None, *, dependents: changes.Dependents | None = None
     ) -> None:
-        state = settle(store, name)
+        state = load_state(store, name)
         self.dataset_id, self.name, self.description = state.card.id, name, state.card.description
         self.created_at, self.schema = state.card.created_at, state.card.document
-        self.version = version_of(state, head_of(state, version))
+        self.version = to_version(state, find_head(state, version))
         self._store, self._dependents = store, dependents
 
     @property
@@ -49,31 +48,33 @@ class Dataset:
         return f"Dataset({self.name!r}, version={self.version.version_number}, examples={len(self)})"
 
     def add_examples(self, examples: Iterable[Example | Mapping[str, Any]], batch_size: int = 100) -> None:  # noqa: ARG002
-        """Add examples, or objects of fields, as one new version; all, or none if one is wrong.
+        """Add examples as one new version: all, or none if one is invalid.
 
         Args:
-            examples: read once. batch_size: taken for the sake of callers that give it; all are one batch.
+            examples: `Example`s, or mappings of fields; read once.
+            batch_size: accepted and ignored; all examples are one batch.
 
         Raises:
-            TypeError: it is one example, or something in it is none.
-            JudgmentValidationError: an example does not fit the schema. StoreError: it could not be written.
+            TypeError: the argument is a single example, or contains something else.
+            JudgmentValidationError: an example does not fit the schema.
+            StoreError: it cannot be written.
         """
-        self._add(given(as_rows(examples, Schema(self.version.columns))))
+        self._add(locate_examples(to_rows(examples, Schema(self.version.columns))))
 
     def add_from_json(self, file_path: str | Path) -> None:
-        """Add the objects of a list in a file, or of the list under `examples`, as `add_examples`.
+        """Add the objects of a JSON file, a list or an object with a list under `examples`, as `add_examples`.
 
         Raises:
-            InvalidDataset: the file cannot be read, or is none such.
+            InvalidDataset: the file cannot be read or is invalid.
         """
         self.add_from(file_path, kind=".json")
 
     def add_from_jsonl(self, file_path: str | Path) -> None:
-        """Add the objects of a file, one a line, as `add_from_json`; they are streamed."""
+        """Add the objects of a JSON lines file, as `add_from_json`. They are streamed."""
         self.add_from(file_path, kind=".jsonl")
 
     def add_from_yaml(self, file_path: str | Path) -> None:
-        """As `add_from_json`.
+        """Add the objects of a YAML file, as `add_from_json`.
 
         Raises:
             MissingExtra: PyYAML is not installed.
@@ -81,12 +82,12 @@ class Dataset:
         self.add_from(file_path, kind=".yaml")
 
     def add_from_csv(self, file_path: str | Path) -> None:
-        """Add the rows of a table with a header, as `add_from_json`; they are streamed."""
+        """Add the rows of a CSV file with a header, as `add_from_json`. They are streamed."""
         self.add_from(file_path, kind=".csv")
 
     def add_from(self, file_path: str | Path, *, kind: str = "") -> None:
-        """Add the rows of a file of any of these kinds, by how its name ends, or by the end that `kind` is."""
-        self._add(rows_of(Path(file_path), Schema(self.version.columns), kind=kind))
+        """Add the rows of a file. Its suffix, or the suffix in `kind`, decides the format."""
+        self._add(read_rows(Path(file_path), Schema(self.version.columns), kind=kind))
 
     def versions(self) -> list[DatasetVersion]:
         """All versions, the newest first."""
@@ -95,10 +96,12 @@ class Dataset:
     def save_as(
         self, file_type: Literal["json", "yaml"], dir_path: str | Path = ".", save_name: str | None = None
     ) -> Path:
-        """Write all examples to a file that `add_from_json` or `add_from_yaml` takes, and return where it is.
+        """Write all examples to a file that `add_from_json` or `add_from_yaml` can read, and return its path.
 
         Raises:
-            ValueError: the type is neither. OSError: it cannot be written. MissingExtra: PyYAML is not installed.
+            ValueError: the type is unknown.
+            OSError: the file cannot be written.
+            MissingExtra: PyYAML is not installed.
         """
         if file_type not in ("json", "yaml"):
             raise ValueError(f"file_type must be 'json' or 'yaml', not {file_type!r:.60}")
@@ -107,45 +110,45 @@ class Dataset:
         if file_type == "json":
             text = json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
         else:
-            from scoregate.datasets.yaml_text import to_yaml
+            from scoregate.datasets.files import dump_yaml
 
-            text = to_yaml(rows)
+            text = dump_yaml(rows)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8", "backslashreplace"))
         return path
 
     def display(self, max_examples: int = 5) -> None:
-        """Print the name, the version and the first examples, with nothing in them that steers a terminal."""
+        """Print the name, the version and the first examples, without terminal control characters."""
         print(f"{self.name!r}, version {self.version.version_number}, {len(self)} examples")
         for example in islice(self, max_examples):
-            print(f"{example.example_id:>6}  {line_of(example.row(Schema(self.version.columns))).decode()}")
+            print(f"{example.example_id:>6}  {row_line(example.row(Schema(self.version.columns))).decode()}")
 
     def delete(self) -> bool:
-        """Delete it with all its versions and the test configs that use it; whether it was there."""
-        return changes.delete(self._store, self.name, self._dependents)
+        """Delete the dataset with all its versions and the test configs that use it; return whether it existed."""
+        return changes.delete_dataset(self._store, self.name, self._dependents)
 
     def _file_name(self) -> str:
         return "".join(char if char.isalnum() or char in "-_ ." else "_" for char in self.name).lstrip(".") or "dataset"
 
-    def _add(self, rows: Iterable[changes.Placed]) -> None:
-        state = changes.add(self._store, self.name, rows)
-        self.version = version_of(state, state.tip)
+    def _add(self, rows: Iterable[changes.LocatedRow]) -> None:
+        state = changes.add_rows(self._store, self.name, rows)
+        self.version = to_version(state, state.tip)
 
 
-def as_rows(
+def to_rows(
     examples: Iterable[Example | Mapping[str, Any]], schema: Schema | None = None
 ) -> Iterator[Mapping[str, Any]]:
     """Examples as rows of a dataset.
 
     Raises:
-        TypeError: it is one example, or something in it is none.
+        TypeError: the argument is a single example, or contains something else.
     """
     if isinstance(examples, Example | Mapping | str | bytes):
         raise TypeError(f"examples must be several, such as a list, not one {type(examples).__name__}")
-    return (_row(example, schema) for example in examples)
+    return (_to_row(example, schema) for example in examples)
 
 
-def _row(example: object, schema: Schema | None) -> Mapping[str, Any]:
+def _to_row(example: object, schema: Schema | None) -> Mapping[str, Any]:
     if isinstance(example, Example):
         return example.row(schema or Schema({}))
     if isinstance(example, Mapping):

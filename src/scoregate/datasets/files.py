@@ -1,31 +1,92 @@
-"""Rows in files that people have: CSV, JSON, JSON lines, YAML; each with its place, or with what is wrong there."""
+"""Rows of datasets in CSV, JSON, JSON lines and YAML files, each with its place or its problem."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scoregate.datasets.changes import Placed
-from scoregate.datasets.csv_rows import csv_rows
-from scoregate.datasets.schema import Schema, inferred
-from scoregate.errors import InvalidDataset
-from scoregate.store.rows import parsed, unique
+from scoregate.datasets.changes import LocatedRow
+from scoregate.datasets.schema import Schema, infer_schema
+from scoregate.errors import InvalidDataset, MissingExtra
+from scoregate.store.json_lines import unique
+from scoregate.store.tables import TableError, TableReader, open_text, read_json, read_json_lines
+
+
+def read_csv_rows(path: Path, schema: Schema | None = None) -> Iterator[LocatedRow]:
+    """The rows of a table, one by one. The header is row 1.
+
+    Raises:
+        InvalidDataset: the header is missing, or the file is no CSV.
+    """
+    with open_text(path) as file:
+        table = TableReader(file)
+        header = _check_header(table.header, path)
+        try:
+            for number, (_, cells) in enumerate(table, 2):
+                if any(cells):
+                    yield f"{path}, row {number}", _parse_row(cells, header, schema)
+        except TableError as error:
+            raise InvalidDataset(f"{path}, line {error.last_line}: {error.problem}") from None
+
+
+def _check_header(cells: Sequence[str], path: Path) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if not any(names):
+        raise InvalidDataset(f"{path}, row 1: there is no header", advice="The first row names the columns.")
+    for number, name in enumerate(names, 1):
+        if not name or name in names[: number - 1]:
+            problem = f"{name!r:.60} comes twice" if name else "has no name"
+            raise InvalidDataset(f"{path}, row 1, column {number}: {problem}")
+    return names
+
+
+def _parse_row(cells: Sequence[str], header: Sequence[str], schema: Schema | None) -> Mapping[str, Any] | str:
+    if len(cells) != len(header):
+        return f"has {len(cells)} cells, the header {len(header)}"
+    row = dict(zip(header, cells, strict=True))
+    return _convert_cells(row, schema) if schema else row
+
+
+def _convert_cells(row: Mapping[str, str], schema: Schema) -> Mapping[str, Any] | str:
+    """The row with cells converted to the types of their columns. A cell that has another type stays text."""
+    converted: dict[str, Any] = {}
+    for column, text in row.items():
+        type_ = schema.columns.get(column, "string")
+        if type_ == "string":
+            converted[column] = text if text or column in schema.columns else None
+        else:
+            converted[column] = _convert_cell(text.strip(), type_)
+    return converted
+
+
+def _convert_cell(text: str, type_: str) -> Any:
+    if not text:
+        return None
+    if type_ == "trace":
+        return text
+    spelt = text.lower() if type_ == "boolean" else text
+    try:
+        return json.loads(spelt, object_pairs_hook=unique)
+    except (ValueError, RecursionError):
+        return text
+
 
 _LIST = "must be a list of objects, or an object with such a list under 'examples'"
 
 
-def rows_of(path: Path, schema: Schema | None = None, *, kind: str = "") -> Iterator[Placed]:
-    """The rows of a file; of CSV and JSON lines one after another, of others at once.
+def read_rows(path: Path, schema: Schema | None = None, *, kind: str = "") -> Iterator[LocatedRow]:
+    """The rows of a file. CSV and JSON lines are streamed.
 
     Args:
-        path: ends in .csv, .tsv, .json, .jsonl, .ndjson, .yaml or .yml. schema: what the cells of CSV are read as;
-            text without one. kind: one of these ends, whatever the path's is.
+        path: ends in .csv, .tsv, .json, .jsonl, .ndjson, .yaml or .yml.
+        schema: the types of the cells of CSV; without a schema they are text.
+        kind: the format as such a suffix, if the suffix of the path is another.
 
     Raises:
-        InvalidDataset: it ends otherwise, cannot be read, or is no such file.
-        MissingExtra: it is YAML, and PyYAML is not installed.
+        InvalidDataset: the format is unknown, or the file cannot be read or is invalid.
+        MissingExtra: the file is YAML, and PyYAML is not installed.
     """
     if (read := READERS.get(kind or path.suffix.lower())) is None:
         raise InvalidDataset(f"{path}: a file of rows ends in {', '.join(READERS)}")
@@ -33,60 +94,51 @@ def rows_of(path: Path, schema: Schema | None = None, *, kind: str = "") -> Iter
         yield from read(path, schema)
     except OSError as error:
         raise InvalidDataset(f"{path} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise InvalidDataset(f"{path} is not UTF-8: byte {error.start + 1}", advice="Save it as UTF-8.") from None
+    except TableError as error:
+        raise InvalidDataset(error.message(path), advice=error.advice) from None
 
 
-def _json_rows(path: Path, _schema: Schema | None) -> Iterator[Placed]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        raise InvalidDataset(f"{path}:{error.lineno}:{error.colno}: is no JSON: {error.msg}") from None
-    except RecursionError:
-        raise InvalidDataset(f"{path} is nested too deeply") from None
-    except UnicodeDecodeError:
-        raise
-    except ValueError as error:
-        raise InvalidDataset(f"{path}: {error}") from None
-    yield from _listed(found, path)
+def _json_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
+    with open_text(path) as file:
+        found = read_json(file.read())
+    yield from _listed_rows(found, path)
 
 
-def _jsonl_rows(path: Path, _schema: Schema | None) -> Iterator[Placed]:
+def _jsonl_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            row = parsed(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+        for number, row in read_json_lines(file):
             if row is not None:
                 yield f"{path}:{number}", row
 
 
-def _yaml_rows(path: Path, _schema: Schema | None) -> Iterator[Placed]:
-    from scoregate.datasets.yaml_text import from_yaml
+def _yaml_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
+    with open_text(path) as file:
+        found = parse_yaml(file.read(), origin=str(path))
+    yield from _listed_rows(found, path)
 
-    yield from _listed(from_yaml(path.read_text(encoding="utf-8-sig"), origin=str(path)), path)
 
-
-def schema_in(path: Path) -> Schema:
-    """The schema that fits all rows of a file; every column of CSV is text.
+def infer_file_schema(path: Path) -> Schema:
+    """The schema of the rows of a file. Every column of CSV is text.
 
     Raises:
-        InvalidDataset: as `rows_of` and `inferred`, or a row is none.
+        InvalidDataset: as `read_rows` and `infer_schema`, or a row is invalid.
     """
-    return inferred(_sound(rows_of(path)))
+    return infer_schema(_require_valid(read_rows(path)))
 
 
-def given(examples: Iterable[Mapping[str, Any]]) -> Iterator[Placed]:
-    """Rows that were made by a program."""
+def locate_examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[LocatedRow]:
+    """Rows with their places, such as "example 1"."""
     return ((f"example {number}", row) for number, row in enumerate(examples, 1))
 
 
-def _sound(rows: Iterable[Placed]) -> Iterator[Mapping[str, Any]]:
+def _require_valid(rows: Iterable[LocatedRow]) -> Iterator[Mapping[str, Any]]:
     for place, row in rows:
         if isinstance(row, str):
             raise InvalidDataset(f"{place}: {row}")
         yield row
 
 
-def _listed(found: object, path: Path) -> Iterator[Placed]:
+def _listed_rows(found: object, path: Path) -> Iterator[LocatedRow]:
     rows = found.get("examples") if isinstance(found, dict) else found
     if not isinstance(rows, list):
         raise InvalidDataset(f"{path}: {_LIST}, not {type(rows).__name__}")
@@ -94,12 +146,58 @@ def _listed(found: object, path: Path) -> Iterator[Placed]:
         yield f"{path}, row {number}", row if isinstance(row, dict) else f"must be an object, not {row!r:.60}"
 
 
-READERS: dict[str, Callable[[Path, Schema | None], Iterator[Placed]]] = {
-    ".csv": csv_rows,
-    ".tsv": csv_rows,
+READERS: dict[str, Callable[[Path, Schema | None], Iterator[LocatedRow]]] = {
+    ".csv": read_csv_rows,
+    ".tsv": read_csv_rows,
     ".json": _json_rows,
     ".jsonl": _jsonl_rows,
     ".ndjson": _jsonl_rows,
     ".yaml": _yaml_rows,
     ".yml": _yaml_rows,
 }
+
+
+def parse_yaml(text: str, *, origin: str) -> Any:
+    """The value of a YAML text. Aliases are not allowed: a few lines of them can expand beyond any memory.
+
+    Raises:
+        InvalidDataset: the text is no YAML, or has an alias.
+        MissingExtra: PyYAML is not installed.
+    """
+    yaml = _import_yaml()
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            if isinstance(event, yaml.AliasEvent):
+                line = event.start_mark.line + 1
+                raise InvalidDataset(f"{origin}:{line}: *{event.anchor} is an alias", advice="Write out what it means.")
+        return yaml.load(text, Loader=loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{origin}:{mark.line + 1}" if mark else origin
+        raise InvalidDataset(f"{where}: is no YAML: {getattr(error, 'problem', None) or error}") from None
+    except RecursionError:
+        raise InvalidDataset(f"{origin} is nested too deeply") from None
+    except ValueError as error:
+        raise InvalidDataset(f"{origin}: {error}") from None
+
+
+def dump_yaml(value: object) -> str:
+    """The YAML text of plain data.
+
+    Raises:
+        MissingExtra: PyYAML is not installed.
+    """
+    text: str = _import_yaml().safe_dump(value, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def _import_yaml() -> Any:
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtra(
+            "YAML needs the package PyYAML, which is not installed",
+            advice="Run: pip install 'scoregate[judges]', or use .json, .jsonl or .csv.",
+        ) from None
+    return yaml

@@ -1,22 +1,28 @@
-"""What a dataset's rows look like: columns and their types, given as a JSON Schema or found from rows."""
+"""The schema of a dataset: columns and their types, from a JSON Schema or inferred from rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from scoregate.core.trace import Trace
 from scoregate.errors import InvalidDataset
 from scoregate.store.datasets import Columns, ColumnType
-from scoregate.store.rows import Row, line_of, row_of
+from scoregate.store.json_lines import Row, row_line, row_of
 
 TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
-_OF_SCHEMA = {"type", "properties", "required", "title", "description", "additionalProperties", "$schema", "$id"}
-_OF_COLUMN = {"type", "title", "description", "examples", "$comment"}
-NAME = "name"
-_NOT_PLAIN = "has something that JSON does not give back as it is: tuples, or keys that are no text"
-_MEANS: dict[str, str] = {"array": "an array", "object": "an object", "integer": "an integer", "trace": "a trace's id"}
-_IS: dict[str, Callable[[Any], bool]] = {
+_SCHEMA_KEYS = {"type", "properties", "required", "title", "description", "additionalProperties", "$schema", "$id"}
+_COLUMN_KEYS = {"type", "title", "description", "examples", "$comment"}
+NAME_FIELD = "name"
+_NOT_PLAIN = "contains values that JSON does not preserve: tuples, or keys that are no text"
+_TYPE_NAMES: dict[str, str] = {
+    "array": "an array",
+    "object": "an object",
+    "integer": "an integer",
+    "trace": "a trace's id",
+}
+_TYPE_CHECKS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -35,100 +41,105 @@ class Schema:
 
     @property
     def trace_column(self) -> str | None:
-        """The column whose values are ids of traces, where there is one."""
+        """The column with the ids of traces, if there is one."""
         return next((name for name, type_ in self.columns.items() if type_ == "trace"), None)
 
     @property
     def document(self) -> dict[str, Any]:
-        """As a JSON Schema."""
+        """The JSON Schema."""
         return {"type": "object", "properties": {name: {"type": type_} for name, type_ in self.columns.items()}}
 
     def problems(self, row: Mapping[str, Any]) -> Iterator[str]:
-        """All that is wrong with a row. Beside its columns a row may have a name."""
+        """The problems of a row. Besides its columns a row may have a name."""
         for column, type_ in self.columns.items():
             if (value := row.get(column)) is None:
                 yield f"column {column!r:.60}: is missing"
-            elif not _IS[type_](value):
-                yield f"column {column!r:.60}: must be {_MEANS.get(type_, f'a {type_}')}, not {value!r:.60}"
-        for field, value in row.items():
-            if field not in self.columns and value is not None and not (field == NAME and isinstance(value, str)):
+            elif not _TYPE_CHECKS[type_](value):
+                yield f"column {column!r:.60}: must be {_TYPE_NAMES.get(type_, f'a {type_}')}, not {value!r:.60}"
+        for key, value in row.items():
+            if key not in self.columns and value is not None and not (key == NAME_FIELD and isinstance(value, str)):
                 known = ", ".join(self.columns)
-                yield f"column {field!r:.60}: there is no such column; the schema has {known:.200}"
+                yield f"column {key!r:.60}: there is no such column; the schema has {known:.200}"
 
     def line(self, row: Mapping[str, Any]) -> bytes | str:
-        """A row as it is kept, or what is wrong with it."""
+        """The stored form of a row, or its problems."""
         if wrong := "; ".join(self.problems(row)):
             return wrong
         ordered: Row = {column: row[column] for column in self.columns}
-        if NAME not in ordered and row.get(NAME) is not None:
-            ordered[NAME] = row[NAME]
+        if NAME_FIELD not in ordered and row.get(NAME_FIELD) is not None:
+            ordered[NAME_FIELD] = row[NAME_FIELD]
         try:
-            line = line_of(ordered)
+            line = row_line(ordered)
         except ValueError as error:
             return str(error)
         nested = any(isinstance(value, list | dict) for value in ordered.values())
         return _NOT_PLAIN if nested and row_of(line) != ordered else line
 
 
-def schema_of(document: object) -> Schema:
-    """The schema that a JSON Schema describes.
+def parse_schema(document: object) -> Schema:
+    """Parse a JSON Schema.
 
     Raises:
-        InvalidDataset: it is no JSON Schema of an object, has no columns, several of traces, or says what is not held.
+        InvalidDataset: it is no JSON Schema of an object, has no columns or several of traces, or is not supported.
     """
-    given = _object(document, "the schema", _OF_SCHEMA)
+    given = _check_object(document, "the schema", _SCHEMA_KEYS)
     if given.get("type") != "object":
         raise InvalidDataset(f"the schema's type must be 'object', not {given.get('type')!r:.60}")
     properties = given.get("properties")
     if not isinstance(properties, Mapping) or not properties:
         raise InvalidDataset(f"the schema's properties must be an object with the columns, not {properties!r:.60}")
-    schema = Schema({_named(name): _type(name, column) for name, column in properties.items()})
+    schema = Schema({_check_name(name): _parse_type(name, column) for name, column in properties.items()})
     if len(traces := [name for name, type_ in schema.columns.items() if type_ == "trace"]) > 1:
         raise InvalidDataset(f"the schema has {len(traces)} columns of type trace, and may have one: {traces!r:.200}")
     _check_rest(given, schema)
     return schema
 
 
-def inferred(rows: Iterable[Mapping[str, Any]]) -> Schema:
-    """The schema of rows that all have the same fields; a field that is None counts as none.
+def infer_schema(rows: Iterable[Mapping[str, Any]]) -> Schema:
+    """The schema of rows that all have the same fields. A field that is None counts as missing.
 
     Raises:
         InvalidDataset: there are no rows, their fields differ, or a value has no type that a column can have.
     """
     columns: Columns = {}
     for number, row in enumerate(rows, 1):
-        found: Columns = {_named(name): _type_of(name, value) for name, value in row.items() if value is not None}
+        found: Columns = {
+            _check_name(name): _infer_type(name, value) for name, value in row.items() if value is not None
+        }
         if number > 1 and (differ := sorted(found.keys() ^ columns.keys())):
             raise InvalidDataset(f"the examples have different fields: {differ!r:.300} (example {number})")
-        columns = found if number == 1 else {n: _both(n, columns[n], found[n], number) for n in columns}
+        columns = found if number == 1 else {n: _merge_types(n, columns[n], found[n], number) for n in columns}
     if not columns:
         raise InvalidDataset("a dataset needs a schema, or examples to find it from")
     return Schema(columns)
 
 
-def _object(given: object, what: str, known: set[str]) -> Mapping[str, Any]:
+def _check_object(given: object, what: str, known: set[str]) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidDataset(f"{what} must be an object, not {given!r:.60}")
     if unknown := sorted(str(key) for key in given.keys() - known):
-        raise InvalidDataset(f"{what} says {unknown[0]!r:.60}, which is not held", advice="Of a column, its type is.")
+        raise InvalidDataset(
+            f"{what} contains {unknown[0]!r:.60}, which is not supported",
+            advice="Of a column, only the type is checked.",
+        )
     return given
 
 
-def _type(name: str, column: object) -> ColumnType:
-    given = _object(column, f"the schema of column {name!r:.60}", _OF_COLUMN).get("type")
+def _parse_type(name: str, column: object) -> ColumnType:
+    given = _check_object(column, f"the schema of column {name!r:.60}", _COLUMN_KEYS).get("type")
     if found := next((type_ for type_ in TYPES if type_ == given), None):
         return found
     raise InvalidDataset(f"the type of column {name!r:.60} must be one of {', '.join(TYPES)}, not {given!r:.60}")
 
 
-def _named(name: object) -> str:
+def _check_name(name: object) -> str:
     if not isinstance(name, str) or not name.strip():
         raise InvalidDataset(f"a column needs a name, not {name!r:.60}")
     return name
 
 
 def _check_rest(given: Mapping[str, Any], schema: Schema) -> None:
-    """Every column is required and there are no others, whatever the schema says: so it may not say otherwise."""
+    """Every column is required and no other is allowed, so the schema must not contradict that."""
     required = given.get("required", [])
     if not isinstance(required, list) or (other := [name for name in required if name not in schema.columns]):
         raise InvalidDataset(f"the schema requires {other if isinstance(required, list) else required!r:.200}")
@@ -136,17 +147,73 @@ def _check_rest(given: Mapping[str, Any], schema: Schema) -> None:
         raise InvalidDataset("the schema allows additionalProperties; a row has its columns, and none beside them")
 
 
-def _type_of(name: str, value: object) -> ColumnType:
-    """The first of the types that fits; a boolean is no integer."""
+def _infer_type(name: str, value: object) -> ColumnType:
+    """The first type that fits. A boolean is no integer."""
     for type_ in ("boolean", "integer", "number", "string", "array", "object"):
-        if _IS[type_](value):
+        if _TYPE_CHECKS[type_](value):
             return type_
     raise InvalidDataset(f"field {name!r:.60}: no column can hold {value!r:.60}", advice="Use plain data of JSON.")
 
 
-def _both(name: str, one: ColumnType, other: ColumnType, number: int) -> ColumnType:
+def _merge_types(name: str, one: ColumnType, other: ColumnType, number: int) -> ColumnType:
     if one == other:
         return one
     if {one, other} == {"integer", "number"}:
         return "number"
     raise InvalidDataset(f"field {name!r:.60}: {one} in the examples before, {other} in example {number}")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Fields for an agent and judges. Created by `Example.create(input=…, …)`.
+
+    Args:
+        properties: the fields, as JSON data.
+        name: of the example; may be empty.
+        example_id: counted from 1, assigned by the dataset and never reused; None before.
+        offline_trace_id: the id of the trace of the example.
+        trace: the trace, if judges may see it.
+    """
+
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    example_id: int | None = None
+    offline_trace_id: str | None = None
+    trace: Trace | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def create(cls, *, name: str = "", offline_trace_id: str | None = None, **fields: Any) -> Example:
+        """An example of these fields."""
+        return cls(fields, name, offline_trace_id=offline_trace_id)
+
+    def __getitem__(self, field_name: str) -> Any:
+        return self.properties[field_name]
+
+    def __contains__(self, field_name: object) -> bool:
+        return field_name in self.properties
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.properties)
+
+    def get(self, field_name: str, default: Any = None) -> Any:
+        """A field, or the default if it is missing."""
+        return self.properties.get(field_name, default)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain data, with the id and the name if it has them."""
+        own = {"example_id": self.example_id, NAME_FIELD: self.name, "offline_trace_id": self.offline_trace_id}
+        return {**{key: value for key, value in own.items() if value}, **self.properties}
+
+    def row(self, schema: Schema) -> dict[str, Any]:
+        """The row of a dataset. The id of the trace is in the column of traces."""
+        trace, column = self.offline_trace_id, schema.trace_column
+        named = {NAME_FIELD: self.name} if self.name else {}
+        return {**named, **({column or "offline_trace_id": trace} if trace else {}), **self.properties}
+
+
+def to_example(row: Mapping[str, Any], example_id: int, schema: Schema) -> Example:
+    """The example of a row."""
+    properties = {key: row[key] for key in row if key in schema.columns}
+    trace = row.get(schema.trace_column) if schema.trace_column else None
+    name = row.get(NAME_FIELD, "") if NAME_FIELD not in schema.columns else ""
+    return Example(properties, name, example_id, trace)

@@ -1,29 +1,32 @@
-"""The versions of a dataset: which there are, and reading any of them back."""
+"""The versions of a dataset, and their examples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import compress
 
-from scoregate.datasets.example import Example, example_of
-from scoregate.datasets.schema import Schema
-from scoregate.datasets.state import State, edited_lines, settle
+from scoregate.datasets.schema import Example, Schema, to_example
+from scoregate.datasets.state import DatasetState, load_state, read_edited_lines
 from scoregate.errors import InvalidDataset
-from scoregate.store.blocks import rows_at
-from scoregate.store.datasets import HISTORY, Columns, Head
-from scoregate.store.deltas import Positions
+from scoregate.store.dataset_history import rows_at
+from scoregate.store.datasets import HISTORY, Columns, Head, Positions
+from scoregate.store.json_lines import row_of
 from scoregate.store.protocol import Store
-from scoregate.store.rows import row_of
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetVersion:
-    """A version of a dataset; nothing changes it.
+    """A version of a dataset. It never changes.
 
     Args:
-        version_id: unique in the dataset. dataset_id: of the dataset. version_number: from 1.
-        created_at: when, with its time zone. item_count: how many examples it has. columns: types, by column.
+        version_id: unique in the dataset.
+        dataset_id: the id of the dataset.
+        version_number: counted from 1.
+        created_at: the time of the version, with a time zone.
+        item_count: the number of examples.
+        columns: the type of each column.
     """
 
     version_id: int
@@ -35,34 +38,36 @@ class DatasetVersion:
 
 
 def open_version(store: Store, name: str, version: int | str | None = None) -> tuple[DatasetVersion, Iterator[Example]]:
-    """A version of a dataset and its examples in their order, which are read as they are taken.
+    """A version of a dataset and its examples in order. The examples are streamed.
 
     Args:
-        name: of the dataset. version: its number, or its id as text; the newest if not given.
+        name: the name of the dataset.
+        version: the number of the version, or its id as text; default: the newest.
 
     Raises:
         JudgmentValidationError: there is no such dataset.
-        InvalidDataset: there is no such version, or two branches made one of this number each; also a ValueError.
-        StoreError: it cannot be read; also while the examples are taken.
+        InvalidDataset: there is no such version, or two branches have different versions of this number.
+        StoreError: it cannot be read; also while the examples are read.
     """
-    state = settle(store, name)
-    head = head_of(state, version)
-    return version_of(state, head), examples_of(state, head)
+    state = load_state(store, name)
+    head = find_head(state, version)
+    return to_version(state, head), read_examples(state, head)
 
 
 def all_versions(store: Store, name: str) -> list[DatasetVersion]:
-    """Every version of a dataset, the newest first.
+    """All versions of a dataset, the newest first.
 
     Raises:
-        JudgmentValidationError: there is no such dataset. StoreError: it cannot be read.
+        JudgmentValidationError: there is no such dataset.
+        StoreError: it cannot be read.
     """
-    state = settle(store, name)
+    state = load_state(store, name)
     newest_first = sorted(state.history.heads.values(), key=lambda head: (-head.version, head.created_at, head.id))
-    return [version_of(state, head) for head in newest_first]
+    return [to_version(state, head) for head in newest_first]
 
 
-def head_of(state: State, version: int | str | None) -> Head:
-    """The version of this number, or of this id; as `open_version`."""
+def find_head(state: DatasetState, version: int | str | None) -> Head:
+    """The version of this number or id; as `open_version`."""
     if version is None:
         return state.tip
     heads = state.history.heads.values()
@@ -83,26 +88,69 @@ def head_of(state: State, version: int | str | None) -> Head:
     )
 
 
-def version_of(state: State, head: Head) -> DatasetVersion:
-    """What people see of a version."""
+def to_version(state: DatasetState, head: Head) -> DatasetVersion:
+    """The public form of a version."""
     return DatasetVersion(head.id, state.card.id, head.version, head.created_at, head.count, dict(head.columns))
 
 
-def examples_of(state: State, head: Head) -> Iterator[Example]:
-    """The examples of a version in their order, read as they are taken.
+def read_examples(state: DatasetState, head: Head) -> Iterator[Example]:
+    """The examples of a version in order, streamed.
 
     Raises:
-        StoreError: they cannot be read, or are no longer those that were written.
+        StoreError: they cannot be read, or their file changed.
     """
     ids, places = state.history.layout(head)
     schema = Schema(head.columns)
-    for example_id, line in zip(ids, _lines(state, head, places), strict=True):
-        yield example_of(row_of(line), example_id, schema)
+    for example_id, line in zip(ids, _read_lines(state, head, places), strict=True):
+        yield to_example(row_of(line), example_id, schema)
 
 
-def _lines(state: State, head: Head, places: Positions) -> Iterator[bytes]:
+def _read_lines(state: DatasetState, head: Head, places: Positions) -> Iterator[bytes]:
     if -1 in places:  # edited by hand where nothing can be written
-        yield from edited_lines(state, head)
+        yield from read_edited_lines(state, head)
         return
     with state.open(HISTORY) as file:
         yield from rows_at(file, head, places, origin=state.where(HISTORY))
+
+
+@dataclass(frozen=True, slots=True)
+class VersionDifference:
+    """Two versions: the number of common examples, and those that only one of them has.
+
+    `removed` and `added` are streams that can be read once.
+    """
+
+    old: DatasetVersion
+    new: DatasetVersion
+    kept: int
+    removed: Iterator[Example]
+    added: Iterator[Example]
+
+
+def compare_versions(
+    store: Store, name: str, old: int | str | None, *, new: int | str | None = None
+) -> VersionDifference:
+    """Compare two versions, each given by its number or id; default: the newest.
+
+    Raises:
+        JudgmentValidationError: there is no such dataset.
+        InvalidDataset: there is no such version.
+        StoreError: it cannot be read.
+    """
+    state = load_state(store, name)
+    one, other = find_head(state, old), find_head(state, new)
+    before, after = _row_keys(state, one), _row_keys(state, other)
+    gone, come = frozenset(before) - frozenset(after), frozenset(after) - frozenset(before)
+    return VersionDifference(
+        to_version(state, one),
+        to_version(state, other),
+        len(before) - len(gone),
+        compress(read_examples(state, one), (mark in gone for mark in before)),
+        compress(read_examples(state, other), (mark in come for mark in after)),
+    )
+
+
+def _row_keys(state: DatasetState, head: Head) -> list[int]:
+    """A key for each example that is unique even if another branch uses the same ids."""
+    ids, places = state.history.layout(head)
+    return [place if place >= 0 else -id_ for id_, place in zip(ids, places, strict=True)]

@@ -1,45 +1,81 @@
-"""From a stored definition to something that conversations can be had with."""
+"""Targets and replies from stored definitions of endpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from scoregate.endpoints.addresses import shown_address
-from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.target import EndpointTarget, Wire
+from scoregate.core.cleanup import close_at_end
+from scoregate.core.conversation import Reply
+from scoregate.endpoints.context import EndpointContext
+from scoregate.endpoints.http import display_address
+from scoregate.endpoints.target import EndpointTarget, Transport
+from scoregate.engine.sync import run_sync
 from scoregate.errors import MissingExtra
 from scoregate.store.endpoints import StoredEndpoint
 
 
 def open_target(definition: StoredEndpoint, *, environment: Mapping[str, str] | None = None) -> EndpointTarget:
-    """The endpoint, ready to be called; connections are opened when they are first needed, one client for a run.
+    """Open an endpoint. Connections are opened at the first message.
 
     Args:
-        definition: as it is stored. environment: what its variables are looked up in; that of the process if not given.
+        definition: the stored definition.
+        environment: the values of its variables; default: the environment of this process.
 
     Raises:
-        EndpointError: it cannot be called as it is defined, or a variable is not set.
-        MissingExtra: a package that it takes is not installed.
+        EndpointError: the definition is not valid here, or a variable is not set.
+        MissingExtra: a required package is not installed.
     """
-    place = Surroundings(definition.title, shown_address(definition), environment=environment)
+    endpoint = EndpointContext(definition.title, display_address(definition), environment=environment)
     try:
-        return EndpointTarget(definition.title, _wire(definition, place))
+        return EndpointTarget(definition.title, _make_transport(definition, endpoint))
     except ImportError as error:
         if error.name and error.name.partition(".")[0] in ("httpx", "jinja2", "websockets"):
-            said = f"endpoints take the package {error.name}, which is not installed"
-            raise MissingExtra(said, advice="Run: pip install 'scoregate[endpoints]'") from None
+            message = f"endpoints take the package {error.name}, which is not installed"
+            raise MissingExtra(message, advice="Run: pip install 'scoregate[endpoints]'") from None
         raise
 
 
-def _wire(definition: StoredEndpoint, place: Surroundings) -> Wire:
+def _make_transport(definition: StoredEndpoint, endpoint: EndpointContext) -> Transport:
     if definition.connection_type == "WebSocket":
-        from scoregate.endpoints.websocket import WebSocket
+        from scoregate.endpoints.websocket import WebSocketTransport
 
-        return WebSocket(definition, place)
+        return WebSocketTransport(definition, endpoint)
     if definition.connection_type == "SDK":
-        from scoregate.endpoints.function import Function
+        from scoregate.endpoints.function import FunctionTransport
 
-        return Function(definition, place)
-    from scoregate.endpoints.rest import Rest
+        return FunctionTransport(definition, endpoint)
+    from scoregate.endpoints.rest import HttpTransport
 
-    return Rest(definition, place)
+    return HttpTransport(definition, endpoint)
+
+
+def invoke(definition: StoredEndpoint, input: str, conversation_id: str | None = None) -> dict[str, Any]:  # noqa: A002
+    """Send a message and wait for the reply. A running event loop is blocked meanwhile.
+
+    Args:
+        definition: the stored definition.
+        input: the message.
+        conversation_id: the id of an existing conversation.
+
+    Returns:
+        `output`, `conversation_id`, `context`, `metadata`, `tool_calls`.
+
+    Raises:
+        EndpointError: there is no usable reply.
+        MissingExtra: a required package is not installed.
+    """
+    target = open_target(definition)
+
+    async def send() -> Reply:
+        async with close_at_end(), target.session(conversation_id) as session:
+            return await session.send(input)
+
+    reply = run_sync(send)
+    return {
+        "output": reply.output,
+        "conversation_id": reply.conversation_id,
+        "context": list(reply.context),
+        "metadata": dict(reply.metadata),
+        "tool_calls": [dict(call) for call in reply.tool_calls],
+    }

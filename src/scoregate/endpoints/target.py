@@ -1,77 +1,133 @@
-"""An endpoint as a target: conversations with it, and what they need of the way to the other side, whichever it is."""
+"""Endpoints as targets: sessions, and the interface of transports."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Protocol, TypeAlias
+from functools import partial
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
-from scoregate.core.target import Reply
-from scoregate.endpoints.names import CONVERSATION, Context
-from scoregate.endpoints.surroundings import Surroundings
+from scoregate.core.cleanup import ENDINGS
+from scoregate.core.conversation import Reply
+from scoregate.endpoints.context import EndpointContext
+from scoregate.endpoints.fillers import CONVERSATION_NAMES, RequestValues
 from scoregate.errors import EndpointError
 
-# Sends what the names stand for; gives the reply, and the id of the conversation as the other side wrote it.
-Ask: TypeAlias = Callable[[Context], Awaitable[tuple[Reply, Any]]]
+# Sends the values of a request; returns the reply, and the id of the conversation in its original type.
+SendMessage: TypeAlias = Callable[[RequestValues], Awaitable[tuple[Reply, Any]]]
 
 
-class Wire(Protocol):
-    """One way to one endpoint; safe for many conversations at a time."""
+class Transport(Protocol):
+    """The connection to an endpoint. Many conversations may use it in parallel."""
 
-    place: Surroundings
+    endpoint: EndpointContext
     system_prompt: str
 
-    def connected(self) -> AbstractAsyncContextManager[Ask]:
-        """The way, for one conversation."""
+    def connected(self) -> AbstractAsyncContextManager[SendMessage]:
+        """Connect for one conversation."""
         ...
 
 
-class Talk:
-    """As `core.target.Session` has it: one message after another.
+class EndpointSession:
+    """A conversation with an endpoint, one message after another; a `Session`.
 
     Args:
-        ask: the way to the other side. wire: whose it is.
-        conversation_id: of a conversation that the other side knows already.
+        ask: sends a message.
+        wire: the transport.
+        conversation_id: the id of an existing conversation.
     """
 
-    def __init__(self, ask: Ask, wire: Wire, *, conversation_id: str | None = None) -> None:
+    def __init__(self, ask: SendMessage, wire: Transport, *, conversation_id: str | None = None) -> None:
         self._ask, self._wire = ask, wire
         self._id: Any = conversation_id
         prompt = wire.system_prompt
-        self._said = [{"role": "system", "content": prompt}] if prompt else []
+        self._messages = [{"role": "system", "content": prompt}] if prompt else []
 
     async def send(self, message: str) -> Reply:
-        """As `Session.send`. A message without a reply was not said."""
-        messages = [*self._said, {"role": "user", "content": message}]
-        context: Context = dict.fromkeys(CONVERSATION, self._id)
+        """Send a message and wait for the reply. A message without a reply is not part of the conversation."""
+        messages = [*self._messages, {"role": "user", "content": message}]
+        context: RequestValues = dict.fromkeys(CONVERSATION_NAMES, self._id)
         context |= {"input": message, "messages": messages, "system_prompt": self._wire.system_prompt, "auth_token": ""}
         reply, identity = await self._asked(context)
         self._id = self._id if identity is None else identity
-        self._said = [*messages, {"role": "assistant", "content": reply.text}]
+        self._messages = [*messages, {"role": "assistant", "content": reply.text}]
         return reply
 
-    async def _asked(self, context: Context) -> tuple[Reply, Any]:
+    async def _asked(self, context: RequestValues) -> tuple[Reply, Any]:
         try:
             return await self._ask(context)
         except EndpointError:
             raise
-        except Exception as error:  # no cause: what it says may hold a secret
-            raise self._wire.place.fail(f"{type(error).__name__}: {error!s:.1000}") from None
+        except Exception as error:  # without the cause, which may contain a secret
+            raise self._wire.endpoint.fail(f"{type(error).__name__}: {error!s:.1000}") from None
 
 
 class EndpointTarget:
-    """As `core.target.Target` has it."""
+    """An endpoint as a `Target`."""
 
-    def __init__(self, name: str, wire: Wire) -> None:
+    def __init__(self, name: str, wire: Transport) -> None:
         self._name, self._wire = name, wire
 
     @property
     def name(self) -> str:
-        """As `Target.name`."""
+        """The name of the endpoint."""
         return self._name
 
     @asynccontextmanager
-    async def session(self, conversation_id: str | None = None) -> AsyncIterator[Talk]:
-        """As `Target.session`; `conversation_id` goes on with one that the other side knows."""
+    async def session(self, conversation_id: str | None = None) -> AsyncIterator[EndpointSession]:
+        """Start a conversation, or continue the one with this id."""
         async with self._wire.connected() as ask:
-            yield Talk(ask, self._wire, conversation_id=conversation_id)
+            yield EndpointSession(ask, self._wire, conversation_id=conversation_id)
+
+
+class Closable(Protocol):
+    """A resource that can be closed."""
+
+    async def aclose(self) -> None:
+        """Close it."""
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class PerLoop(Generic[C]):
+    """A resource for each event loop, created by `make` at its first use."""
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._held: WeakKeyDictionary[asyncio.AbstractEventLoop, _Opened[C]] = WeakKeyDictionary()
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[C]:
+        """Use the resource of this loop."""
+        loop = asyncio.get_running_loop()
+        held = self._held.get(loop) or self._opened(loop)
+        held.users += 1
+        try:
+            yield held.value
+        finally:
+            held.users -= 1
+            if not held.users and not held.stays:
+                await self._close(loop)
+
+    def _opened(self, loop: asyncio.AbstractEventLoop) -> _Opened[C]:
+        endings = ENDINGS.get()
+        held = self._held[loop] = _Opened(self._make(), stays=endings is not None)
+        if endings is not None:
+            endings.append(partial(self._close, loop))
+        return held
+
+    async def _close(self, loop: asyncio.AbstractEventLoop) -> None:
+        held = self._held.pop(loop, None)
+        if held is not None:
+            await held.value.aclose()
+
+
+class _Opened(Generic[C]):
+    """An open resource, its users, and whether it stays open without users."""
+
+    def __init__(self, value: C, *, stays: bool) -> None:
+        self.value, self.stays = value, stays
+        self.users = 0

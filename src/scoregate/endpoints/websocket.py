@@ -1,8 +1,9 @@
-"""Endpoints over a WebSocket: one connection a conversation, opened with its first message."""
+"""Endpoints over a WebSocket: one connection for each conversation, opened with its first message."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -12,143 +13,143 @@ import anyio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
-from scoregate.core.target import Reply
-from scoregate.endpoints.answers import Answer, NotJson
-from scoregate.endpoints.names import Context
-from scoregate.endpoints.replies import reply_of
-from scoregate.endpoints.retries import PASSING, Passing, retry_after_s
-from scoregate.endpoints.service import AGENT, Service, Shared
-from scoregate.endpoints.surroundings import Surroundings
-from scoregate.endpoints.target import Ask
-from scoregate.endpoints.transport import LARGEST, refused
+from scoregate.core.backoff import retry_after_s
+from scoregate.core.conversation import Reply
+from scoregate.endpoints.context import EndpointContext
+from scoregate.endpoints.fillers import RequestValues
+from scoregate.endpoints.http import LARGEST_RESPONSE, status_error
+from scoregate.endpoints.response import NotJsonError, Response, to_reply
+from scoregate.endpoints.rest import USER_AGENT, HttpEndpoint, LoopResources
+from scoregate.endpoints.retry import RETRYABLE_STATUSES, TransientError
+from scoregate.endpoints.target import SendMessage
 from scoregate.errors import EndpointError
 from scoregate.store.endpoints import StoredEndpoint
 
 _CLOSE_S = 1.0
 _LOG = logging.getLogger("scoregate.endpoints.websocket")
-_LOG.setLevel(logging.INFO)  # below that the library tells every header, and with them tokens and keys
+_LOG.setLevel(logging.INFO)  # at lower levels the library logs headers, and with them tokens and keys
 
 
 class _Connect(connect):
-    """Goes nowhere else than where it was sent: credentials are for that place."""
+    """Does not follow redirects: the credentials are for this server only."""
 
     def process_redirect(self, exc: Exception) -> Exception:
-        """No redirect is followed."""
+        """Refuse a redirect."""
         return exc
 
 
-class WebSocket:
-    """As `target.Wire` has it.
+class WebSocketTransport:
+    """Transport over a WebSocket.
 
     Raises:
-        EndpointError: the endpoint cannot be called as it is defined.
+        EndpointError: the definition is not valid here.
     """
 
-    def __init__(self, definition: StoredEndpoint, place: Surroundings) -> None:
-        self.place = place
-        self._service = Service(definition, place)
+    def __init__(self, definition: StoredEndpoint, endpoint: EndpointContext) -> None:
+        self.endpoint = endpoint
+        self._service = HttpEndpoint(definition, endpoint)
         self.system_prompt = self._service.out.system_prompt
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[Ask]:
-        """As `Wire.connected`."""
-        line = _Line()
+    async def connected(self) -> AsyncIterator[SendMessage]:
+        """Connect for one conversation."""
+        line = _Connection()
         async with self._service.opening.held() as shared:
             try:
                 yield partial(self._ask, shared, line)
             finally:
-                await line.hang_up()
+                await line.close()
 
-    async def _ask(self, shared: Shared, line: _Line, context: Context) -> tuple[Reply, Any]:
+    async def _ask(self, shared: LoopResources, line: _Connection, context: RequestValues) -> tuple[Reply, Any]:
         if line.connection is None:
-            await self._service.patience.through(partial(self._connect, shared, line, context))
+            await self._service.retry.run(partial(self._connect, shared, line, context))
         timeout_s = self._service.timeout_s
         async with shared.slots.turn():
             with anyio.move_on_after(timeout_s):
                 return await self._exchange(shared, line, context)
-        last = f"; the last message was {self.place.shown(line.last)}" if line.last else ""
+        last = f"; the last message was {self.endpoint.shown(line.last)}" if line.last else ""
         what = f"no output within {timeout_s:g} s{last}"
-        raise self.place.fail(what, kind="timeout", advice="See `response_mapping`, and timeout_seconds.")
+        raise self.endpoint.fail(what, kind="timeout", advice="See `response_mapping`, and timeout_seconds.")
 
-    async def _exchange(self, shared: Shared, line: _Line, context: Context) -> tuple[Reply, Any]:
+    async def _exchange(self, shared: LoopResources, line: _Connection, context: RequestValues) -> tuple[Reply, Any]:
         token = shared.tokens.current if shared.tokens else self._service.access.token
         text = self._service.out.content({**context, "auth_token": token})
         try:
-            await line.say(text)
+            await line.send(text)
             while True:
-                answer = Answer(await line.hear())
+                answer = Response(await line.receive())
                 if self._has_output(answer):
-                    return reply_of(answer, self._service.fields, self.place)
+                    return to_reply(answer, self._service.fields, self.endpoint)
         except (WebSocketException, OSError) as error:
             raise self._broken(error) from None
 
-    def _has_output(self, answer: Answer) -> bool:
-        """Whether this is the reply, or an error; what is only on the way to it, such as "typing …", is neither."""
+    def _has_output(self, answer: Response) -> bool:
+        """Whether this is the reply or an error. Other messages, such as "typing …", come before it."""
         try:
             if self._service.fields["output"](answer) is not None:
                 return True
             value = answer.value
-        except NotJson:
+        except NotJsonError:
             return True
         return isinstance(value, dict) and bool(value.get("error"))
 
-    async def _connect(self, shared: Shared, line: _Line, context: Context) -> None:
+    async def _connect(self, shared: LoopResources, line: _Connection, context: RequestValues) -> None:
         async with shared.slots.turn():
             await self._service.with_token(shared, partial(self._connected, line, context))
 
-    async def _connected(self, line: _Line, context: Context, token: str) -> None:
+    async def _connected(self, line: _Connection, context: RequestValues, token: str) -> None:
         context = {**context, "auth_token": token}
         try:
             with anyio.fail_after(self._service.timeout_s):
                 line.connection = await _Connect(
                     str(self._service.url(context)),
                     additional_headers=self._service.headers(context, token, {}),
-                    user_agent_header=AGENT,
+                    user_agent_header=USER_AGENT,
                     logger=_LOG,
                     open_timeout=None,
-                    max_size=LARGEST,
+                    max_size=LARGEST_RESPONSE,
                     close_timeout=_CLOSE_S,
                 )
         except InvalidStatus as error:
             raise self._refused(error) from None
         except (WebSocketException, OSError) as error:
-            raise Passing(self._broken(error)) from None
+            raise TransientError(self._broken(error)) from None
 
     def _refused(self, error: InvalidStatus) -> Exception:
         status, headers = error.response.status_code, error.response.headers
-        failure = refused(status, bytes(error.response.body or b""), self.place)
-        after_s = retry_after_s({name.lower(): value for name, value in headers.raw_items()})
-        return Passing(failure, after_s=after_s) if status in PASSING else failure
+        failure = status_error(status, bytes(error.response.body or b""), self.endpoint)
+        after_s = retry_after_s({name.lower(): value for name, value in headers.raw_items()}, time.time())
+        return TransientError(failure, after_s=after_s) if status in RETRYABLE_STATUSES else failure
 
     def _broken(self, error: Exception) -> EndpointError:
-        said = f"the connection failed: {type(error).__name__}: {error!s:.300}"
-        return self.place.fail(said, kind="network_error", advice="Is the address right, and is the endpoint up?")
+        message = f"the connection failed: {type(error).__name__}: {error!s:.300}"
+        return self.endpoint.fail(message, kind="network_error", advice="Is the address right, and is the endpoint up?")
 
 
-class _Line:
-    """The connection of one conversation, once there is one, and what was last heard on it."""
+class _Connection:
+    """The connection of one conversation, if it is open, and its last message."""
 
     def __init__(self) -> None:
         self.connection: ClientConnection | None = None
         self.last: str | bytes = ""
 
-    async def say(self, text: str) -> None:
-        """Send it; what came unasked before is no reply to it."""
+    async def send(self, text: str) -> None:
+        """Send a message. Earlier messages from the server are not a reply to it, and are dropped."""
         assert self.connection is not None
         with anyio.move_on_after(0):
             while True:
-                await self.hear()
+                await self.receive()
         self.last = ""
         await self.connection.send(text)
 
-    async def hear(self) -> str | bytes:
+    async def receive(self) -> str | bytes:
         """The next message."""
         assert self.connection is not None
         self.last = await self.connection.recv()
         return self.last
 
-    async def hang_up(self) -> None:
-        """End the connection, whatever state it is in."""
+    async def close(self) -> None:
+        """Close the connection in any state."""
         if self.connection is not None:
             with anyio.CancelScope(shield=True), suppress(Exception):
                 await self.connection.close()

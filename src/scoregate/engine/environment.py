@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from pydantic_core import from_json
 
-from scoregate.core.filters import is_wanted
 from scoregate.core.suite import Case
-from scoregate.engine.log import EVENTS_VARIABLE
+from scoregate.core.text import matches_filters
+from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
 
 SUITES = "FILTERS_TEST_SUITES"
@@ -34,14 +34,14 @@ class Selection(NamedTuple):
 
     def includes(self, suite: str) -> bool:
         """Whether this suite is to run at all."""
-        if not is_wanted(suite, self.globs):
+        if not matches_filters(suite, self.globs):
             return False
         if self.substrings and not any(part in suite for part in self.substrings):
             return False
         return not self.hashes or suite in self.hashes
 
 
-def selection(environ: Mapping[str, str] = os.environ) -> Selection:
+def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:
     """Read it from `SCOREGATE_*`, and where these are not set from their `AUTOBLOCKS_*` twins.
 
     Raises:
@@ -50,15 +50,15 @@ def selection(environ: Mapping[str, str] = os.environ) -> Selection:
     ours, theirs = environ.get(f"SCOREGATE_{SUITES}"), environ.get(f"AUTOBLOCKS_{SUITES}")
     cases = next((name for name in (f"SCOREGATE_{CASES}", f"AUTOBLOCKS_{CASES}") if environ.get(name)), None)
     return Selection(
-        globs=_strings(f"SCOREGATE_{SUITES}", ours),
-        substrings=() if ours else _strings(f"AUTOBLOCKS_{SUITES}", theirs),
-        hashes=_hashes(cases, environ[cases]) if cases else {},
-        repeats=_count("SCOREGATE_REPEATS", environ),
-        max_cases=_count("SCOREGATE_MAX_CASES", environ),
+        globs=_parse_strings(f"SCOREGATE_{SUITES}", ours),
+        substrings=() if ours else _parse_strings(f"AUTOBLOCKS_{SUITES}", theirs),
+        hashes=_parse_hashes(cases, environ[cases]) if cases else {},
+        repeats=_parse_count("SCOREGATE_REPEATS", environ),
+        max_cases=_parse_count("SCOREGATE_MAX_CASES", environ),
     )
 
 
-def chosen(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[Case]:
+def select_cases(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[Case]:
     """The cases of a suite that the environment asks for."""
     wanted = set(selection.hashes.get(suite, ()))
     matching = (case for case in cases if not wanted or case.hash in wanted)
@@ -74,33 +74,33 @@ def events_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
     return Path(folder) if folder else None
 
 
-def message(environ: Mapping[str, str] = os.environ) -> str | None:
+def run_message(environ: Mapping[str, str] = os.environ) -> str | None:
     """What titles the run; None where nothing does."""
     return environ.get(f"SCOREGATE_{MESSAGE}") or environ.get(f"AUTOBLOCKS_{MESSAGE}")
 
 
-def _strings(name: str, text: str | None) -> tuple[str, ...]:
-    value = _json(name, text) if text else []
+def _parse_strings(name: str, text: str | None) -> tuple[str, ...]:
+    value = _parse_json(name, text) if text else []
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise UsageError(f"{name} must be a JSON list of strings, not {text!r}")
     return tuple(value)
 
 
-def _hashes(name: str, text: str) -> dict[str, tuple[str, ...]]:
-    value = _json(name, text)
+def _parse_hashes(name: str, text: str) -> dict[str, tuple[str, ...]]:
+    value = _parse_json(name, text)
     if not isinstance(value, dict) or not all(isinstance(cases, list) for cases in value.values()):
         raise UsageError(f"{name} must be a JSON object of suite ids and lists of hashes, not {text!r}")
     return {suite: tuple(map(str, cases)) for suite, cases in value.items()}
 
 
-def _json(name: str, text: str) -> object:
+def _parse_json(name: str, text: str) -> object:
     try:
         return from_json(text)
     except ValueError as error:
         raise UsageError(f"{name} is not JSON: {error}") from None
 
 
-def _count(name: str, environ: Mapping[str, str]) -> int | None:
+def _parse_count(name: str, environ: Mapping[str, str]) -> int | None:
     text = environ.get(name, "")
     if text and not (text.isascii() and text.isdigit() and int(text)):
         raise UsageError(f"{name} must be a whole number of at least 1, not {text!r}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scoregate.core.figures import is_whole
-from scoregate.core.parts import EvaluatorInfo, Fingerprint
+from scoregate.core.events import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
-from scoregate.engine.fingerprint import fingerprint
+from scoregate.core.text import is_whole_number
+from scoregate.engine.fingerprint import fingerprint_object
 
 _WITHOUT_EFFECT = ("max_concurrency", "id", "higher_is_better")
 
@@ -19,7 +19,7 @@ def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
     problems: list[str] = []
     for number, evaluator in enumerate(evaluators, start=1):
         try:
-            scorer = scorer_of(evaluator)
+            scorer = make_scorer(evaluator)
         except Exception as error:  # an `id` may be a property that raises
             problems.append(f"evaluator {number} ({type(evaluator).__name__}): {error}")
             continue
@@ -30,7 +30,7 @@ def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
     return list(scorers.values()), problems
 
 
-def scorer_of(evaluator: Any) -> Scorer:
+def make_scorer(evaluator: Any) -> Scorer:
     """The scorer that an evaluator is.
 
     Raises:
@@ -46,7 +46,7 @@ def scorer_of(evaluator: Any) -> Scorer:
         raise TypeError(f"its `id` must be a string that is not empty, not {name!r}")
     info = EvaluatorInfo(
         name,
-        _fingerprint(evaluator),
+        _evaluator_fingerprint(evaluator),
         bool(getattr(evaluator, "higher_is_better", True)),
         battles=bool(getattr(evaluator, "_battles", False)),
         choices=tuple(offered()) if callable(offered := getattr(evaluator, "_offered", None)) else (),
@@ -54,15 +54,15 @@ def scorer_of(evaluator: Any) -> Scorer:
     return Scorer(info, score, _max_concurrency(evaluator))
 
 
-def _fingerprint(evaluator: Any) -> Fingerprint:
+def _evaluator_fingerprint(evaluator: Any) -> Fingerprint:
     if (asked := getattr(evaluator, "_asked", None)) is None:
-        return fingerprint(evaluator, ignore=_WITHOUT_EFFECT)
+        return fingerprint_object(evaluator, ignore=_WITHOUT_EFFECT)
     model, prompt = asked()
-    return fingerprint(evaluator, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt)
+    return fingerprint_object(evaluator, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt)
 
 
 def _max_concurrency(evaluator: Any) -> int:
     limit = getattr(evaluator, "max_concurrency", 10)
-    if not is_whole(limit, 1):
+    if not is_whole_number(limit, 1):
         raise TypeError(f"its max_concurrency must be a whole number of at least 1, not {limit!r}")
     return limit

@@ -2,39 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
-from scoregate.core.case import CaseResult
-from scoregate.core.fold import SuiteFold
-from scoregate.core.record import SuiteResult
-from scoregate.engine.log import EventLog
-from scoregate.engine.readback import own_event
+from pydantic_core import from_json
+
+from scoregate.core.cases import CaseResult
+from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.events import Choice, ErrorInfo, EvaluatorInfo, Event, Fingerprint, Origin
+from scoregate.core.reducer import SuiteReducer
+from scoregate.core.run import SuiteResult
+from scoregate.engine.event_log import EventLog
+
+_KINDS: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
 
 
-def result_of(log: EventLog) -> SuiteResult:
+def parse_own_event(line: bytes) -> Event:
+    """The event in a line of our own log."""
+    said = from_json(line)
+    for name in said.keys() & _PARTS.keys():
+        if said[name] is not None:
+            said[name] = _PARTS[name](said[name])
+    return _KINDS[said.pop("type")](**said)
+
+
+def parse_evaluator(said: Mapping[str, Any]) -> EvaluatorInfo:
+    """An evaluator, as a log or a record has it."""
+    mark = said["fingerprint"]
+    choices = tuple(Choice(**each) for each in said["choices"])
+    return EvaluatorInfo(**{**said, "fingerprint": None if mark is None else Fingerprint(**mark), "choices": choices})
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "assertions": lambda said: tuple(Assertion(**each) for each in said),
+    "assignees": tuple,
+    "error": lambda said: ErrorInfo(**said),
+    "evaluators": lambda said: tuple(map(parse_evaluator, said)),
+    "origin": lambda said: Origin(**said),
+    "tags": tuple,
+    "threshold": lambda said: Threshold(**said),
+    "unscored": tuple,
+    "usage": lambda said: Usage(**said),
+}
+
+
+def lazy_result(log: EventLog) -> SuiteResult:
     """The suite as far as it has got when the result is first looked at."""
-    return _Later(log)
+    return _LazyResult(log)
 
 
-def folded(log: EventLog) -> SuiteResult:
+def reduce_log(log: EventLog) -> SuiteResult:
     """The suite as far as it has got."""
-    fold = SuiteFold(0, log.suite)
+    fold = SuiteReducer(0, log.suite)
     for line in log.lines():
-        fold.apply(own_event(line))
-    return fold.result(log.suite, lambda: _cases(log))
+        fold.apply(parse_own_event(line))
+    return fold.result(log.suite, lambda: _read_cases(log))
 
 
-def _cases(log: EventLog) -> Iterator[CaseResult]:
-    fold = SuiteFold(0, log.suite)
+def _read_cases(log: EventLog) -> Iterator[CaseResult]:
+    fold = SuiteReducer(0, log.suite)
     for line in log.lines():
-        if (case := fold.apply(own_event(line))) is not None:
+        if (case := fold.apply(parse_own_event(line))) is not None:
             yield case
     yield from fold.close()
 
 
-class _Later(SuiteResult):
+class _LazyResult(SuiteResult):
     """A result that nobody has looked at: the log is not read before a field of it is."""
 
     __slots__ = ("_log",)
@@ -43,7 +77,7 @@ class _Later(SuiteResult):
         object.__setattr__(self, "_log", log)
 
     def __getattr__(self, name: str) -> Any:
-        found = folded(self._log)
+        found = reduce_log(self._log)
         for each in fields(SuiteResult):
             object.__setattr__(self, each.name, getattr(found, each.name))
         return object.__getattribute__(self, name)

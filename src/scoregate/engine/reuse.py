@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from scoregate.core.parts import EvaluatorInfo
-from scoregate.core.reuse import why_not_suite
+from scoregate.core.events import EvaluatorInfo
+from scoregate.core.json_io import dump_plain, sort_sets
+from scoregate.core.reuse import suite_reuse_problem
 from scoregate.core.suite import Suite
-from scoregate.core.wire import dump_plain, ordered
-from scoregate.engine.readback import evaluator_of
-from scoregate.engine.telling import announce
-from scoregate.engine.trial import Trial
+from scoregate.engine.results import parse_evaluator
+from scoregate.engine.trial import Trial, announce_trial
 
 REUSE_VARIABLE = "SCOREGATE_REUSE"
-_OF_OUTPUT = ("output", "duration_ms", "attempts", "usage", "truncated", "trace")
+_OUTPUT_EVENTS = ("output", "duration_ms", "attempts", "usage", "truncated", "trace")
 
 
 class Replay:
@@ -31,7 +30,7 @@ class Replay:
     def __init__(self, suite: Suite) -> None:
         path = os.environ.get(REUSE_VARIABLE)
         self._suite = suite
-        self._offer = _read(path) if path else None
+        self._offer = _read_offer(path) if path else None
         self._found: dict[bytes, Mapping[tuple[str, int], bytes]] = {}
 
     def __call__(self, trial: Trial) -> bool:
@@ -43,11 +42,11 @@ class Replay:
 
     def _stored(self, params: Mapping[str, Any] | None) -> Mapping[tuple[str, int], bytes]:
         assert self._offer is not None
-        key = _key(self._suite.id, params)
+        key = _suite_key(self._suite.id, params)
         if key not in self._found:
             known = self._offer.suites.get(key)
             now = {scorer.info.id: scorer.info for scorer in self._suite.evaluators}
-            same = known is not None and not why_not_suite(now, known.evaluators)
+            same = known is not None and not suite_reuse_problem(now, known.evaluators)
             self._found[key] = known.trials if known is not None and same else {}
         return self._found[key]
 
@@ -59,8 +58,8 @@ class Replay:
         if not told.digest or told.digest != stored.get("digest"):
             return False
         log, key = trial.log, trial.key
-        announce(trial, told, reused=stored.get("reused", run))
-        log.emit("case_output", **{name: stored[name] for name in _OF_OUTPUT if name in stored}, **key)
+        announce_trial(trial, told, reused=stored.get("reused", run))
+        log.emit("case_output", **{name: stored[name] for name in _OUTPUT_EVENTS if name in stored}, **key)
         for evaluator, evaluation in stored.get("evaluations", {}).items():
             log.emit("scored", evaluator=evaluator, **evaluation, **key)
         for evaluator, naming in stored.get("labels", {}).items():
@@ -69,7 +68,7 @@ class Replay:
         return True
 
 
-class _Stored(NamedTuple):
+class _StoredSuite(NamedTuple):
     """A suite of the offer: its evaluators then, and the lines of its trials."""
 
     evaluators: Mapping[str, EvaluatorInfo]
@@ -78,15 +77,18 @@ class _Stored(NamedTuple):
 
 class _Offer(NamedTuple):
     run: str
-    suites: Mapping[bytes, _Stored]
+    suites: Mapping[bytes, _StoredSuite]
 
 
 @cache
-def _read(path: str) -> _Offer:
+def _read_offer(path: str) -> _Offer:
     with Path(path).open("rb") as file:
         head = from_json(file.readline())
         suites = [
-            (_key(each["id"], each["params"]), _Stored({e["id"]: evaluator_of(e) for e in each["evaluators"]}, {}))
+            (
+                _suite_key(each["id"], each["params"]),
+                _StoredSuite({e["id"]: parse_evaluator(e) for e in each["evaluators"]}, {}),
+            )
             for each in head["suites"]
         ]
         for line in file:
@@ -95,5 +97,5 @@ def _read(path: str) -> _Offer:
     return _Offer(head["run"], dict(suites))
 
 
-def _key(suite: str, params: Mapping[str, Any] | None) -> bytes:
-    return dump_plain([suite, ordered(dict(sorted((params or {}).items())))])
+def _suite_key(suite: str, params: Mapping[str, Any] | None) -> bytes:
+    return dump_plain([suite, sort_sets(dict(sorted((params or {}).items())))])

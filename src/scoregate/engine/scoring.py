@@ -5,22 +5,134 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
+from collections.abc import Awaitable, Callable, Generator
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 from anyio.abc import TaskGroup
 
-from scoregate.core.metering import Meter
 from scoregate.core.suite import Scorer
-from scoregate.engine.call import is_async, settled
-from scoregate.engine.channel import Channel
-from scoregate.engine.errors import ENDINGS
-from scoregate.engine.noticing import noticed
-from scoregate.engine.telling import tell
-from scoregate.engine.trial import Trial, enter, tell_stop
+from scoregate.core.usage import UsageMeter
+from scoregate.engine.calls import await_result, is_async
+from scoregate.engine.errors import EXIT_EXCEPTIONS
+from scoregate.engine.trial import Trial, emit_result, enter_trial, report_budget_stop
+
+T = TypeVar("T")
+
+
+class Channel(Generic[T]):
+    """Items wait here for workers; `put` waits while `bound` of them are waiting."""
+
+    def __init__(self, bound: int) -> None:
+        self._bound = bound
+        self._items: deque[T] = deque()
+        self._takers: deque[anyio.Event] = deque()
+        self._givers: deque[anyio.Event] = deque()
+        self._closed = False
+        self._invited = False
+
+    async def put(self, item: T) -> None:
+        """Hand over an item, once there is room."""
+        if len(self._items) >= self._bound:
+            await self._room()
+        self.add(item)
+
+    def add(self, item: T) -> None:
+        """Hand over an item, in the event loop, whether or not there is room."""
+        self._items.append(item)
+        if len(self._items) == 1:
+            _wake_next(self._takers)
+
+    async def _room(self) -> None:
+        while len(self._items) >= self._bound:
+            await _wait_in_queue(self._givers)
+            self._invited = False
+        if len(self._items) + 1 < self._bound:
+            self._invite()
+
+    def _invite(self) -> None:
+        """Wake one who waits to put; once it is awake it wakes the next, as long as there is room."""
+        if self._givers and not self._invited:
+            self._invited = True
+            _wake_next(self._givers)
+
+    async def ready(self) -> bool:
+        """Wait for an item; False when the channel is closed and empty."""
+        if self._items:
+            return True
+        while not self._items:
+            if self._closed:
+                return False
+            self._invite()
+            await _wait_in_queue(self._takers)
+        if len(self._items) > 1:
+            _wake_next(self._takers)
+        return True
+
+    def take(self) -> T | None:
+        """The next item, or None where somebody was faster. Safe in any thread."""
+        try:
+            return self._items.popleft()
+        except IndexError:
+            return None
+
+    @property
+    def waiting(self) -> int:
+        """How many items there are to take."""
+        return len(self._items)
+
+    def taken(self) -> None:
+        """Say, in the event loop, that there is room."""
+        if len(self._items) <= self._bound // 2:
+            self._invite()
+
+    def close(self) -> None:
+        """No more items will come."""
+        self._closed = True
+        while self._takers:
+            _wake_next(self._takers)
+
+
+async def _wait_in_queue(queue: deque[anyio.Event]) -> None:
+    event = anyio.Event()
+    queue.append(event)
+    await event.wait()
+
+
+def _wake_next(queue: deque[anyio.Event]) -> None:
+    if queue:
+        queue.popleft().set()
+
+
+def on_suspend(awaitable: Awaitable[T], waits: Callable[[], None]) -> Awaitable[T]:
+    """What it gives; `waits` is called whenever it has to wait for something, before the loop does something else."""
+    return _SuspendNotifier(awaitable, waits)
+
+
+class _SuspendNotifier(Generic[T]):
+    def __init__(self, awaitable: Awaitable[T], waits: Callable[[], None]) -> None:
+        self._awaitable, self._waits = awaitable, waits
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        steps = self._awaitable.__await__()
+        step: Callable[[], Any] = partial(next, steps)
+        while True:
+            try:
+                awaited = step()
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            self._waits()
+            try:
+                yield awaited
+            except BaseException as error:  # the end of the run, or of its patience
+                step = partial(steps.throw, error)
+            else:
+                step = partial(next, steps)
+
 
 # A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
 # one trip at a time is cheapest; the next worker waits for it a little before it sets out too. What a trip brings back
@@ -33,7 +145,7 @@ _SOON_S = 0.004
 _FIRST_S = 0.05
 # What is done is told after this long, however long the scorer takes for the last trial of the trip.
 _LATE_S = 0.1
-_Done: TypeAlias = deque[tuple[Trial, Any, Meter]]
+_Done: TypeAlias = deque[tuple[Trial, Any, UsageMeter]]
 
 
 class Pool:
@@ -69,10 +181,10 @@ class Pool:
             if (trial := self.channel.take()) is None:
                 continue
             self.channel.taken()
-            enter(trial, meter := Meter(trial.repeat))
+            enter_trial(trial, meter := UsageMeter(trial.repeat))
             try:
-                result = await settled(self._call(trial))
-            except ENDINGS:
+                result = await await_result(self._call(trial))
+            except EXIT_EXCEPTIONS:
                 raise
             except BaseException as error:  # the user's code may raise anything
                 result = error
@@ -106,7 +218,7 @@ class Pool:
         try:
             await to_thread.run_sync(self._slice, done, room, limiter=self._limiter, abandon_on_cancel=self._abandon)
         except BaseException:
-            _close(done)
+            _close_coroutines(done)
             raise
         late.cancel()
         trip.set()
@@ -131,10 +243,10 @@ class Pool:
         try:
             while begun:
                 trial, awaitable, meter = begun.popleft()
-                self._tell(trial, await noticed(_awaited(awaitable, trial, meter), go_on), meter)
+                self._tell(trial, await on_suspend(_await_evaluation(awaitable, trial, meter), go_on), meter)
                 self._places.release()
         except BaseException:
-            _close(begun)
+            _close_coroutines(begun)
             raise
 
     async def _set_out(self) -> anyio.Event:
@@ -157,7 +269,7 @@ class Pool:
         calls = 0
         started = now = perf_counter()
         while room and now - started < _SLICE_S and (trial := self.channel.take()) is not None:
-            enter(trial, meter := Meter(trial.repeat))
+            enter_trial(trial, meter := UsageMeter(trial.repeat))
             try:
                 result = self._call(trial)
             except KeyboardInterrupt:
@@ -179,14 +291,14 @@ class Pool:
             return self.scorer.score(trial.case.value, trial.output)
         return partial(self.scorer.score, hook_results=trial.hook_results)(trial.case.value, trial.output)
 
-    def _tell(self, trial: Trial, result: Any, meter: Meter) -> None:
+    def _tell(self, trial: Trial, result: Any, meter: UsageMeter) -> None:
         name = self.scorer.info.id
         try:
-            tell(trial, name, result, meter)
+            emit_result(trial, name, result, meter)
         except Exception as error:
-            tell(trial, name, error, meter)
+            emit_result(trial, name, error, meter)
         if meter.used:
-            tell_stop(trial.log, meter)
+            report_budget_stop(trial.log, meter)
         trial.waiting -= 1
         if trial.waiting:
             return
@@ -197,18 +309,18 @@ class Pool:
             self._then.channel.add(trial)
 
 
-def _close(done: _Done) -> None:
+def _close_coroutines(done: _Done) -> None:
     """Coroutines that the end of the run leaves unawaited would be warned of."""
     for _, result, _ in list(done):
         if inspect.iscoroutine(result):
             result.close()
 
 
-async def _awaited(awaitable: Any, trial: Trial, meter: Meter) -> Any:
-    enter(trial, meter)
+async def _await_evaluation(awaitable: Any, trial: Trial, meter: UsageMeter) -> Any:
+    enter_trial(trial, meter)
     try:
-        return await settled(awaitable)
-    except ENDINGS:
+        return await await_result(awaitable)
+    except EXIT_EXCEPTIONS:
         raise
     except BaseException as error:  # the user's code may raise anything
         return error

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def read_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """The parameters of a function, in order; their annotations are not evaluated.
 
     From Python 3.14 on, annotations may use names that only type checkers import, and evaluating them would fail.

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from scoregate.core.endings import closing
+from scoregate.core.cleanup import close_at_end
 
 with suppress(ImportError):  # a name of anyio's own; without this the first suite would wait for it
     import anyio._backends._asyncio
@@ -36,30 +36,30 @@ def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         if apart:
-            return _in_thread(function)
+            return _run_in_thread(function)
         is_main = threading.current_thread() is threading.main_thread()
-        return _in_kept_loop(function) if is_main else anyio.run(function)
-    return _in_thread(function)
+        return _run_in_shared_loop(function) if is_main else anyio.run(function)
+    return _run_in_thread(function)
 
 
-def run_closing(function: Callable[[], Awaitable[T]]) -> T:
+def run_sync_and_close(function: Callable[[], Awaitable[T]]) -> T:
     """As `run_sync`; what was opened for it, such as connections, is closed."""
 
     async def whole() -> T:
-        async with closing():
+        async with close_at_end():
             return await function()
 
     return run_sync(whole)
 
 
-def _in_kept_loop(function: Callable[[], Awaitable[T]]) -> T:
+def _run_in_shared_loop(function: Callable[[], Awaitable[T]]) -> T:
     async def whole() -> T:
         return await function()
 
-    runner = _kept_runner()
+    runner = _shared_runner()
     try:
         result = runner.run(whole(), context=contextvars.copy_context())
-        runner.run(_end_others())
+        runner.run(_cancel_tasks())
     except BaseException:  # who knows what is left in that loop
         del _runners[os.getpid()]
         runner.close()
@@ -70,15 +70,15 @@ def _in_kept_loop(function: Callable[[], Awaitable[T]]) -> T:
 _runners: dict[int, asyncio.Runner] = {}  # by process: a fork has a loop of its own
 
 
-def _kept_runner() -> asyncio.Runner:
+def _shared_runner() -> asyncio.Runner:
     process = os.getpid()
     if process not in _runners:
         _runners[process] = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        atexit.register(_close_kept_loop)
+        atexit.register(_close_shared_loop)
     return _runners[process]
 
 
-def _close_kept_loop() -> None:
+def _close_shared_loop() -> None:
     """End the loop of this process at its exit.
 
     `Runner.close` would start a thread to wait for worker threads, which Python 3.12 and newer refuse at exit. By then
@@ -87,12 +87,12 @@ def _close_kept_loop() -> None:
     runner = _runners.pop(os.getpid(), None)
     if runner is not None:
         loop = runner.get_loop()
-        loop.run_until_complete(_end_others())
+        loop.run_until_complete(_cancel_tasks())
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
 
-async def _end_others() -> None:
+async def _cancel_tasks() -> None:
     """As at the end of any loop: what the user's code has left running is cancelled."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
@@ -100,7 +100,7 @@ async def _end_others() -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
-def _run_apart(function: Callable[[], Awaitable[T]]) -> T:
+def _run_in_own_loop(function: Callable[[], Awaitable[T]]) -> T:
     """In a context that was copied within a loop: where sniffio is installed, anyio reads there that one is running."""
     sniffio: Any = sys.modules.get("sniffio")
     if sniffio is not None:
@@ -108,14 +108,14 @@ def _run_apart(function: Callable[[], Awaitable[T]]) -> T:
     return anyio.run(function)
 
 
-def _in_thread(function: Callable[[], Awaitable[T]]) -> T:
+def _run_in_thread(function: Callable[[], Awaitable[T]]) -> T:
     outcome: list[Any] = []
     failure: list[BaseException] = []
     context = contextvars.copy_context()
 
     def target() -> None:
         try:
-            outcome.append(context.run(_run_apart, function))
+            outcome.append(context.run(_run_in_own_loop, function))
         except BaseException as error:
             failure.append(error)
 

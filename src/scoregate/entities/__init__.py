@@ -1,9 +1,10 @@
-"""Tests as data: test sets, and what belongs to them, kept in the project's store."""
+"""Tests as data: test sets, endpoints and runs in the project's store."""
 
 from scoregate.entities.collections import (
     Behaviors,
     Categories,
     Endpoints,
+    Metrics,
     TestResults,
     TestRuns,
     Tests,
@@ -11,12 +12,10 @@ from scoregate.entities.collections import (
     Topics,
 )
 from scoregate.entities.endpoint import Endpoint
-from scoregate.entities.files import read_tests
 from scoregate.entities.labels import Behavior, Category, Topic
-from scoregate.entities.metrics import Metrics
-from scoregate.entities.prompt import Prompt
+from scoregate.entities.prompt import Prompt, TestConfiguration
 from scoregate.entities.test import Test
-from scoregate.entities.test_configuration import TestConfiguration
+from scoregate.entities.test_files import read_tests
 from scoregate.entities.test_run import TestResult, TestRun
 from scoregate.entities.test_set import TestSet
 from scoregate.store import current_store, use_store

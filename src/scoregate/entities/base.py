@@ -1,29 +1,144 @@
-"""What all entities have in common: fields that are checked, JSON and CSV, a place in the store."""
+"""Base classes of entities: checked fields, JSON and CSV, and the store."""
 
 from __future__ import annotations
 
+import csv
 import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from types import UnionType
+from typing import Any, ClassVar, Self, Union, get_args, get_origin
+from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
-from scoregate.entities.one_row import read_row, write_row
 from scoregate.errors import EntityError
+from scoregate.store import Kind, Store, Writer, current_store
+from scoregate.store.errors import said
+from scoregate.store.lookup import free_id, head_of
+from scoregate.store.tables import TableError, TableReader, guard_cell, open_text, to_cell, unguard_cell
+from scoregate.store.toml import Document
 
 
-class Part(BaseModel):
-    """Anything that is described by fields. What is assigned is checked; names that are no fields are left out."""
+def build_document(kind: Kind[Any], fields: dict[str, Any], there: Any | None) -> Any:
+    """A document with these fields, and the comments of the present document.
+
+    Raises:
+        EntityError: the fields are invalid, or a value cannot be stored.
+    """
+    present = {} if there is None else there.model_dump()
+    try:
+        document = kind.model.model_validate({**present, **fields})
+        if isinstance(there, Document) and isinstance(document, Document):
+            document._text = there._text
+        _check_writable(kind, document)
+    except ValidationError as error:
+        raise EntityError(f"{_kind_name(kind)} {fields.get('name')!r:.60}: {said(error)}") from None
+    return document
+
+
+def _check_writable(kind: Kind[Any], document: Any) -> None:
+    """Check that the file would contain the same values. TOML has no null, for example."""
+    try:
+        text = b"".join(kind.layout.write([document]))
+    except (TypeError, ValueError) as error:
+        raise EntityError(f"{_kind_name(kind)} {document.name!r:.60} cannot be kept: {error}") from None
+    found = next(kind.layout.read(BytesIO(text), kind, origin=_kind_name(kind)))
+    if found.model_dump() != document.model_dump():
+        lost = [name for name, value in document.model_dump().items() if getattr(found, name) != value]
+        raise EntityError(
+            f"{_kind_name(kind)} {document.name!r:.60}: {', '.join(lost)} cannot be kept as it is",
+            advice="Use text, numbers, true and false, lists and tables; None has no form in TOML.",
+        )
+
+
+def _kind_name(kind: Kind[Any]) -> str:
+    return kind.shelf[0]
+
+
+def to_name(thing: Any) -> str:
+    """The name of a thing: a text, or the `name` of an object or a mapping.
+
+    Raises:
+        TypeError: it has no name.
+    """
+    found = thing.get("name") if isinstance(thing, Mapping) else getattr(thing, "name", thing)
+    if not isinstance(found, str) or not found:
+        raise TypeError(f"a name, or something that has one, is needed, not {thing!r:.60}")
+    return found
+
+
+def to_id(thing: Any) -> str:
+    """The id of a thing: a text, a UUID, or the `id` of an object or a mapping.
+
+    Raises:
+        TypeError: it has no id.
+    """
+    found = thing.get("id") if isinstance(thing, Mapping) else getattr(thing, "id", thing)
+    found = str(found) if isinstance(found, UUID) else found
+    if not isinstance(found, str) or not found:
+        raise TypeError(f"an id, or something that has one, is needed, not {thing!r:.60}")
+    return found
+
+
+def write_row(fields: Mapping[str, Any], path: Path) -> None:
+    """Write a header and one row. Values that are no text are JSON, None is an empty cell.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([list(fields), [guard_cell(to_cell(value)) for value in fields.values()]])
+
+
+def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
+    """The fields that `write_row` wrote for an entity of this class.
+
+    Raises:
+        EntityError: the file does not have a header and one row.
+        OSError: the file cannot be read.
+    """
+    try:
+        with open_text(path) as file:
+            table = TableReader(file)
+            rows = [table.header, *(row for _, row in table if row)]
+    except TableError as error:
+        raise EntityError(error.message(path), advice=error.advice) from None
+    if len(rows) != 2 or len(rows[0]) != len(rows[1]):
+        raise EntityError(f"{path}: must be a header and one row with as many cells")
+    fields = model.model_fields
+    return {name: _parse_cell(unguard_cell(cell), fields.get(name)) for name, cell in zip(*rows, strict=True) if cell}
+
+
+def _parse_cell(cell: str, field: FieldInfo | None) -> object:
+    if field is None or any(isinstance(kind, type) and issubclass(kind, str) for kind in _field_types(field)):
+        return cell
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
+
+
+def _field_types(field: FieldInfo) -> tuple[Any, ...]:
+    is_union = get_origin(field.annotation) in (Union, UnionType)
+    return get_args(field.annotation) if is_union else (field.annotation,)
+
+
+class EntityModel(BaseModel):
+    """A model with fields. Assigned values are validated, unknown names are ignored."""
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore")
 
     def to_dict(self) -> dict[str, Any]:
-        """Its fields, as JSON has them."""
+        """The fields as JSON data."""
         return self.model_dump(mode="json")
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """One of these fields.
+        """Create an object from its fields.
 
         Raises:
             ValueError: pydantic's ValidationError.
@@ -36,10 +151,11 @@ class Part(BaseModel):
 
     @classmethod
     def from_csv(cls, filename: str | Path) -> Self:
-        """What `to_csv` wrote.
+        """Read a file that `to_csv` wrote.
 
         Raises:
-            EntityError: the file is no header and one row. OSError: it cannot be read.
+            EntityError: the file does not have a header and one row.
+            OSError: the file cannot be read.
         """
         return cls.from_dict(read_row(Path(filename), cls))
 
@@ -47,34 +163,37 @@ class Part(BaseModel):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
 
-class Entity(Part):
-    """What has a place of its own in the store, under its `id`: one of the caller's, or one that `push` gives it."""
+class Entity(EntityModel):
+    """An object in the store, under its `id`. `push` assigns an id if it has none."""
 
     push_required: ClassVar[tuple[str, ...]] = ()
 
     id: str | None = None
 
     def push(self) -> dict[str, Any]:
-        """Keep it, in the place of what has its id, and return what is kept.
+        """Store it, replace the object with its id, and return the stored fields.
 
         Raises:
-            EntityError: something that it needs is missing. StoreError: it could not be written.
+            EntityError: a required field is missing.
+            StoreError: it cannot be written.
         """
         raise NotImplementedError
 
     def pull(self) -> Self:
-        """Take its fields from the store, and return it.
+        """Load its fields from the store, and return it.
 
         Raises:
-            EntityError: it has no id, or there is none of this id. StoreError: it cannot be read.
+            EntityError: it has no id, or the id does not exist.
+            StoreError: it cannot be read.
         """
         raise NotImplementedError
 
     def delete(self) -> bool:
-        """Take it out of the store; whether it was there.
+        """Delete it from the store; return whether it existed.
 
         Raises:
-            EntityError: it has no id. StoreError: it could not be written.
+            EntityError: it has no id.
+            StoreError: it cannot be written.
         """
         raise NotImplementedError
 
@@ -86,3 +205,84 @@ class Entity(Part):
     def _check_required(self) -> None:
         if missing := [name for name in self.push_required if getattr(self, name) is None]:
             raise EntityError(f"Required fields for push: {', '.join(missing)}")
+
+
+class StoredEntity(Entity):
+    """An entity that is a document. `push` preserves comments in its file."""
+
+    kind: ClassVar[Kind[Any]]
+    push_required: ClassVar[tuple[str, ...]] = ("name",)
+
+    name: str | None = None
+
+    def push(self) -> dict[str, Any]:
+        """Store it under its id, which is derived from its name if it has none. A present document is replaced.
+
+        Raises:
+            EntityError: a field is missing or cannot be stored.
+            StoreError: it cannot be written.
+        """
+        self._check_required()
+        store = current_store()
+        with store.writing() as writer:
+            own = self.id or free_id(store, self.kind, self.name)
+            there = head_of(store, self.kind, own)
+            document = build_document(
+                self.kind, {**_creation_time(self.kind, there), **self._fields(), "id": own}, there
+            )
+            self._write(writer, document)
+        for name in {"id", "created_at"} & type(self).model_fields.keys():
+            setattr(self, name, getattr(document, name))
+        return document.model_dump(mode="json")  # type: ignore[no-any-return]
+
+    def pull(self) -> Self:
+        """Load its fields from the store, and return it.
+
+        Raises:
+            EntityError: it has no id, or the id does not exist.
+            StoreError: it cannot be read.
+        """
+        store, own = current_store(), self._own_id()
+        if (found := head_of(store, self.kind, own)) is None:
+            raise EntityError(
+                f"there is no {self.kind.shelf[0]} {own!r:.200}", advice=f"Looked in {store.where(self.kind, (own,))}."
+            )
+        self._take(found, store)
+        return self
+
+    def delete(self) -> bool:
+        """Delete it from the store by its id; return whether it existed.
+
+        Raises:
+            EntityError: it has no id.
+            StoreError: it cannot be written.
+        """
+        store, own = current_store(), self._own_id()
+        with store.writing() as writer:
+            there = next(store.read(self.kind, (own,)), None) is not None
+            writer.update(self.kind, (own,), lambda _: [])
+        return there
+
+    @classmethod
+    def read(cls, head: Any) -> Self:
+        """The entity of a document. Files next to the document are not read."""
+        return cls.model_validate(head.model_dump(exclude_none=True))
+
+    def _fields(self) -> dict[str, Any]:
+        """The fields to store: those that were set and are not None. Other stored fields stay."""
+        values = {name: getattr(self, name, None) for name in self.kind.model.model_fields}
+        assigned = self.model_fields_set
+        return {name: value for name, value in values.items() if value is not None and (value or name in assigned)}
+
+    def _write(self, writer: Writer, document: Any) -> None:
+        writer.update(self.kind, (document.id,), lambda _: [document])
+
+    def _take(self, head: Any, store: Store) -> None:  # noqa: ARG002
+        found = type(self).read(head)
+        for name in self.kind.model.model_fields.keys() & type(self).model_fields.keys():
+            setattr(self, name, getattr(found, name))
+
+
+def _creation_time(kind: Kind[Any], there: Any | None) -> dict[str, datetime]:
+    is_new = "created_at" in kind.model.model_fields and (there is None or there.created_at is None)
+    return {"created_at": datetime.now(UTC)} if is_new else {}

@@ -1,4 +1,4 @@
-"""What is under test, as tests name it."""
+"""Endpoints: the system under test."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field
 
-from scoregate.entities.kept import KeptEntity
-from scoregate.entities.made import made
+from scoregate.entities.base import StoredEntity, build_document
 from scoregate.enums import ConnectionType
 from scoregate.errors import EndpointError, EntityError
 from scoregate.store import ENDPOINTS, StoredEndpoint
@@ -16,11 +15,11 @@ from scoregate.store import ENDPOINTS, StoredEndpoint
 _TEST = "This is a test, answer shortly"
 
 
-class Endpoint(KeptEntity):
-    """An endpoint; see `StoredEndpoint` for what its fields mean. What is not given is as by default there.
+class Endpoint(StoredEntity):
+    """An endpoint. `StoredEndpoint` describes the fields and their defaults.
 
-    `${NAME}` in its texts stands for an environment variable: secrets are given so, and never kept. `auth` and
-    `auth_token` are not part of `to_dict` and of what is printed.
+    `${NAME}` in a text is replaced by the environment variable NAME. Use it for secrets, which are never stored. `auth`
+    and `auth_token` are not in `to_dict` and in printed text.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
@@ -48,25 +47,27 @@ class Endpoint(KeptEntity):
 
     @property
     def definition(self) -> StoredEndpoint:
-        """It, as it is opened.
+        """The checked definition.
 
         Raises:
-            EntityError: it cannot be one: something is missing, or a secret stands in it.
+            EntityError: a field is missing or invalid, or contains a secret.
         """
         self._check_required()
-        return made(ENDPOINTS, {**self._fields(), "id": self.id or ""}, None)  # type: ignore[no-any-return]
+        return build_document(ENDPOINTS, {**self._fields(), "id": self.id or ""}, None)  # type: ignore[no-any-return]
 
     def invoke(self, input: str, conversation_id: str | None = None) -> dict[str, Any]:  # noqa: A002
-        """Send it a message, and wait for the reply.
+        """Send a message and wait for the reply.
 
         Args:
-            conversation_id: of a conversation that the other side knows.
+            input: the message.
+            conversation_id: the id of an existing conversation.
 
         Returns:
             `output`, `conversation_id`, `context`, `metadata`, `tool_calls` and `execution_time` in milliseconds.
 
         Raises:
-            EndpointError: no reply came that could be judged. EntityError: it cannot be called as it is defined.
+            EndpointError: there is no usable reply.
+            EntityError: the definition is invalid.
         """
         from scoregate.endpoints import invoke
 
@@ -75,10 +76,10 @@ class Endpoint(KeptEntity):
         return {**reply, "execution_time": (time.perf_counter() - started) * 1000}
 
     def test(self) -> dict[str, Any]:
-        """Send it a short message, as `invoke`.
+        """Send a short message, as `invoke`.
 
         Raises:
-            EntityError: it does not answer, and why.
+            EntityError: the endpoint does not answer.
         """
         try:
             return self.invoke(_TEST)

@@ -1,4 +1,4 @@
-"""Filters of collections, in a small part of OData: `name eq 'Safety' and contains(tolower(description), 'refund')`."""
+"""OData filters of collections, such as `name eq 'Safety' and contains(tolower(description), 'refund')`."""
 
 from __future__ import annotations
 
@@ -11,27 +11,30 @@ from pydantic import BaseModel
 from scoregate.errors import EntityError
 
 Fields = Mapping[str, Any]
-Value = Callable[[Fields], Any]
+Expression = Callable[[Fields], Any]
 _TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|(-?\d+(?:\.\d+)?)|([A-Za-z_]\w*)|([(),]))")
-_WORDS = {"true": True, "false": False, "null": None}
-_DEEPEST = 50
+_LITERALS = {"true": True, "false": False, "null": None}
+_MAX_DEPTH = 50
 
 
-def filter_of(text: str) -> Callable[[Fields], bool]:
-    """What tells whether fields pass: `eq`, `ne`, `and`, `or`, `not`, `contains(…)`, `tolower(…)` and parentheses.
+def parse_filter(text: str) -> Callable[[Fields], bool]:
+    """Parse a filter with `eq`, `ne`, `and`, `or`, `not`, `contains(…)`, `tolower(…)` and parentheses.
+
+    Returns:
+        A function that checks fields. It raises EntityError if a field of the filter does not exist.
 
     Raises:
-        EntityError: it is no such filter; also when it is used, on fields that have no field of a name in it.
+        EntityError: the filter is not supported.
     """
     parser = _Parser(text)
-    found = parser.either(0)
+    found = parser.parse()
     if parser.next:
         raise parser.unexpected()
     return lambda fields: bool(found(fields))
 
 
-class FieldsOf(Mapping[str, Any]):
-    """The fields of a model as JSON has them, each made when it is asked for: some read all that is kept."""
+class ModelFields(Mapping[str, Any]):
+    """The fields of a model as JSON data, computed at the first use: some read many files."""
 
     def __init__(self, model: BaseModel) -> None:
         self._model = model
@@ -54,7 +57,7 @@ class FieldsOf(Mapping[str, Any]):
 
 
 class _Parser:
-    """By recursive descent: or, and, not, comparison, value."""
+    """A recursive descent parser: or, and, not, comparison, value."""
 
     def __init__(self, text: str) -> None:
         self._text, self._tokens = text, _tokens(text)
@@ -66,38 +69,38 @@ class _Parser:
         return self._tokens[self._at] if self._at < len(self._tokens) else ""
 
     def unexpected(self) -> EntityError:
-        """What to say of the next token."""
+        """The error for the next token."""
         what = f"{self.next!r:.60} is not understood there" if self.next else "it ends too early"
         return _unsupported(self._text, what)
 
-    def either(self, depth: int) -> Value:
-        """Alternatives."""
-        if depth > _DEEPEST:
+    def parse(self, depth: int = 0) -> Expression:
+        """Parse alternatives."""
+        if depth > _MAX_DEPTH:
             raise _unsupported(self._text, "it is nested too deeply")
         found = [self._all(depth)]
         while self._take("or"):
             found.append(self._all(depth))
         return found[0] if len(found) == 1 else lambda fields: any(each(fields) for each in found)
 
-    def _all(self, depth: int) -> Value:
+    def _all(self, depth: int) -> Expression:
         found = [self._one(depth)]
         while self._take("and"):
             found.append(self._one(depth))
         return found[0] if len(found) == 1 else lambda fields: all(each(fields) for each in found)
 
-    def _one(self, depth: int) -> Value:
+    def _one(self, depth: int) -> Expression:
         if self._take("not"):
-            negated = self._one(depth + 1) if depth < _DEEPEST else self.either(depth + 1)
+            negated = self._one(depth + 1) if depth < _MAX_DEPTH else self.parse(depth + 1)
             return lambda fields: not negated(fields)
         if self._take("("):
-            inner = self.either(depth + 1)
+            inner = self.parse(depth + 1)
             self._expect(")")
             return inner
         if self._take("contains"):
             return self._contains(depth)
         return self._comparison(depth)
 
-    def _contains(self, depth: int) -> Value:
+    def _contains(self, depth: int) -> Expression:
         self._expect("(")
         whole = self._value(depth)
         self._expect(",")
@@ -105,7 +108,7 @@ class _Parser:
         self._expect(")")
         return lambda fields: str(part(fields)) in (whole(fields) or "")
 
-    def _comparison(self, depth: int) -> Value:
+    def _comparison(self, depth: int) -> Expression:
         left = self._value(depth)
         if self._take("eq"):
             right = self._value(depth)
@@ -115,14 +118,14 @@ class _Parser:
             return lambda fields: left(fields) != other(fields)
         raise self.unexpected()
 
-    def _value(self, depth: int) -> Value:
-        if depth > _DEEPEST:
+    def _value(self, depth: int) -> Expression:
+        if depth > _MAX_DEPTH:
             raise _unsupported(self._text, "it is nested too deeply")
         if self._take("tolower"):
             self._expect("(")
             inner = self._value(depth + 1)
             self._expect(")")
-            return lambda fields: _lower(inner(fields))
+            return lambda fields: value.lower() if isinstance(value := inner(fields), str) else value
         token = self.next
         if not token or token in "(),":
             raise self.unexpected()
@@ -149,13 +152,13 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
-def _literal_or_field(token: str, text: str) -> Value:
+def _literal_or_field(token: str, text: str) -> Expression:
     if token.startswith("'"):
-        said = token[1:-1].replace("''", "'")
-        return lambda _: said
-    if token.lower() in _WORDS:
-        word = _WORDS[token.lower()]
-        return lambda _: word
+        text_value = token[1:-1].replace("''", "'")
+        return lambda _: text_value
+    if token.lower() in _LITERALS:
+        literal = _LITERALS[token.lower()]
+        return lambda _: literal
     if token[0].isdigit() or token[0] == "-":
         number = float(token)
         return lambda _: number
@@ -166,10 +169,6 @@ def _literal_or_field(token: str, text: str) -> Value:
         return fields[token]
 
     return field
-
-
-def _lower(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) else value
 
 
 def _unsupported(text: str, why: str) -> EntityError:

@@ -1,107 +1,104 @@
-"""Tests out of JSON and JSON lines: with the fields of tests, or with the columns of tables."""
+"""Tests from JSON and JSON lines, with the fields of tests or the columns of tables."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from scoregate.entities.csv_columns import COLUMNS, CONVERSATION, OTHER_NAMES, PROMPT
-from scoregate.entities.csv_tests import Found, Tell
+from scoregate.entities.csv_tests import (
+    COLUMN_ALIASES,
+    COLUMNS,
+    CONVERSATION_COLUMNS,
+    PROMPT_COLUMNS,
+    Notify,
+    NumberedTest,
+)
 from scoregate.entities.test import Test
-from scoregate.entities.text_files import opened
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
-from scoregate.store.problems import said
-from scoregate.store.rows import parsed, unique
+from scoregate.store.errors import said
+from scoregate.store.tables import open_text, read_json, read_json_lines
 
-_BOM = b"\xef\xbb\xbf"
-FIELDS = frozenset({*COLUMNS, *OTHER_NAMES, "prompt", "test_configuration", "test_metadata"})
+TEST_FIELDS = frozenset({*COLUMNS, *COLUMN_ALIASES, "prompt", "test_configuration", "test_metadata"})
 
 
-def json_tests(path: Path, tell: Tell) -> Iterator[Found]:
-    """The tests of a JSON file, a list of objects, each with its number; else as `csv_tests`.
+def read_json_tests(path: Path, tell: Notify) -> Iterator[NumberedTest]:
+    """The tests of a JSON file with a list of objects, each with its number.
 
     Args:
-        tell: is told of fields that tests do not have.
+        path: the file.
+        tell: called with notices about unknown fields.
 
     Raises:
-        InvalidTests: it is no list. OSError: it cannot be read.
+        InvalidTests: the file contains no list.
+        TableError: the file is no JSON.
+        OSError: the file cannot be read.
     """
-    with opened(path) as file:
-        text = file.read()
-    try:
-        found = json.loads(text, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        raise InvalidTests(f"{path}:{error.lineno}:{error.colno}: is no JSON: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidTests(f"{path}: {error}") from None
+    with open_text(path) as file:
+        found = read_json(file.read())
     if not isinstance(found, list):
         raise InvalidTests(f"JSON file must contain an array of test objects: {path} has {type(found).__name__}")
-    teller = _Teller(path, tell)
+    unknown = _UnknownFields(path, tell)
     for number, item in enumerate(found, 1):
         row = item if isinstance(item, dict) else f"must be an object, not {item!r:.60}"
-        yield number, _test(row, teller, source=str(path), line=None)
+        yield number, _parse_test(row, unknown, source=str(path), line=None)
 
 
-def json_lines_tests(path: Path, tell: Tell) -> Iterator[Found]:
-    """The tests of a file with an object a line, as they are taken; else as `json_tests`.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    teller = _Teller(path, tell)
+def read_json_lines_tests(path: Path, tell: Notify) -> Iterator[NumberedTest]:
+    """The tests of a JSON lines file, streamed; otherwise as `read_json_tests`."""
+    unknown = _UnknownFields(path, tell)
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            row = parsed(line.removeprefix(_BOM) if number == 1 else line)
-            yield number, _test(row, teller, source=str(path), line=number)
+        for number, row in read_json_lines(file):
+            yield number, _parse_test(row, unknown, source=str(path), line=number)
 
 
-class _Teller:
-    """Tells of each field that tests do not have, once."""
+class _UnknownFields:
+    """Reports each unknown field once."""
 
-    def __init__(self, path: Path, tell: Tell) -> None:
-        self._path, self._tell, self._told = path, tell, set(FIELDS)
+    def __init__(self, path: Path, tell: Notify) -> None:
+        self._path, self._tell, self._known = path, tell, set(TEST_FIELDS)
 
-    def see(self, row: dict[str, Any]) -> None:
-        for name in row.keys() - self._told:
+    def report(self, row: dict[str, Any]) -> None:
+        for name in row.keys() - self._known:
             self._tell(f"{self._path}: tests have no field {name!r:.60}; it is left out")
-            self._told.add(name)
+            self._known.add(name)
 
 
-def _test(row: dict[str, Any] | str | None, teller: _Teller, *, source: str, line: int | None) -> Test | str | None:
-    """The test of an object; what is wrong with it; None for an empty one."""
+def _parse_test(
+    row: dict[str, Any] | str | None, unknown: _UnknownFields, *, source: str, line: int | None
+) -> Test | str | None:
+    """The test of an object, or its problems, or None for an empty object."""
     if isinstance(row, str):
         return row
     if not row:
         return None
-    teller.see(row)
+    unknown.report(row)
     try:
-        test = Test.model_validate(_nested({name: value for name, value in row.items() if name in FIELDS}))
+        test = Test.model_validate(_nest_fields({name: value for name, value in row.items() if name in TEST_FIELDS}))
     except ValidationError as error:
         return said(error)
-    if problems := list(_missing(test)):
+    if problems := list(_missing_fields(test)):
         return "; ".join(problems)
     test.test_type, test.source, test.source_line = test.turns, source, line
     return test
 
 
-def _nested(fields: dict[str, Any]) -> dict[str, Any]:
-    """With a prompt and a configuration out of what stood beside them; an empty type is none."""
-    prompt = {field: fields.pop(column) for column, field in PROMPT.items() if column in fields}
+def _nest_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Move the columns of the prompt and the configuration into objects. An empty type counts as None."""
+    prompt = {field: fields.pop(column) for column, field in PROMPT_COLUMNS.items() if column in fields}
     if prompt.get("content") and fields.get("prompt") is None:
         fields["prompt"] = {name: value for name, value in prompt.items() if value is not None}
-    conversation = {name: fields[name] for name in CONVERSATION if fields.get(name) not in (None, "")}
+    conversation = {name: fields[name] for name in CONVERSATION_COLUMNS if fields.get(name) not in (None, "")}
     if conversation.get("goal") and fields.get("test_configuration") is None:
         fields["test_configuration"] = conversation
-    given = {name: value for name, value in fields.items() if name not in CONVERSATION}
+    given = {name: value for name, value in fields.items() if name not in CONVERSATION_COLUMNS}
     return given | ({} if given.get("test_type") else {"test_type": None})
 
 
-def _missing(test: Test) -> Iterator[str]:
+def _missing_fields(test: Test) -> Iterator[str]:
     for name in test.push_required:
         if not getattr(test, name):
             yield f"{name}: is missing"

@@ -1,31 +1,77 @@
-"""What tests are sorted by: behaviors, which have metrics, categories and topics."""
+"""The labels of tests: behaviors (with metrics), categories and topics."""
 
 from __future__ import annotations
 
-from scoregate.entities.kept import KeptEntity
-from scoregate.entities.measured import Measured
-from scoregate.store import BEHAVIORS, CATEGORIES, TOPICS
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pydantic import Field
+
+from scoregate.entities.base import StoredEntity, to_name
+from scoregate.store import BEHAVIORS, CATEGORIES, TOPICS, current_store
+from scoregate.store.lookup import head_of
 
 
-class Behavior(Measured):
-    """What is expected of what is under test. Tests name it; without metrics of their own or of their set, they are
-    measured with those of the behavior of this name."""
+class HasMetrics(StoredEntity):
+    """An entity with the names of metrics. Changes are written to the store at once, if it contains the entity."""
+
+    metrics: list[str] = Field(default_factory=list)
+
+    def get_metrics(self) -> list[str]:
+        """The names of the metrics."""
+        return list(self.metrics)
+
+    def add_metric(self, metric: Any) -> list[str]:
+        """Add a metric, given as a name or an object with a name; return all names.
+
+        Raises:
+            TypeError: the metric has no name.
+            StoreError: the entity cannot be written.
+        """
+        return self.add_metrics([metric])
+
+    def add_metrics(self, metrics: Iterable[Any]) -> list[str]:
+        """Add several metrics, as `add_metric`. Each name is stored once."""
+        new = [to_name(metric) for metric in metrics]
+        return self._change(lambda names: list(dict.fromkeys([*names, *new])))
+
+    def remove_metric(self, metric: Any) -> list[str]:
+        """Remove a metric, as `add_metric`."""
+        return self.remove_metrics([metric])
+
+    def remove_metrics(self, metrics: Iterable[Any]) -> list[str]:
+        """Remove several metrics, as `add_metric`."""
+        gone = {to_name(metric) for metric in metrics}
+        return self._change(lambda names: [name for name in names if name not in gone])
+
+    def _change(self, change: Callable[[Iterable[str]], list[str]]) -> list[str]:
+        if self.id and head_of(store := current_store(), self.kind, self.id) is not None:
+            with store.writing() as writer:
+                head = head_of(store, self.kind, self.id)
+                changed = head.model_copy(update={"metrics": tuple(change(head.metrics))})
+                writer.update(self.kind, (self.id,), lambda _: [changed])
+        self.metrics = change(self.metrics)
+        return list(self.metrics)
+
+
+class Behavior(HasMetrics):
+    """An expected behavior. Tests refer to it by name, and use its metrics unless the run or the set has metrics."""
 
     kind = BEHAVIORS
 
     description: str | None = None
 
 
-class Category(KeptEntity):
-    """A category that tests name."""
+class Category(StoredEntity):
+    """A category of tests."""
 
     kind = CATEGORIES
 
     description: str | None = None
 
 
-class Topic(KeptEntity):
-    """A topic that tests name."""
+class Topic(StoredEntity):
+    """A topic of tests."""
 
     kind = TOPICS
 

@@ -1,4 +1,4 @@
-"""A test: one question with what is expected of the answer, or a conversation with a goal."""
+"""A test: a prompt with an expected behavior, or a conversation with a goal."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from pydantic import Field, model_validator
 
 from scoregate.entities.base import Entity
 from scoregate.entities.endpoint import Endpoint
-from scoregate.entities.execution.terms import Terms
-from scoregate.entities.placing import drop_test, find_test, put_test
-from scoregate.entities.prompt import Prompt
-from scoregate.entities.test_configuration import TestConfiguration
+from scoregate.entities.prompt import Prompt, TestConfiguration
+from scoregate.entities.test_storage import delete_test, find_test, put_test
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
+from scoregate.execution.execute import execute_test
+from scoregate.execution.options import ExecutionOptions
 from scoregate.store import current_store
-from scoregate.store.rows import line_of
-from scoregate.store.test_lines import StoredTest
+from scoregate.store.json_lines import row_line
+from scoregate.store.test_sets import StoredTest
 
 if TYPE_CHECKING:
     from scoregate.models import Model
 
-__all__ = ["Test", "TestConfiguration", "json_of", "line_of_test"]
+__all__ = ["Test", "TestConfiguration", "dump_json", "dump_test_line"]
 
 _LABELS = ("category", "topic", "behavior")
-_OTHER_NAMES = {"requirement": "behavior", "test_metadata": "metadata"}
+_ALIASES = {"requirement": "behavior", "test_metadata": "metadata"}
 
 
-# Ids that this process has given, which another run of it would not give again.
-_NEW_IDS: set[str] = set()
-_CONFIGURATION = tuple(TestConfiguration.model_fields)
+# Ids that this process generated. Another run generates other ids.
+_GENERATED_IDS: set[str] = set()
+_CONFIGURATION_FIELDS = tuple(TestConfiguration.model_fields)
 
 
 class Test(Entity):
-    """A test case. `behavior` is what the answer is to show; it may also be given as `requirement`.
+    """A test case. `behavior` is the expected behavior of the answer; `requirement` is another name of it.
 
-    A conversation is described by `test_configuration`, or by `goal`, `instructions`, `restrictions`, `scenario`,
-    `max_turns` and `min_turns` among the arguments. Without a `test_type` it is a conversation if it has a goal.
-    `source` and `source_line`, counted from 1, say which file it was read from; they are not kept.
+    A conversation has a `test_configuration`, or the arguments `goal`, `instructions`, `restrictions`, `scenario`,
+    `max_turns` and `min_turns`. Without a `test_type` a test with a goal is a conversation. `source` and `source_line`
+    (counted from 1) are the place in the file that it was read from; they are not stored.
     """
 
     __test__: ClassVar[bool] = False
@@ -58,8 +58,8 @@ class Test(Entity):
 
     @property
     def own_id(self) -> str | None:
-        """Its id, if it is known by that from run to run: not one that it has just been given."""
-        return None if self.id in _NEW_IDS else self.id
+        """The id, unless this process generated it: then another run would not have it."""
+        return None if self.id in _GENERATED_IDS else self.id
 
     @property
     def requirement(self) -> str | None:
@@ -68,31 +68,32 @@ class Test(Entity):
 
     @property
     def turns(self) -> TestType:
-        """Its type, which a test that does not say has by whether it has a goal."""
+        """The type; without `test_type`, a test with a goal is a conversation."""
         return self.test_type or (TestType.MULTI_TURN if self.test_configuration else TestType.SINGLE_TURN)
 
     def push(self) -> dict[str, Any]:
-        """Keep it: in the sets that have it, else by itself. Without an id it gets one.
+        """Store it in the sets that contain it, else on its own. Without an id it gets one.
 
         Raises:
-            EntityError: something is missing, or cannot be kept. StoreError: it could not be written.
+            EntityError: a field is missing or cannot be stored.
+            StoreError: it cannot be written.
         """
         self._check_required()
-        self.settle_id()
-        line = line_of_test(self)
+        self.ensure_id()
+        line = dump_test_line(self)
         put_test(current_store(), str(self.id), line)
-        kept: dict[str, Any] = json.loads(line)
-        return kept
+        stored: dict[str, Any] = json.loads(line)
+        return stored
 
-    def settle_id(self) -> str:
-        """Its id; if it has none, one that it gets now."""
+    def ensure_id(self) -> str:
+        """The id, which is generated if it has none."""
         if not self.id:
             self.id = str(uuid4())
-            _NEW_IDS.add(self.id)
+            _GENERATED_IDS.add(self.id)
         return self.id
 
     def pull(self) -> Self:
-        """As `Entity.pull`."""
+        """Load its fields from the store; as `Entity.pull`."""
         own = self._own_id()
         if (found := find_test(current_store(), own)) is None:
             raise EntityError(f"there is no test {own!r:.200}")
@@ -102,12 +103,13 @@ class Test(Entity):
         return self
 
     def delete(self) -> bool:
-        """Take it out of the store and out of every set that has it; whether it was there.
+        """Delete it from the store and from every set; return whether it existed.
 
         Raises:
-            EntityError: it has no id. StoreError: it could not be written.
+            EntityError: it has no id.
+            StoreError: it cannot be written.
         """
-        return drop_test(current_store(), self._own_id())
+        return delete_test(current_store(), self._own_id())
 
     def execute(
         self,
@@ -117,80 +119,89 @@ class Test(Entity):
         execution_model: str | Model | None = None,
         evaluation_model: str | Model | None = None,
     ) -> dict[str, Any]:
-        """Ask an endpoint this test, here and now, and judge the answer, as a suite by the test's id.
+        """Run the test against an endpoint and evaluate the answer. The id of the test is the id of the suite.
 
-        It is measured by `metrics`, else by those of its behavior in the store, else by whether the answer shows that
-        behavior. What goes wrong with the endpoint or a metric is an Error, not raised.
+        It is evaluated by `metrics`, else by those of its behavior in the store, else by whether the answer shows the
+        behavior. If the endpoint or a metric fails, the status is Error.
 
         Args:
-            metrics, execution_model, evaluation_model: as of `TestSet.execute`.
+            endpoint: the endpoint under test.
+            metrics: as in `TestSet.execute`.
+            execution_model: as in `TestSet.execute`.
+            evaluation_model: as in `TestSet.execute`.
 
         Returns:
-            `test_id`, `prompt_id`, `execution_time` in milliseconds, `test_output`, `test_metrics` with what each
-            metric said, `status` (Pass, Fail or Error; None where a filter leaves the test out), `error`, and
+            `test_id`, `prompt_id`, `execution_time` in milliseconds, `test_output`, `test_metrics` (the result of each
+            metric), `status` (Pass, Fail or Error; None if a filter excludes the test), `error` and
             `test_configuration`.
 
         Raises:
-            EntityError: the test or the endpoint has no id. Else as `TestSet.execute`.
+            EntityError: the test or the endpoint has no id; otherwise as `TestSet.execute`.
         """
-        from scoregate.entities.execution.one_test import executed
-
-        return executed(self, endpoint, Terms(None, metrics, execution_model, evaluation_model))
+        return execute_test(self, endpoint, ExecutionOptions(None, metrics, execution_model, evaluation_model))
 
     @classmethod
     def read(cls, found: StoredTest) -> Self:
-        """The test of a line of the store."""
+        """The test of a stored line."""
         return cls.model_validate(found.model_dump(exclude_unset=True))
 
     @model_validator(mode="before")
     @classmethod
     def _other_forms(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or (_NAMES.issuperset(data) and not _has_objects(data)):
+        if not isinstance(data, dict) or (_FIELD_NAMES.issuperset(data) and not _has_objects(data)):
             return data
-        fields = _renamed(data)
+        fields = _replace_aliases(data)
         for name in _LABELS:
             if isinstance(fields.get(name), Mapping):
                 fields[name] = fields[name].get("name")
         if isinstance(fields.get("test_type"), Mapping):
             fields["test_type"] = fields["test_type"].get("type_value")
         if fields.get("goal") and fields.get("test_configuration") is None:
-            fields["test_configuration"] = {key: fields[key] for key in _CONFIGURATION if fields.get(key) is not None}
+            fields["test_configuration"] = {
+                key: fields[key] for key in _CONFIGURATION_FIELDS if fields.get(key) is not None
+            }
         return fields
 
 
-_NAMES = frozenset(Test.model_fields)
-_KEPT = tuple(StoredTest.model_fields)
+_FIELD_NAMES = frozenset(Test.model_fields)
+_STORED_FIELDS = tuple(StoredTest.model_fields)
 
 
-def line_of_test(test: Test) -> bytes:
-    """A test as the store has it, on a line, with its type.
+def dump_test_line(test: Test) -> bytes:
+    """The line of a test in the store.
 
     Raises:
         EntityError: its metadata has no form in JSON.
     """
     fields = {**test.model_dump(exclude_defaults=True), "test_type": test.turns}
-    return json_of({name: fields[name] for name in _KEPT if name in fields}, place=_title(test)).encode()
+    return dump_json(
+        {name: fields[name] for name in _STORED_FIELDS if name in fields}, place=_describe_test(test)
+    ).encode()
 
 
-def json_of(value: Mapping[str, Any], *, place: str) -> str:
-    """Fields as JSON in which every character is to be seen.
+def dump_json(value: Mapping[str, Any], *, place: str) -> str:
+    """JSON with every invisible character escaped.
+
+    Args:
+        value: the fields.
+        place: the name of the fields in messages.
 
     Raises:
-        EntityError: they have no such form; `place` is how they are called.
+        EntityError: the fields have no form in JSON.
     """
     try:
-        return line_of(value).decode()
+        return row_line(value).decode()
     except ValueError as error:
         raise EntityError(f"{place}: {error}", advice="Use what JSON has: text, numbers, lists, objects.") from None
 
 
-def _title(test: Test) -> str:
-    said = test.prompt.content if test.prompt else test.test_configuration and test.test_configuration.goal
-    return f"the test {test.id or said!r:.60}"
+def _describe_test(test: Test) -> str:
+    text = test.prompt.content if test.prompt else test.test_configuration and test.test_configuration.goal
+    return f"the test {test.id or text!r:.60}"
 
 
 def _has_objects(data: dict[str, Any]) -> bool:
-    """Written out: it is asked of every row of a table."""
+    """Without a loop, because it runs for every row of a table."""
     get = data.get
     return (
         type(get("category")) is dict
@@ -200,9 +211,9 @@ def _has_objects(data: dict[str, Any]) -> bool:
     )
 
 
-def _renamed(data: Mapping[str, Any]) -> dict[str, Any]:
+def _replace_aliases(data: Mapping[str, Any]) -> dict[str, Any]:
     fields = dict(data)
-    for other, name in _OTHER_NAMES.items():
+    for other, name in _ALIASES.items():
         if (value := fields.pop(other, None)) is None:
             continue
         if fields.get(name) not in (None, value):

@@ -1,4 +1,4 @@
-"""What came of running a test set: the run, and a result for each test."""
+"""Runs of test sets, and the results of their tests."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from scoregate.entities.base import Entity
-from scoregate.entities.kept import KeptEntity
-from scoregate.entities.made import made
+from scoregate.entities.base import Entity, StoredEntity, build_document
 from scoregate.enums import RunStatus
 from scoregate.errors import EntityError
 from scoregate.store import TEST_RUNS, Store, current_store
-from scoregate.store.heads import head_of, heads
+from scoregate.store.lookup import head_of, heads
 from scoregate.store.test_runs import RESULT_LINES, StoredTestResult, put_results, results_of
 
 
 class TestResult(Entity):
-    """What came of one test: `status` is Pass, Fail or Error; `execution_time` is in milliseconds."""
+    """The result of a test. `status` is Pass, Fail or Error, `execution_time` is in milliseconds."""
 
     __test__: ClassVar[bool] = False
     push_required = ("test_run_id", "status")
@@ -36,24 +34,24 @@ class TestResult(Entity):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     def push(self) -> dict[str, Any]:
-        """As `Entity.push`, among the results of its run."""
+        """Store it among the results of its run; as `Entity.push`."""
         self._check_required()
-        keep_results(current_store(), str(self.test_run_id), [self])
+        store_results(current_store(), str(self.test_run_id), [self])
         return self.to_dict()
 
     def pull(self) -> Self:
-        """As `Entity.pull`."""
+        """Load its fields from the store; as `Entity.pull`."""
         own = self._own_id()
-        if (found := _found(current_store(), own)) is None:
+        if (found := _find_result(current_store(), own)) is None:
             raise EntityError(f"there is no test result {own!r:.200}")
         for name in StoredTestResult.model_fields:
             setattr(self, name, getattr(found, name))
         return self
 
     def delete(self) -> bool:
-        """As `Entity.delete`."""
+        """Delete it from the results of its run; as `Entity.delete`."""
         own, store = self._own_id(), current_store()
-        if (found := _found(store, own)) is None:
+        if (found := _find_result(store, own)) is None:
             return False
         with store.writing() as writer:
             run = str(found.test_run_id)
@@ -61,8 +59,8 @@ class TestResult(Entity):
         return True
 
 
-class TestRun(KeptEntity):
-    """A run of a test set against an endpoint. `pass_rate` is in [0, 1], None where nothing was judged."""
+class TestRun(StoredEntity):
+    """A run of a test set against an endpoint. `pass_rate` is in [0, 1], None if no test was judged."""
 
     __test__ = False
     kind = TEST_RUNS
@@ -77,26 +75,27 @@ class TestRun(KeptEntity):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     def get_test_results(self) -> list[TestResult]:
-        """Its results, in the order in which they came.
+        """The results in the order of their completion.
 
         Raises:
-            EntityError: it has no id. StoreError: they cannot be read.
+            EntityError: the run has no id.
+            StoreError: the results cannot be read.
         """
-        return list(_results(current_store(), self._own_id()))
+        return list(_read_results(current_store(), self._own_id()))
 
     def add_test_results(self, results: Iterable[TestResult]) -> None:
-        """Keep results of it, all as one step; one that has the id of another takes its place.
+        """Store results in one step. A result with a present id replaces the present one.
 
         Raises:
-            EntityError: it has no id or is not in the store, or a result has no status. StoreError: they could not be
-                written.
+            EntityError: the run has no id or is not in the store, or a result has no status.
+            StoreError: the results cannot be written.
         """
-        keep_results(current_store(), self._own_id(), results)
+        store_results(current_store(), self._own_id(), results)
 
 
-def keep_results(store: Store, run: str, results: Iterable[TestResult]) -> None:
-    """As `TestRun.add_test_results`."""
-    new = {item.id: item for item in (_stored(result, run) for result in results)}
+def store_results(store: Store, run: str, results: Iterable[TestResult]) -> None:
+    """Store results of a run; as `TestRun.add_test_results`."""
+    new = {item.id: item for item in (_to_stored_result(result, run) for result in results)}
     with store.writing() as writer:
         if head_of(store, TEST_RUNS, run) is None:
             raise EntityError(f"there is no test run {run!r:.200}", advice="Push it first.")
@@ -104,20 +103,20 @@ def keep_results(store: Store, run: str, results: Iterable[TestResult]) -> None:
         put_results(writer, run, chain(kept, new.values()))
 
 
-def every_result(store: Store) -> Iterator[TestResult]:
+def read_all_results(store: Store) -> Iterator[TestResult]:
     """The results of all runs."""
-    return chain.from_iterable(_results(store, head.id) for head in heads(store, TEST_RUNS))
+    return chain.from_iterable(_read_results(store, head.id) for head in heads(store, TEST_RUNS))
 
 
-def _found(store: Store, own: str) -> TestResult | None:
-    return next((each for each in every_result(store) if each.id == own), None)
+def _find_result(store: Store, own: str) -> TestResult | None:
+    return next((each for each in read_all_results(store) if each.id == own), None)
 
 
-def _results(store: Store, run: str) -> Iterator[TestResult]:
+def _read_results(store: Store, run: str) -> Iterator[TestResult]:
     return (TestResult.model_validate(each.model_dump()) for each in results_of(store, run))
 
 
-def _stored(result: TestResult, run: str) -> StoredTestResult:
+def _to_stored_result(result: TestResult, run: str) -> StoredTestResult:
     result.id = result.id or str(uuid4())
     result.test_run_id = run
-    return made(RESULT_LINES, result.model_dump(exclude_none=True), None)  # type: ignore[no-any-return]
+    return build_document(RESULT_LINES, result.model_dump(exclude_none=True), None)  # type: ignore[no-any-return]

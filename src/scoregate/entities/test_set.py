@@ -1,70 +1,191 @@
-"""A test set: tests of one type that belong together."""
+"""A test set: tests of one type under one name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from scoregate.entities import membership
-from scoregate.entities.execution.of_sets import RunnableTests
-from scoregate.entities.naming import id_of
-from scoregate.entities.properties import SHOWN, About, properties_of
-from scoregate.entities.test import Test, line_of_test
-from scoregate.entities.test_types import check_tests, set_type
+from scoregate.entities.base import to_id
+from scoregate.entities.endpoint import Endpoint
+from scoregate.entities.test import Test, dump_test_line
+from scoregate.entities.test_set_base import TestSetBase, check_tests, common_type
+from scoregate.entities.test_set_properties import EXAMPLE_COUNT, LabelNames, suggest_properties
+from scoregate.entities.test_storage import dump_stored_test, find_test
+from scoregate.enums import ExecutionMode, TestType
 from scoregate.errors import EntityError
-from scoregate.store import Store, Writer, current_store
-from scoregate.store.test_sets import put_tests
+from scoregate.execution.execute import execute_test_set, load_last_run, rescore_test_set
+from scoregate.execution.options import ExecutionOptions
+from scoregate.execution.preflight import PreflightResult, run_preflight
+from scoregate.store import TEST_SETS, Store, Writer, current_store
+from scoregate.store.lookup import head_of
+from scoregate.store.test_sets import put_tests, tests_of
 
 if TYPE_CHECKING:
+    from scoregate.entities.test_run import TestRun
     from scoregate.models import Model
 
 
-class TestSet(RunnableTests):
-    """Tests with a name. `tests` is None where they were not read, as in lists of sets: `pull` reads them.
+class TestSet(TestSetBase):
+    """A named set of tests. `tests` is None if they were not read, as in lists of sets; `pull` reads them.
 
-    `metrics` are the names of those that all tests are measured with, in the place of those of their behaviors.
+    `metrics` are the names of metrics for all tests, instead of those of their behaviors.
     """
 
     __test__ = False
 
     def push(self) -> dict[str, Any]:
-        """Keep it with its tests; a second push puts all in the place of what is kept.
+        """Store the set with its tests. A second push replaces the stored set.
 
-        Nothing is changed where something is wrong. Without an id the set gets one from its name, and each test one of
-        its own; without a type it gets that of its tests. Where `tests` is None, those that are kept stay.
+        An invalid set changes nothing. Without ids the set gets one from its name, and each test a new one. Without a
+        type the set gets that of its tests. If `tests` is None, the stored tests stay.
 
         Raises:
-            EntityError: something is missing, or the tests are of both types. StoreError: it could not be written.
+            EntityError: a field is missing, or the tests have different types.
+            StoreError: it cannot be written.
         """
         self._check_required()
         if self.tests is not None or not self.id:
             check_tests(self.tests or ())
-            self.test_set_type = set_type(self.tests or (), self.test_set_type)
+            self.test_set_type = common_type(self.tests or (), self.test_set_type)
         return {**super().push(), "test_count": self.test_count}
 
     def fetch_tests(self, skip: int = 0, limit: int | None = None) -> list[Test]:
-        """So many of the tests in the store, after so many; all by default. `tests` stays as it is.
+        """Read tests from the store. The field `tests` does not change.
+
+        Args:
+            skip: how many tests to skip.
+            limit: how many tests to read at most; default: all.
 
         Raises:
-            EntityError: it has no id. StoreError: they cannot be read.
+            EntityError: the set has no id.
+            StoreError: the tests cannot be read.
         """
         end = None if limit is None else skip + limit
         return list(islice(self._kept_tests(current_store()), skip, end))
 
+    def execute(
+        self,
+        endpoint: Endpoint,
+        *,
+        mode: ExecutionMode | str | None = None,
+        metrics: Iterable[Any] | None = None,
+        execution_model: str | Model | None = None,
+        evaluation_model: str | Model | None = None,
+        run_name: str | None = None,
+        max_concurrency: int | None = None,
+        execution_model_id: str | None = None,
+        evaluation_model_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Run every test against an endpoint, evaluate the answers and store the results.
+
+        The name of the set is the id of the suite. A test is evaluated by `metrics`, else by the metrics of the set,
+        else by those of its behavior in the store, else by whether the answer shows the behavior. If the endpoint or
+        a metric fails, the status of the test is Error.
+
+        Args:
+            endpoint: the endpoint under test.
+            mode: "Parallel" or "Sequential".
+            metrics: names of metrics in the store, metrics, or evaluators of `scoregate.testing`.
+            execution_model: the model of the simulated user: "provider/name", an OpenAI model name or a `Model`;
+                default: the project's model.
+            evaluation_model: the model of judges that name none; as `execution_model`.
+            run_name: the name of the run.
+            max_concurrency: how many tests run in parallel; default: the limit of the endpoint.
+            execution_model_id: another name of `execution_model`.
+            evaluation_model_id: another name of `evaluation_model`.
+
+        Returns:
+            `status` (completed, partial, failed; skipped if a filter excludes the set), `message`, `test_set_id`,
+            `test_set_name`, `endpoint_id`, `endpoint_name`, `test_run_id`, `test_count`, `pass_rate` in [0, 1], and
+            `test_configuration_id` and `task_id`, which are None.
+
+        Raises:
+            EntityError: the set or the endpoint has no id, or is invalid.
+            EndpointError: a variable that the endpoint needs is not set.
+            MetricError: a metric is invalid.
+            ModelError: there is no model of this name.
+            StoreError: the store cannot be read or written.
+        """
+        user, judge = execution_model or execution_model_id, evaluation_model or evaluation_model_id
+        options = ExecutionOptions(mode, metrics, user, judge, max_concurrency)
+        return execute_test_set(self, endpoint, options, run_name=run_name)
+
+    def rescore(
+        self,
+        endpoint: Endpoint,
+        run: TestRun | str | None = None,
+        *,
+        mode: ExecutionMode | str | None = None,
+        metrics: Iterable[Any] | None = None,
+        evaluation_model: str | Model | None = None,
+        evaluation_model_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Evaluate the answers of a run again, without calling the endpoint.
+
+        Args:
+            endpoint: the endpoint of the run.
+            run: the run, its id or its name; default: the last run with answers.
+            mode: as in `execute`.
+            metrics: as in `execute`.
+            evaluation_model: as in `execute`.
+            evaluation_model_id: as in `execute`.
+
+        Returns:
+            The same keys as `execute`.
+
+        Raises:
+            EntityError: there is no such run; otherwise as `execute`.
+        """
+        options = ExecutionOptions(mode, metrics, evaluation_model=evaluation_model or evaluation_model_id)
+        return rescore_test_set(self, endpoint, None if run is None else to_id(run), options)
+
+    def last_run(self, endpoint: Endpoint) -> dict[str, Any] | None:
+        """The last finished run against an endpoint; None if there is none.
+
+        Returns:
+            `id`, `nano_id`, `name`, `status`, `created_at`, `test_count` and `pass_rate`.
+
+        Raises:
+            EntityError: the set or the endpoint has no id.
+            StoreError: a run cannot be read.
+        """
+        return load_last_run(self, endpoint)
+
+    def preflight(
+        self,
+        endpoint: Endpoint,
+        *,
+        metrics: Iterable[Any] | None = None,
+        execution_model: str | Model | None = None,
+        evaluation_model: str | Model | None = None,
+        execution_model_id: str | None = None,
+        evaluation_model_id: str | None = None,
+    ) -> PreflightResult:
+        """Check the tests, the metrics and the models, and send the endpoint a message. Arguments as in `execute`.
+
+        A failed check is in the result. It is not raised.
+        """
+        user, judge = execution_model or execution_model_id, evaluation_model or evaluation_model_id
+        return run_preflight(self, endpoint, ExecutionOptions(None, metrics, user, judge))
+
     def add_tests(self, tests: Sequence[Test | dict[str, Any] | UUID | str]) -> dict[str, Any]:
-        """Add tests to the set in the store, and here: tests, their fields, or ids of tests in the store.
+        """Add tests to the stored set and to this object.
+
+        Args:
+            tests: tests, their fields, or ids of stored tests.
 
         Returns:
             `success`, `total_tests` in the store now, and a `message`.
 
         Raises:
-            EntityError: it has no id, or a test cannot be added; then none is. StoreError: it could not be written.
+            EntityError: the set has no id, or a test cannot be added; then no test is added.
+            StoreError: the set cannot be written.
         """
         store, own = current_store(), self._id_for("adding tests")
-        found = [membership.meant(store, each) for each in tests]
-        new, total = membership.add(store, own, found)
+        found = [resolve_test(store, each) for each in tests]
+        new, total = add_tests(store, own, found)
         if self.tests is not None:
             by_id = {test.id: test for test in found}
             known = {test.id for test in self.tests}
@@ -72,17 +193,18 @@ class TestSet(RunnableTests):
         return {"success": True, "total_tests": total, "message": f"{new} added, {len(found) - new} replaced"}
 
     def remove_tests(self, tests: Sequence[Test | dict[str, Any] | UUID | str]) -> dict[str, Any]:
-        """Take tests out of the set in the store, and here.
+        """Remove tests from the stored set and from this object.
 
         Returns:
-            As `add_tests`, and how many left as `removed_associations`.
+            The keys of `add_tests`, and the number of removed tests as `removed_associations`.
 
         Raises:
-            EntityError: it has no id. StoreError: it could not be written.
+            EntityError: the set has no id.
+            StoreError: the set cannot be written.
         """
-        gone, total = membership.remove(current_store(), self._id_for("removing tests"), tests)
+        gone, total = remove_tests(current_store(), self._id_for("removing tests"), tests)
         if self.tests is not None:
-            ids = {id_of(each) for each in tests}
+            ids = {to_id(each) for each in tests}
             self.tests = [test for test in self.tests if test.id not in ids]
         return {
             "success": True,
@@ -92,15 +214,16 @@ class TestSet(RunnableTests):
         }
 
     def set_properties(self, model: Model) -> None:
-        """Have a model name and describe the set by what its tests are about.
+        """Set the name and the descriptions with a model.
 
-        Where the model's answer is of no use, the set is named after its topics, with a warning.
+        If the answer of the model is unusable, the set is named after its topics, with a warning.
 
         Raises:
-            EntityError: it has no tests. ModelError: the model cannot be asked.
+            EntityError: the set has no tests.
+            ModelError: the model cannot be called.
         """
-        about = About(self.categories, self.topics, self.behaviors)
-        found = properties_of(list(islice(self._tests(), SHOWN)), about, model)
+        about = LabelNames(self.categories, self.topics, self.behaviors)
+        found = suggest_properties(list(islice(self._tests(), EXAMPLE_COUNT)), about, model)
         self.name, self.description, self.short_description = found.name, found.description, found.short_description
 
     def _id_for(self, doing: str) -> str:
@@ -109,14 +232,78 @@ class TestSet(RunnableTests):
         return self.id
 
     def _write(self, writer: Writer, document: Any) -> None:
-        """The tests first: until its document is there, a new set is none."""
+        """Write the tests first: a new set exists only with its document."""
         for test in self.tests or ():
-            test.settle_id()
+            test.ensure_id()
             test.test_type = test.turns
         if self.tests is not None or not self.id:
-            put_tests(writer, document.id, map(line_of_test, self.tests or ()))
+            put_tests(writer, document.id, map(dump_test_line, self.tests or ()))
         super()._write(writer, document)
 
     def _take(self, head: Any, store: Store) -> None:
         super()._take(head, store)
         self.tests = list(self._kept_tests(store))
+
+
+def resolve_test(store: Store, given: Any) -> Test:
+    """A test, given as a test, as fields or as an id.
+
+    Raises:
+        EntityError: there is no test with this id.
+    """
+    if isinstance(given, Test):
+        return given
+    if isinstance(given, Mapping) and given.keys() != {"id"}:
+        return Test.model_validate(given)
+    if (found := find_test(store, to_id(given))) is None:
+        raise EntityError(f"there is no test {to_id(given)!r:.200}")
+    return Test.read(found)
+
+
+def add_tests(store: Store, own: str, tests: list[Test]) -> tuple[int, int]:
+    """Add or replace tests of a stored set; return the number of new tests and of all tests.
+
+    Raises:
+        EntityError: there is no such set, or a test does not fit.
+        StoreError: the set cannot be written.
+    """
+    check_tests(tests)
+    with store.writing() as writer:
+        present = _stored_ids(store, own)
+        for test in tests:
+            test.ensure_id()
+        new = {str(test.id): dump_test_line(test) for test in tests}
+        _update_type(store, writer, own, tests=tests, empty=not present)
+        kept = (new.get(test.id) or dump_stored_test(test) for test in tests_of(store, own))
+        fresh = [line for key, line in new.items() if key not in present]
+        put_tests(writer, own, chain(kept, fresh))
+    return len(fresh), len(present) + len(fresh)
+
+
+def remove_tests(store: Store, own: str, given: Iterable[Any]) -> tuple[int, int]:
+    """Remove tests from a stored set by id; return the number of removed and of remaining tests.
+
+    Raises:
+        EntityError: there is no such set.
+        StoreError: the set cannot be written.
+    """
+    gone = {to_id(each) for each in given}
+    with store.writing() as writer:
+        present = _stored_ids(store, own)
+        put_tests(writer, own, (dump_stored_test(test) for test in tests_of(store, own) if test.id not in gone))
+    return len(present & gone), len(present - gone)
+
+
+def _stored_ids(store: Store, own: str) -> set[str]:
+    if head_of(store, TEST_SETS, own) is None:
+        raise EntityError(f"there is no test set {own!r:.200}", advice="Push it first.")
+    return {test.id for test in tests_of(store, own)}
+
+
+def _update_type(store: Store, writer: Writer, own: str, *, tests: list[Test], empty: bool) -> None:
+    """Set the type of an empty set from its first tests."""
+    head = head_of(store, TEST_SETS, own)
+    found = common_type(tests, None if empty else TestType(head.test_set_type))
+    if tests and found != head.test_set_type:
+        changed = head.model_copy(update={"test_set_type": found.value})
+        writer.update(TEST_SETS, (own,), lambda _: [changed])

@@ -1,16 +1,20 @@
-"""Judges with versions: prompts and code that score examples, kept in the repository."""
+"""Judges with versions: prompts and code that score examples, stored in the repository."""
 
-from scoregate.judges.asking import Subject
-from scoregate.judges.code import Judge
-from scoregate.judges.configs import ConfigJudge, DatasetShape, TestConfig, TestConfigs, check_compatible, check_version
-from scoregate.judges.dependents import DatasetUsers
-from scoregate.judges.factory import JudgesFactory, TagMove
-from scoregate.judges.pins import JudgeVersionPin
+from scoregate.judges.client import JudgesFactory, TagMove
+from scoregate.judges.code_judge import Judge
 from scoregate.judges.responses import BinaryResponse, CategoricalResponse, Category, Citation, NumericResponse
 from scoregate.judges.result import JudgeResult
-from scoregate.judges.scorers import fingerprint_of, scorers_of, unstored
-from scoregate.judges.scoring import scored
-from scoregate.judges.version import JudgeVersion
+from scoregate.judges.scorers import build_scorers, unstored_version, version_fingerprint
+from scoregate.judges.test_configs import (
+    ConfigJudge,
+    DatasetShape,
+    DatasetUsers,
+    TestConfig,
+    TestConfigs,
+    check_compatible,
+    check_version,
+)
+from scoregate.judges.versions import JudgeVersion, JudgeVersionPin
 
 __all__ = [
     "BinaryResponse",
@@ -26,14 +30,12 @@ __all__ = [
     "JudgeVersionPin",
     "JudgesFactory",
     "NumericResponse",
-    "Subject",
     "TagMove",
     "TestConfig",
     "TestConfigs",
+    "build_scorers",
     "check_compatible",
     "check_version",
-    "fingerprint_of",
-    "scored",
-    "scorers_of",
-    "unstored",
+    "unstored_version",
+    "version_fingerprint",
 ]

@@ -1,4 +1,4 @@
-"""What a code judge answers: a value of its kind, a reason, and where in the trace it saw that."""
+"""The responses of code judges: a value, a reason, and citations of the trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Citation(BaseModel):
 
 
 class Response(BaseModel):
-    """What all answers have."""
+    """The base of all responses."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     reason: str = ""
@@ -40,7 +40,7 @@ class BinaryResponse(Response):
 
 
 class NumericResponse(Response):
-    """A number from `min_score` to `max_score`, which a subclass may set; 0 to 1 if it does not.
+    """A number from `min_score` to `max_score`: 0 to 1, unless a subclass sets them.
 
     Raises:
         pydantic.ValidationError: the value is no such number.
@@ -66,7 +66,8 @@ class CategoricalResponse(Response):
     """One of `categories`, which a subclass sets: a list of `Category(value, description)`.
 
     Raises:
-        TypeError: a subclass has none, or two of one value. pydantic.ValidationError: the value is none of them.
+        TypeError: a subclass has no categories, or two with the same value.
+        pydantic.ValidationError: the value is none of them.
     """
 
     categories: ClassVar[Sequence[Category]] = ()

@@ -1,4 +1,4 @@
-"""Versions of judges as the engine takes them: scorers that tell their version in the fingerprint."""
+"""Versions of judges as scorers of the engine; their fingerprints contain the version."""
 
 from __future__ import annotations
 
@@ -9,120 +9,117 @@ from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from scoregate.core.evaluation import Evaluation, Naming
-from scoregate.core.events import EvaluatorInfo, Fingerprint
-from scoregate.core.metering import METER
+from scoregate.core.events import ErrorInfo, Fingerprint
 from scoregate.core.suite import Scorer
-from scoregate.engine.call import is_async
-from scoregate.engine.errors import ENDINGS, error_info
-from scoregate.engine.fingerprint import fingerprint
-from scoregate.judges.asking import Subject, prompt_version
-from scoregate.judges.code import Judge
-from scoregate.judges.result import JudgeResult, choices_of
-from scoregate.judges.scoring import code_of, judged, responded
-from scoregate.judges.targets import grading_of, instance, name_of, target_of
-from scoregate.judges.version import JudgeVersion
-from scoregate.judging.templates import digest
+from scoregate.core.usage import METER
+from scoregate.engine.calls import await_result, is_async
+from scoregate.engine.fingerprint import fingerprint_object
+from scoregate.errors import JudgmentValidationError
+from scoregate.grading.grade import Grade
+from scoregate.grading.prompts import digest_texts
+from scoregate.grading.scorers import SubjectReader, build_scorer
+from scoregate.grading.subject import Subject
+from scoregate.judges.code_judge import Judge, code_grading, judge_name, judge_target, to_instance
+from scoregate.judges.prompt_judge import grade_by_prompt, prompt_version
+from scoregate.judges.responses import Response
+from scoregate.judges.result import NO, YES, JudgeResult, possible_scores, to_grade
+from scoregate.judges.versions import JudgeVersion
 
-_WITHOUT_EFFECT = ("name",)
-Read = Callable[[Any, Any], Subject]
-Keep = Callable[[str, Any, JudgeResult], None]
+_NO_EFFECT = ("name",)
+ResultObserver = Callable[[str, Any, JudgeResult], None]
 
 
-def scorers_of(
+def build_scorers(
     versions: Sequence[JudgeVersion],
-    read: Read,
+    read_subject: SubjectReader,
     *,
     max_concurrency: int = 10,
-    keep: Keep | None = None,
+    observe: ResultObserver | None = None,
 ) -> list[Scorer]:
-    """A scorer for each version, called as its judge; with the version where two of one judge run together.
+    """A scorer for each version. Its name is the judge's, with the version if two of one judge run together.
 
     Args:
-        read: what is judged, out of a case and what the function under test returned.
-        max_concurrency: how many examples a judge scores at a time.
-        keep: is told the scorer's name, what the function under test returned, and the result, an error included.
+        versions: the versions, ready to score.
+        read_subject: makes the subject from a case and the output of the function under test.
+        max_concurrency: how many examples a judge grades at a time.
+        observe: called with the scorer's name, the output of the function under test, and the result or error.
     """
     counts = Counter(version.name for version in versions)
     names = [each.name if counts[each.name] == 1 else f"{each.name}@{each.version}" for each in versions]
     return [
-        Scorer(
-            EvaluatorInfo(name, fingerprint_of(each), choices=choices_of(each)),
-            _scorer(each, read, partial(keep or _forget, name)),
-            max_concurrency,
+        build_scorer(
+            name,
+            _grade_function(version),
+            read_subject,
+            fingerprint=version_fingerprint(version),
+            choices=possible_scores(version),
+            max_concurrency=max_concurrency,
+            observe=None if observe is None else partial(_observe, version, partial(observe, name)),
         )
-        for name, each in zip(names, versions, strict=True)
+        for name, version in zip(names, versions, strict=True)
     ]
 
 
-def unstored(given: Judge[Any] | type[Judge[Any]]) -> JudgeVersion:
-    """A code judge that is in no store: it has no version, and tells of itself by its code alone.
+def _grade_function(version: JudgeVersion) -> Callable[[Subject], Any]:
+    if version.grading.kind == "prompt":
+        return partial(grade_by_prompt, version)
+    if version.code is None:
+        raise JudgmentValidationError(
+            f"the code of the judge {version.label!r:.60} was not loaded",
+            advice="Take the version from client.judges.resolve(…), which loads it.",
+        )
+    score = version.code.score
+
+    async def grade_in_loop(subject: Subject) -> Grade:
+        return _to_grade(version, await await_result(score(subject.example)))
+
+    return grade_in_loop if is_async(score) else lambda subject: _to_grade(version, score(subject.example))
+
+
+def _to_grade(version: JudgeVersion, response: Any) -> Grade:
+    expected: type[Response] = version.code.response_type  # type: ignore[union-attr]
+    if not isinstance(response, expected):
+        raise TypeError(
+            f"score of the judge {version.name!r:.60} must return a {expected.__name__},"
+            f" not {type(response).__name__}: {response!r:.200}"
+        )
+    value = getattr(response, "value")  # noqa: B009 - each kind of response has its own type of value
+    if isinstance(value, bool):
+        value = YES if value else NO
+    return to_grade(version, value, response.reason, citations=response.citations)
+
+
+def _observe(
+    version: JudgeVersion, observe: Callable[[Any, JudgeResult], None], output: Any, result: Grade | ErrorInfo
+) -> None:
+    meter = METER.get()
+    usage = meter.usage if meter is not None and meter.used else None
+    if isinstance(result, Grade):
+        observe(output, JudgeResult(version, result, usage))
+    else:
+        observe(output, JudgeResult(version, to_grade(version, None), usage, result))
+
+
+def unstored_version(judge: Judge[Any] | type[Judge[Any]]) -> JudgeVersion:
+    """A code judge that is not in the store: it has no version number, only its code.
 
     Raises:
-        JudgmentValidationError: it is no judge. TypeError: its class names no response.
+        JudgmentValidationError: it is no judge.
+        TypeError: its class names no response.
     """
-    judge = instance(given)
-    name, target = name_of(judge), target_of(judge)
-    return JudgeVersion(
-        str(uuid5(NAMESPACE_URL, f"scoregate:judge:{name}")), name, None, grading_of(judge, target), code=judge
-    )
+    code = to_instance(judge)
+    name, target = judge_name(code), judge_target(code)
+    own_id = str(uuid5(NAMESPACE_URL, f"scoregate:judge:{name}"))
+    return JudgeVersion(own_id, name, None, code_grading(code, target), code=code)
 
 
-def fingerprint_of(version: JudgeVersion) -> Fingerprint:
-    """What its scores depend on."""
+def version_fingerprint(version: JudgeVersion) -> Fingerprint:
+    """What the scores of a version depend on."""
     number = version.version or None
     if version.code is not None:
-        return replace(fingerprint(version.code, ignore=_WITHOUT_EFFECT), version=number)
-    from scoregate.models.get_model import name_of as model_name
+        return replace(fingerprint_object(version.code, ignore=_NO_EFFECT), version=number)
+    from scoregate.models.openai_model import name_of as model_name
 
     scores = [f"{category.value}={category.score}" for category in version.categories]
-    parameters = digest(version.score_type, *map(repr, version.scale), *scores)
+    parameters = digest_texts(version.score_type, *map(repr, version.scale), *scores)
     return Fingerprint(None, prompt_version(version), parameters, model_name(version.model), number)
-
-
-def _calling(version: JudgeVersion, read: Read, *, sync: bool) -> Callable[[Any, Any], Any]:
-    if sync:
-        judge = code_of(version).score
-        return lambda case, output: responded(version, judge(read(case, output).example))
-    return lambda case, output: judged(version, read(case, output))
-
-
-def _scorer(version: JudgeVersion, read: Read, keep: Callable[[Any, JudgeResult], None]) -> Callable[[Any, Any], Any]:
-    """Sync code is called in the engine's own threads, several examples a trip."""
-    sync = version.grading.kind == "code" and not is_async(code_of(version).score)
-    call = _calling(version, read, sync=sync)
-
-    def told(output: Any, result: JudgeResult) -> Evaluation | Naming:
-        keep(output, _metered(result))
-        return result.evaluation()
-
-    def failed(output: Any, error: BaseException) -> None:
-        info = error_info(error)
-        keep(output, _metered(JudgeResult(version, error=info)))
-
-    async def in_loop(case: Any, output: Any) -> Evaluation | Naming:
-        try:
-            return told(output, await call(case, output))
-        except ENDINGS:
-            raise
-        except BaseException as error:  # the user's code may raise anything
-            failed(output, error)
-            raise
-
-    def in_thread(case: Any, output: Any) -> Evaluation | Naming:
-        try:
-            return told(output, call(case, output))
-        except BaseException as error:  # the user's code may raise anything
-            failed(output, error)
-            raise
-
-    return in_thread if sync else in_loop
-
-
-def _metered(result: JudgeResult) -> JudgeResult:
-    meter = METER.get()
-    return replace(result, usage=meter.usage) if meter is not None and meter.used else result
-
-
-def _forget(name: str, output: Any, result: JudgeResult) -> None:
-    """Where nobody asks for the results."""

@@ -1,19 +1,21 @@
 """Metrics: judges of one output or of a conversation, and functions, for tests against an endpoint or by themselves."""
 
-from scoregate.metrics.bar import ThresholdOperator
-from scoregate.metrics.behavior import BehaviorJudge, behavior_judge
-from scoregate.metrics.categorical import CategoricalJudge
-from scoregate.metrics.conversational import ConversationalJudge
+from scoregate.grading.grade import Grade, ThresholdOperator
+from scoregate.grading.subject import Subject
 from scoregate.metrics.definitions import read_metric, read_metrics
+from scoregate.metrics.evaluation import ConversationHistory
 from scoregate.metrics.function import FunctionMetric, metric
 from scoregate.metrics.goal import GoalAchievementJudge, goal_verdicts
-from scoregate.metrics.grade import Grade, MetricResult
-from scoregate.metrics.history import ConversationHistory
-from scoregate.metrics.judge import Judge
-from scoregate.metrics.metric import Metric
-from scoregate.metrics.numeric import NumericJudge
-from scoregate.metrics.scorers import scorers_of
-from scoregate.metrics.subject import Subject
+from scoregate.metrics.judges import (
+    BehaviorJudge,
+    CategoricalJudge,
+    ConversationalJudge,
+    Judge,
+    NumericJudge,
+    behavior_judge,
+)
+from scoregate.metrics.metric import Metric, MetricResult
+from scoregate.metrics.scorers import build_scorers
 
 __all__ = [
     "BehaviorJudge",
@@ -30,9 +32,9 @@ __all__ = [
     "Subject",
     "ThresholdOperator",
     "behavior_judge",
+    "build_scorers",
     "goal_verdicts",
     "metric",
     "read_metric",
     "read_metrics",
-    "scorers_of",
 ]

@@ -1,4 +1,4 @@
-"""From words and tables to metrics: what a repository or a run says that its tests are judged by."""
+"""Metrics by name, from tables and from documents of the store."""
 
 from __future__ import annotations
 
@@ -7,108 +7,94 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scoregate.engine.evaluators import scorer_of
-from scoregate.engine.targets import target
+from scoregate.engine.evaluators import make_scorer
+from scoregate.engine.imports import import_target
 from scoregate.errors import MetricError
-from scoregate.metrics.behavior import BehaviorJudge, behavior_judge
-from scoregate.metrics.categorical import CategoricalJudge
-from scoregate.metrics.config import metric_of
-from scoregate.metrics.conversational import ConversationalJudge
-from scoregate.metrics.finding import metric_called
+from scoregate.metrics.documents import find_metric, metric_from_document
 from scoregate.metrics.goal import GoalAchievementJudge
+from scoregate.metrics.judges import BehaviorJudge, CategoricalJudge, ConversationalJudge, NumericJudge, behavior_judge
 from scoregate.metrics.metric import Metric
-from scoregate.metrics.numeric import NumericJudge
 from scoregate.store import METRICS, Store, StoredMetric, current_store
-from scoregate.store.problems import said
+from scoregate.store.errors import said
 
-_CLASSES = (NumericJudge, CategoricalJudge, ConversationalJudge, GoalAchievementJudge, BehaviorJudge)
-KINDS: dict[str, type[Metric]] = {each.kind: each for each in _CLASSES}
-_DEFAULT = "behavior"
+_JUDGE_CLASSES = (NumericJudge, CategoricalJudge, ConversationalJudge, GoalAchievementJudge, BehaviorJudge)
+KINDS: dict[str, type[Metric]] = {each.kind: each for each in _JUDGE_CLASSES}
+_DEFAULT_METRIC = "behavior"
 
 
 def read_metrics(given: Iterable[Any], *, store: Store | None = None, where: str = "") -> list[Any]:
-    """Every one of them as `read_metric` reads it."""
+    """Read several metrics; see `read_metric`."""
     return [read_metric(each, store=store, where=where) for each in given]
 
 
 def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> Any:
-    """A metric, or an evaluator of `scoregate.testing`.
+    """Read a metric, or an evaluator of `scoregate.testing`.
 
     Args:
-        given: the name or the id of a metric in the store, "behavior" being the default metric where none has that
-            name; a table as documents of the store have it; or a metric or an evaluator as it is.
-        store: that of `use_store`, else the project's, if not given. where: what says so, such as a file, for messages.
+        given: the name or the id of a metric in the store, a table like the documents of the store, a metric or an
+            evaluator. "behavior" is the default metric unless the store has a metric with that name.
+        store: the store; if not given, that of `use_store`, else the project's.
+        where: the source of `given`, such as a file, for error messages.
 
     Raises:
-        MetricError: there is no such metric, or it makes none. StoreError: the store cannot be read.
+        MetricError: there is no such metric, or it is not valid.
+        StoreError: the store cannot be read.
     """
     if isinstance(given, str):
-        return _stored(given, store or current_store(), where)
+        return _load_metric(given, store or current_store(), where)
     if isinstance(given, Mapping):
-        return _made(_defined(given, where), where)
-    return _made(given, where) if isinstance(given, StoredMetric) else given
+        try:
+            given = StoredMetric.model_validate(dict(given))
+        except ValidationError as error:
+            name = str(given.get("name", ""))
+            raise MetricError(_with_location(where, f"the metric {name!r:.60}: {said(error)}")) from None
+    return _build_metric(given, where) if isinstance(given, StoredMetric) else given
 
 
-def _stored(name: str, store: Store, where: str) -> Any:
-    if (found := metric_called(store, name)) is not None:
-        return _made(found, store.where(METRICS, (found.id,)))
-    if name == _DEFAULT:
+def _load_metric(name: str, store: Store, where: str) -> Any:
+    if (stored := find_metric(store, name)) is not None:
+        return _build_metric(stored, store.where(METRICS, (stored.id,)))
+    if name == _DEFAULT_METRIC:
         return behavior_judge()
     known = ", ".join(own for (own,) in store.shelves(METRICS))
     raise MetricError(
-        _at(where, f"there is no metric {name!r:.100}"),
+        _with_location(where, f"there is no metric {name!r:.100}"),
         advice=f"The store has {known:.500}." if known else "The store has none; push one, or write a table.",
     )
 
 
-def _defined(table: Mapping[str, Any], where: str) -> StoredMetric:
+def _build_metric(stored: StoredMetric, where: str) -> Any:
     try:
-        return StoredMetric.model_validate(dict(table))
-    except ValidationError as error:
-        raise MetricError(_at(where, f"the metric {str(table.get('name', ''))!r:.60}: {said(error)}")) from None
-
-
-def _made(stored: StoredMetric, where: str) -> Any:
-    try:
-        return _used(stored) if stored.use is not None else _judge(stored)
+        if stored.use is not None:
+            return _import_metric(stored)
+        return metric_from_document(KINDS[str(stored.kind)], stored)
     except MetricError as error:
-        raise MetricError(_at(where, error.message), advice=error.advice) from error
+        raise MetricError(_with_location(where, error.message), advice=error.advice) from error
 
 
-def _judge(stored: StoredMetric) -> Metric:
-    return metric_of(KINDS[str(stored.kind)], stored)
-
-
-def _used(stored: StoredMetric) -> Any:
-    """What code says of itself, its name included, stands."""
-    name, arguments = str(stored.use), stored.arguments
+def _import_metric(stored: StoredMetric) -> Any:
+    """The metric or evaluator that a document names; its own name counts, not the document's."""
+    path, arguments = str(stored.use), stored.arguments
     try:
-        found = target(name)
-        found = found(**arguments) if isinstance(found, type) else _whole(found, arguments)
+        metric = import_target(path)
+        if isinstance(metric, type):
+            metric = metric(**arguments)
+        elif arguments:
+            raise TypeError("it is no class, and takes no arguments")
     except (Exception, SystemExit) as error:  # the user's module and class may raise anything
         reason = f"{type(error).__name__}: {error!s:.300}"
         raise MetricError(
-            f"the metric {stored.title!r:.60} uses {name!r:.100}, which cannot be had: {reason}",
-            advice="Name a module that can be imported from here, and what its class is to be called with.",
+            f"the metric {stored.title!r:.60} uses {path!r:.100}, which cannot be loaded: {reason}",
+            advice="Name a module that can be imported from here, and the arguments of its class.",
         ) from error
-    if not isinstance(found, Metric):
-        _check_evaluator(found, stored)
-    return found
+    if not isinstance(metric, Metric):
+        try:
+            make_scorer(metric)
+        except Exception as error:  # an `id` may be a property that raises
+            what = f"the metric {stored.title!r:.60} uses {path!r:.100}"
+            raise MetricError(f"{what}, which is neither a metric nor an evaluator: {error}") from error
+    return metric
 
 
-def _whole(found: Any, arguments: Mapping[str, Any]) -> Any:
-    if arguments:
-        raise TypeError("it is no class, and takes no arguments")
-    return found
-
-
-def _check_evaluator(found: Any, stored: StoredMetric) -> None:
-    try:
-        scorer_of(found)
-    except Exception as error:  # an `id` may be a property that raises
-        what = f"the metric {stored.title!r:.60} uses {str(stored.use)!r:.100}"
-        raise MetricError(f"{what}, which is neither a metric nor an evaluator: {error}") from error
-
-
-def _at(where: str, message: str) -> str:
+def _with_location(where: str, message: str) -> str:
     return f"{where}: {message}" if where else message

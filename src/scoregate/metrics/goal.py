@@ -1,45 +1,48 @@
-"""Was the goal of a conversation reached? Only if every criterion of it is met."""
+"""A judge of goals: the goal of a conversation is reached only if every criterion is met."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from scoregate.core.conversation import Conversation, GoalVerdict
-from scoregate.core.scale import Scale
+from scoregate.core.evaluation import Assertion
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
-from scoregate.judging import Template
-from scoregate.judging.judge import asked
-from scoregate.metrics.conversations import MULTI_TURN, OfConversations, check_conversation, check_scope
-from scoregate.metrics.criteria import assertions_of, schema_of
-from scoregate.metrics.grade import MET, Grade
-from scoregate.metrics.scaled import ScaledJudge
-from scoregate.metrics.subject import Subject
+from scoregate.grading.grade import PASS_AT_ONE, Grade
+from scoregate.grading.judge import ask, turns_field
+from scoregate.grading.prompts import Template
+from scoregate.grading.subject import Subject
+from scoregate.metrics.evaluation import MULTI_TURN, OfConversations, check_conversation, check_scope
+from scoregate.metrics.judges import ScaledJudge
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from scoregate.models import Model
 
-_THRESHOLD = 0.7
+FEWEST_CRITERIA, MOST_CRITERIA = 2, 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoalAchievementJudge(ScaledJudge, OfConversations):
-    """A model judges a conversation's goal criterion by criterion. It passes only if each of them is met.
+    """A model judges the goal of a conversation criterion by criterion. It passes only if all of them are met.
 
-    The model's own `score`, and the threshold for it (70 % of the scale if not given), are told and decide nothing;
-    what is compared is the share of criteria that are met.
+    The compared score is the share of criteria that are met. The model's own `score` and its threshold (70 % of the
+    scale if not given) are shown, and decide nothing.
 
     Args:
-        evaluation_prompt: what to keep in mind; not needed.
-        required_criteria, prohibited_criteria: what must be so, and what must never happen. Without any the model takes
-            two to four criteria out of the goal.
+        evaluation_prompt: what to keep in mind; optional.
+        required_criteria: what must happen.
+        prohibited_criteria: what must never happen. Without any criteria the model derives two to four from the goal.
     """
 
     kind: ClassVar[str] = "goal"
 
     template: ClassVar[Template] = Template.GOAL
+    default_threshold: ClassVar[float] = 0.7
 
     metric_scope: Collection[TestType | str] = MULTI_TURN
     required_criteria: Sequence[str] = ()
@@ -48,73 +51,130 @@ class GoalAchievementJudge(ScaledJudge, OfConversations):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_scope(self.name, self.metric_scope)
-        self._set(**{name: self._listed(name) for name in ("required_criteria", "prohibited_criteria")})
+        self._set(**{name: self._parse_list(name) for name in ("required_criteria", "prohibited_criteria")})
 
-    def _listed(self, name: str) -> tuple[str, ...]:
-        given = getattr(self, name)
-        listed = () if isinstance(given, str) else tuple(given)
-        if isinstance(given, str) or not all(isinstance(each, str) and each.strip() for each in listed):
-            raise MetricError(f"{self.name!r:.60}: {name} must be a list of sentences, not {given!r:.100}")
-        return listed
+    def _parse_list(self, field_name: str) -> tuple[str, ...]:
+        given = getattr(self, field_name)
+        criteria = () if isinstance(given, str) else tuple(given)
+        if isinstance(given, str) or not all(isinstance(each, str) and each.strip() for each in criteria):
+            raise MetricError(f"{self.name!r:.60}: {field_name} must be a list of sentences, not {given!r:.100}")
+        return criteria
 
     @property
     def _needs_prompt(self) -> bool:
         return False
 
-    def _middle(self, scale: Scale) -> float:
-        return scale.low + _THRESHOLD * (scale.high - scale.low)
-
     @property
     def higher_is_better(self) -> bool:
-        """As `Metric.higher_is_better`: more criteria that are met are."""
+        """The more criteria are met, the better."""
         return True
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """Those that were given, each as something to be met."""
+        """The given criteria, each as something to be met."""
         return (*self.required_criteria, *(f"This never happens: {each}" for each in self.prohibited_criteria))
 
-    def check(self, subject: Subject) -> None:
-        """As `Judge.check`."""
+    def check_subject(self, subject: Subject) -> None:
+        """Check that there is a conversation and a goal; see `Judge.check_subject`."""
         check_conversation(self.name, subject)
         if not subject.goal.strip() and not self.criteria:
             raise MetricError(f"{self.name!r:.60} judges whether a goal was reached, and this test has none")
 
-    def words(self) -> Mapping[str, str | None]:
-        """As `Judge.words`."""
+    def template_values(self) -> Mapping[str, str | None]:
+        """The description and the criteria; see `Judge.template_values`."""
         contract = "\n".join(f"{number}. {each}" for number, each in enumerate(self.criteria, 1))
-        return {**super().words(), "contract": contract}
+        return {**super().template_values(), "contract": contract}
 
-    def answers(self) -> str:
-        """As `Judge.answers`."""
-        low, high = self.bar.scale.low, self.bar.scale.high
-        return f"The score is a number from {low:g} to {high:g}: how much of the goal was reached."
+    def answer_sentence(self) -> str:
+        """A number of the scale; see `Judge.answer_sentence`."""
+        scale = self.score_threshold.scale
+        return f"The score is a number from {scale.low:g} to {scale.high:g}: how much of the goal was reached."
 
-    async def asked(self, model: Model, prompt: str, turns: int) -> Grade:
-        """As `Judge.asked`."""
-        scale = self.bar.scale
-        answer = await asked(model, prompt, schema_of(turns, len(self.criteria), scale.low, scale.high))
-        found = assertions_of(answer, self.criteria)
-        met = sum(each.passed for each in found)
-        told = {"scale": [scale.low, scale.high], "confidence": answer.confidence}
-        told |= {"criteria_met": met, "criteria_total": len(found), "relevant_turns": _turns(found)}
-        return Grade(answer.score, answer.reason, met / len(found), MET, prompt, told, found)
+    async def ask(self, model: Model, prompt: str, turns: int) -> Grade:
+        """Ask about each criterion; see `Judge.ask`."""
+        scale = self.score_threshold.scale
+        answer = await ask(model, prompt, answer_schema(turns, len(self.criteria), scale.low, scale.high))
+        assertions = to_assertions(answer, self.criteria)
+        met = sum(each.passed for each in assertions)
+        details = {
+            "scale": [scale.low, scale.high],
+            "confidence": answer.confidence,
+            "criteria_met": met,
+            "criteria_total": len(assertions),
+            "relevant_turns": sorted({turn for each in assertions for turn in (each.metadata or {})["relevant_turns"]}),
+        }
+        return Grade(answer.score, answer.reason, met / len(assertions), PASS_AT_ONE, prompt, details, assertions)
+
+
+@lru_cache(maxsize=256)
+def answer_schema(turns: int, count: int, low: float, high: float) -> type[BaseModel]:
+    """The schema of an answer.
+
+    Args:
+        turns: the number of turns of the conversation.
+        count: the number of given criteria, which the model refers to by number; 0 lets it find two to four of its own.
+        low: the lowest score.
+        high: the highest score.
+    """
+    from pydantic import Field, create_model
+
+    # Cache keys contain the schema, with its names and its descriptions.
+    number: Any = (Annotated[int, Field(ge=1, le=count)], Field(description="The criterion's number."))
+    sentence: Any = (str, Field(min_length=1, max_length=300, description="The criterion, in a sentence."))
+    criterion: Any = create_model(
+        "CriterionJudgement",
+        criterion=number if count else sentence,
+        evidence=(str, Field(description="What was said that shows whether it is met.")),
+        relevant_turns=turns_field(turns),
+        met=(bool, Field(description="Whether it is met; False where nothing shows it.")),
+    )
+    fewest, most = (count, 2 * count) if count else (FEWEST_CRITERIA, MOST_CRITERIA)
+    score: Any = Annotated[float, Field(ge=low, le=high, allow_inf_nan=False)]
+    share: Any = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    return create_model(
+        "GoalJudgement",
+        reason=(str, Field(description="Why the goal was reached or not, in a few sentences; written first.")),
+        criteria_evaluations=(list[criterion], Field(min_length=fewest, max_length=most)),
+        score=(score, Field(description="How much of the goal was reached.")),
+        confidence=(share, Field(description="How sure this judgement is, from 0 to 1.")),
+    )
+
+
+def to_assertions(answer: Any, criteria: Sequence[str]) -> tuple[Assertion, ...]:
+    """The result of each criterion. A criterion without a judgement, or with two different ones, is not met.
+
+    Args:
+        answer: the model's answer.
+        criteria: the given criteria; if there are none, those of the answer.
+    """
+    judgements = answer.criteria_evaluations
+    if not criteria:
+        return tuple(_to_assertion(each.criterion, [each]) for each in judgements)
+    return tuple(
+        _to_assertion(criterion, [each for each in judgements if each.criterion == number])
+        for number, criterion in enumerate(criteria, 1)
+    )
+
+
+def _to_assertion(criterion: str, judgements: Sequence[Any]) -> Assertion:
+    met = bool(judgements) and all(each.met for each in judgements)
+    evidence = " / ".join(each.evidence for each in judgements) or "it was not judged"
+    turns = sorted({turn for each in judgements for turn in each.relevant_turns})
+    return Assertion(criterion, met, required=True, metadata={"evidence": evidence, "relevant_turns": turns})
 
 
 def goal_verdicts(judge: GoalAchievementJudge, subject: Subject) -> Callable[[Conversation], Awaitable[GoalVerdict]]:
-    """What says of a conversation, while it goes on, whether it has reached its goal.
+    """A function that judges an unfinished conversation: whether it has reached its goal.
 
     Args:
-        subject: what is known of the test; the conversation in it does not matter.
+        judge: the judge.
+        subject: the facts about the test; its conversation is ignored.
     """
 
-    async def verdict(conversation: Conversation) -> GoalVerdict:
+    async def judge_conversation(conversation: Conversation) -> GoalVerdict:
         grade = await judge.graded(replace(subject, conversation=conversation))
-        value = grade.value if isinstance(grade.value, float) else judge.bar.scale.low
-        return GoalVerdict(bool(grade.passed), judge.bar.scale.part(value), grade.reason)
+        scale = judge.score_threshold.scale
+        value = grade.value if isinstance(grade.value, float) else scale.low
+        return GoalVerdict(bool(grade.passed), scale.part(value), grade.reason)
 
-    return verdict
-
-
-def _turns(assertions: Sequence[Any]) -> list[int]:
-    return sorted({turn for each in assertions for turn in each.metadata["relevant_turns"]})
+    return judge_conversation

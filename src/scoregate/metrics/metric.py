@@ -4,34 +4,56 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-from scoregate.core.parts import Choice
+from scoregate.core.events import Choice
 from scoregate.enums import TestType
 from scoregate.errors import MetricError, ModelError
-from scoregate.metrics.config import config_of, definition_of, kept, made_of, metric_of
-from scoregate.metrics.finding import pulled
-from scoregate.metrics.grade import Grade, MetricResult, Value
-from scoregate.metrics.subject import Subject
+from scoregate.grading.grade import Grade, Value
+from scoregate.grading.subject import Subject
+from scoregate.metrics.documents import (
+    load_metric,
+    metric_config,
+    metric_document,
+    metric_from_config,
+    metric_from_document,
+    store_metric,
+)
 from scoregate.store import Store
 
 ScoreType: TypeAlias = Literal["numeric", "categorical", "binary"]
-BOTH = tuple(TestType)
+ALL_TEST_TYPES = tuple(TestType)
 
 
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """What `evaluate` returns.
+
+    Attributes:
+        score: a number in the metric's own scale or a category; None after an error.
+        details: `score`, `score_type`, `name`, `prompt`, `reason`, `is_successful` and the metric's own parameters;
+            after an error also `error`, `exception_type` and `exception_details`.
+    """
+
+    score: Value
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+# Fingerprints contain the names of the classes that metrics inherit from, and the names and values of their fields.
 @dataclass(frozen=True, kw_only=True)
 class Metric(abc.ABC):
-    """Grades what one test brought about.
+    """Grades the output or the conversation of one test.
 
     Args:
-        name: what it is called in reports, that of its class if not given; unique among the metrics of a run.
-        description: for people. metric_type: a word of yours for the kind of quality that it is about.
-        metric_scope: the types of tests that it is for; tests of another type it has nothing to say of.
-        id: what the store calls it, once it is there.
+        name: the name in reports, the class's if not given; unique among the metrics of a run.
+        description: for people.
+        metric_type: your own term for the kind of quality, such as "safety".
+        metric_scope: the types of tests that the metric is for; it skips tests of other types.
+        id: the id in the store.
 
     Raises:
-        MetricError: a field is none of these.
+        MetricError: a field has another type or value.
     """
 
     version: ClassVar[int] = 1
@@ -40,31 +62,31 @@ class Metric(abc.ABC):
     name: str = ""
     description: str = ""
     metric_type: str = ""
-    metric_scope: Collection[TestType | str] = BOTH
+    metric_scope: Collection[TestType | str] = ALL_TEST_TYPES
     id: str | None = None
 
     def __post_init__(self) -> None:
-        self._set(name=self.name or type(self).__name__, metric_scope=_scope(self.metric_scope))
+        self._set(name=self.name or type(self).__name__, metric_scope=_parse_scope(self.metric_scope))
         if not isinstance(self.name, str) or not self.name.isprintable():
             raise MetricError(f"a metric's name must be a string on one line, not {self.name!r:.60}")
 
     def _set(self, **fields: Any) -> None:
-        """While it is made: what was given, as what it means."""
+        """Replace fields by their parsed values; the class is frozen."""
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     @property
     def score_type(self) -> ScoreType:
-        """What kind of value it gives."""
+        """The kind of its values."""
         return "numeric"
 
     @property
     def higher_is_better(self) -> bool:
-        """Which way is up, for comparisons."""
+        """The direction for comparisons."""
         return True
 
     def possible_scores(self) -> tuple[Choice, ...]:
-        """All the scores that it can give, by their names; none where it may give any."""
+        """All the scores that it can give, with their names; none if it may give any."""
         return ()
 
     def applies(self, subject: Subject) -> bool:
@@ -76,97 +98,111 @@ class Metric(abc.ABC):
         """Grade a subject.
 
         Raises:
-            ModelError: a model gave no answer. MetricError: the subject lacks what this metric needs.
+            ModelError: a model gives no answer.
+            MetricError: the subject lacks what this metric needs.
         """
 
+    async def assessed(self, subject: Subject) -> MetricResult:
+        """Grade a subject; an error of a model becomes a result without a score.
+
+        Raises:
+            MetricError: the subject lacks what this metric needs.
+        """
+        try:
+            grade = await self.graded(subject)
+        except ModelError as error:
+            return self.failed(error)
+        outcome = {"prompt": grade.prompt, "reason": grade.reason, "is_successful": grade.passed}
+        details = {**self._details(grade.value), **outcome, **_criteria(grade), **grade.details}
+        return MetricResult(grade.value, details)
+
+    def failed(self, error: Exception) -> MetricResult:
+        """The result after an error."""
+        kind = type(error).__name__
+        failure = {"error": f"{self.name}: {kind}: {error}", "exception_type": kind, "exception_details": str(error)}
+        return MetricResult(None, {**self._details(None), "reason": "", "is_successful": False, **failure})
+
+    def _details(self, value: Value) -> dict[str, Any]:
+        return {"score": value, "score_type": self.score_type, "name": self.name, **self.parameters()}
+
     def parameters(self) -> Mapping[str, Any]:
-        """What decides over pass and fail, as a result's details have it."""
+        """The parameters that decide pass and fail, for the details of results."""
         return {}
 
     def to_config(self) -> dict[str, Any]:
-        """The name of its class, and what it was made with, as JSON has it."""
-        return config_of(self)
+        """The name of the class and its arguments, as JSON."""
+        return metric_config(self)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """What `to_config` made this of.
+        """The metric of a config from `to_config`.
 
         Raises:
-            MetricError: it is the config of another class, or of none.
+            MetricError: the config is for another class or not valid.
         """
-        return made_of(cls, config)
+        return metric_from_config(cls, config)
 
     to_dict = to_config
     from_dict = from_config
 
     def definition(self) -> dict[str, Any]:
-        """What a document of the store says of it.
+        """The content of its document in the store.
 
         Raises:
-            MetricError: it is of a class of one's own, which documents name.
+            MetricError: the class is your own; a document can only name it.
         """
         if "kind" not in vars(type(self)):
             raise MetricError(
                 f"{self.name!r:.60} is of a class of your own, {type(self).__name__}, which the store cannot hold",
                 advice=f'Write a document that names it: use = "module:{type(self).__name__}".',
             )
-        return definition_of(self, self.kind)
+        return metric_document(self, self.kind)
 
     def push(self, store: Store | None = None) -> dict[str, Any]:
-        """Keep it in the store, in the place of what has its id, and return what is kept.
+        """Write the metric to the store; it replaces the metric with the same id.
 
         Args:
             store: the project's if not given.
 
+        Returns:
+            The document in the store.
+
         Raises:
-            MetricError: it cannot be kept. StoreError: it could not be written.
+            MetricError: the store cannot hold it.
+            StoreError: it could not be written.
         """
-        stored = kept(self.definition(), store)
+        stored = store_metric(self.definition(), store)
         self._set(id=stored.id)
         return stored.model_dump(mode="json", exclude_defaults=True)
 
     @classmethod
     def pull(cls, id: str | None = None, name: str | None = None, *, store: Store | None = None) -> Self:  # noqa: A002
-        """The metric of this id in the store, else of this name, in whatever case.
+        """Load a metric from the store, by its id, else by its name in any case.
 
         Raises:
-            MetricError: neither is given, there is none, several have this name, or it is of another class.
+            MetricError: neither is given, no metric or several match, or it is of another class.
             StoreError: it cannot be read.
         """
-        found = pulled(id, name, store)
-        if found.kind is None or found.kind != cls.kind:
-            other = f"code, {found.use}" if found.kind is None else f"of kind {found.kind}"
-            raise MetricError(f"the metric {found.title!r:.60} is {other}, and no {cls.__name__}")
-        return metric_of(cls, found)
-
-    async def assessed(self, subject: Subject) -> MetricResult:
-        """The result, in which the failure of a model is data.
-
-        Raises:
-            As `graded`, but ModelError.
-        """
-        try:
-            grade = await self.graded(subject)
-        except ModelError as error:
-            return self.failed(error)
-        told = {"prompt": grade.prompt, "reason": grade.reason, "is_successful": grade.passed}
-        return MetricResult(grade.value, {**self._details(grade.value), **told, **grade.criteria(), **grade.more})
-
-    def failed(self, error: Exception) -> MetricResult:
-        """The result where there is none."""
-        kind = type(error).__name__
-        told = {"error": f"{self.name}: {kind}: {error}", "exception_type": kind, "exception_details": str(error)}
-        return MetricResult(None, {**self._details(None), "reason": "", "is_successful": False, **told})
-
-    def _details(self, value: Value) -> dict[str, Any]:
-        return {"score": value, "score_type": self.score_type, "name": self.name, **self.parameters()}
+        stored = load_metric(id, name, store)
+        if stored.kind is None or stored.kind != cls.kind:
+            other = f"code, {stored.use}" if stored.kind is None else f"of kind {stored.kind}"
+            raise MetricError(f"the metric {stored.title!r:.60} is {other}, not a {cls.__name__}")
+        return metric_from_document(cls, stored)
 
 
-def _scope(given: Collection[TestType | str]) -> tuple[TestType, ...]:
-    names = [given] if isinstance(given, str) else given
+def _criteria(grade: Grade) -> Mapping[str, Any]:
+    """The criteria that were checked one by one, for the details of results."""
+    if grade.assertions is None:
+        return {}
+    criteria = [{"criterion": each.criterion, "met": each.passed, **(each.metadata or {})} for each in grade.assertions]
+    return {"criteria_evaluations": criteria, "all_criteria_met": all(each.passed for each in grade.assertions)}
+
+
+def _parse_scope(scope: Collection[TestType | str]) -> tuple[TestType, ...]:
+    names = [scope] if isinstance(scope, str) else scope
     known = {name.casefold(): kind for kind in TestType for name in (kind.value, kind.name)}
-    found = [known.get(str(name).casefold()) for name in names]
-    if not found or None in found:
-        words = " and ".join(repr(kind.value) for kind in TestType)
-        raise MetricError(f"the metric_scope of a metric is made of {words}, not {given!r:.100}")
-    return tuple(kind for kind in TestType if kind in found)
+    kinds = [known.get(str(name).casefold()) for name in names]
+    if not kinds or None in kinds:
+        allowed = " and ".join(repr(kind.value) for kind in TestType)
+        raise MetricError(f"the metric_scope of a metric contains {allowed}, not {scope!r:.100}")
+    return tuple(kind for kind in TestType if kind in kinds)

@@ -1,94 +1,91 @@
-"""Metrics as the engine takes them."""
+"""Metrics as scorers of the engine."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.parts import EvaluatorInfo, Fingerprint
+from scoregate.core.events import Fingerprint
 from scoregate.core.suite import Scorer
-from scoregate.engine.callables import fingerprint_of as of_function
-from scoregate.engine.evaluators import scorer_of
-from scoregate.engine.fingerprint import digest, fingerprint
+from scoregate.engine.evaluators import make_scorer
+from scoregate.engine.fingerprint import digest, fingerprint_object
+from scoregate.engine.fingerprint import fingerprint_function as function_fingerprint
 from scoregate.errors import MetricError
+from scoregate.grading.grade import Grade
+from scoregate.grading.scorers import SubjectReader, build_scorer
+from scoregate.grading.subject import Subject
 from scoregate.metrics.function import FunctionMetric
-from scoregate.metrics.grade import Grade
-from scoregate.metrics.judge import Judge
+from scoregate.metrics.judges import Judge
 from scoregate.metrics.metric import Metric
-from scoregate.metrics.subject import Subject
 
-Read: TypeAlias = Callable[[Any, Any], Subject]
-_WITHOUT_EFFECT = ("name", "id", "description", "metric_type", "metric_scope")
-_ASKED = ("evaluation_prompt", "evaluation_steps", "reasoning", "evaluation_examples", "model")
+_NO_EFFECT = ("name", "id", "description", "metric_type", "metric_scope")
+_IN_PROMPT = ("evaluation_prompt", "evaluation_steps", "reasoning", "evaluation_examples", "model")
 
 
-def scorers_of(metrics: Iterable[Any], subject: Read, *, max_concurrency: int = 10) -> list[Scorer]:
+def build_scorers(metrics: Iterable[Any], read_subject: SubjectReader, *, max_concurrency: int = 10) -> list[Scorer]:
     """A scorer for each metric.
 
     Args:
-        metrics: metrics, and evaluators of `scoregate.testing`: these are called with a case and what the function
-            under test returned, as many at a time as they say.
-        subject: what metrics judge, out of a case and what the function under test returned.
-        max_concurrency: how many subjects a metric judges at a time.
+        metrics: metrics, and evaluators of `scoregate.testing`. The engine calls these with a case and the output of
+            the function under test, as many at a time as they allow.
+        read_subject: makes the subject of metrics from a case and the output of the function under test.
+        max_concurrency: how many subjects a metric grades at a time.
 
     Raises:
-        MetricError: something is neither, or two have one name.
+        MetricError: an object is neither, or two have the same name.
     """
     scorers = [
-        _scorer(metric, subject, max_concurrency) if isinstance(metric, Metric) else _evaluator(number, metric)
+        _metric_scorer(metric, read_subject, max_concurrency)
+        if isinstance(metric, Metric)
+        else _evaluator_scorer(number, metric)
         for number, metric in enumerate(metrics, 1)
     ]
-    twice = [name for name, count in Counter(scorer.info.id for scorer in scorers).items() if count > 1]
-    if twice:
+    duplicates = [name for name, count in Counter(scorer.info.id for scorer in scorers).items() if count > 1]
+    if duplicates:
         raise MetricError(
-            f"several metrics are called {twice[0]!r:.60}", advice='Give each a name of its own, as in name="polite".'
+            f"several metrics have the name {duplicates[0]!r:.60}",
+            advice='Give each a name of its own, as in name="polite".',
         )
     return scorers
 
 
-def fingerprint_of(metric: Metric) -> Fingerprint:
-    """What its scores depend on."""
-    if isinstance(metric, FunctionMetric):
-        own, code = fingerprint(metric, ignore=(*_WITHOUT_EFFECT, "function")), of_function(metric.function)
-        return replace(code, parameters=digest(own.parameters or "", code.parameters or ""))
-    if not isinstance(metric, Judge):
-        return fingerprint(metric, ignore=_WITHOUT_EFFECT)
-    ignored = (*_WITHOUT_EFFECT, *_ASKED)
-    return fingerprint(metric, ignore=ignored, model=metric.model_name(), prompt=metric.prompt_version())
+def _metric_scorer(metric: Any, read_subject: SubjectReader, max_concurrency: int) -> Scorer:
+    def grade(subject: Subject) -> Grade | None:
+        return metric.grade_here(subject) if metric.applies(subject) else None
+
+    async def grade_in_loop(subject: Subject) -> Grade | None:
+        return await metric.graded(subject) if metric.applies(subject) else None
+
+    is_sync = isinstance(metric, FunctionMetric) and not metric.is_async
+    return build_scorer(
+        metric.name,
+        grade if is_sync else grade_in_loop,
+        read_subject,
+        fingerprint=metric_fingerprint(metric),
+        higher_is_better=metric.higher_is_better,
+        choices=metric.possible_scores(),
+        max_concurrency=max_concurrency,
+    )
 
 
-def _evaluator(number: int, given: Any) -> Scorer:
+def _evaluator_scorer(number: int, evaluator: Any) -> Scorer:
     try:
-        return scorer_of(given)
+        return make_scorer(evaluator)
     except Exception as error:  # an `id` may be a property that raises
         raise MetricError(
-            f"metric {number} ({type(given).__name__}) is neither a metric nor an evaluator: {error}",
+            f"metric {number} ({type(evaluator).__name__}) is neither a metric nor an evaluator: {error}",
         ) from None
 
 
-def _scorer(metric: Metric, read: Read, max_concurrency: int) -> Scorer:
-    info = EvaluatorInfo(metric.name, fingerprint_of(metric), metric.higher_is_better, choices=metric.possible_scores())
-    sync = isinstance(metric, FunctionMetric) and not metric.is_async
-    return Scorer(info, _in_thread(metric, read) if sync else _in_loop(metric, read), max_concurrency)
-
-
-def _in_loop(metric: Metric, read: Read) -> Callable[[Any, Any], Any]:
-    async def score(case: Any, output: Any) -> Evaluation | None:
-        subject = read(case, output)
-        return (await metric.graded(subject)).evaluation() if metric.applies(subject) else None
-
-    return score
-
-
-def _in_thread(metric: Any, read: Read) -> Callable[[Any, Any], Any]:
-    """Sync code is called in the engine's own threads, several subjects a trip."""
-
-    def score(case: Any, output: Any) -> Evaluation | None:
-        subject = read(case, output)
-        found: Grade | None = metric.graded_here(subject) if metric.applies(subject) else None
-        return None if found is None else found.evaluation()
-
-    return score
+def metric_fingerprint(metric: Metric) -> Fingerprint:
+    """What the scores of a metric depend on."""
+    if isinstance(metric, FunctionMetric):
+        own = fingerprint_object(metric, ignore=(*_NO_EFFECT, "function"))
+        code = function_fingerprint(metric.function)
+        return replace(code, parameters=digest(own.parameters or "", code.parameters or ""))
+    if not isinstance(metric, Judge):
+        return fingerprint_object(metric, ignore=_NO_EFFECT)
+    ignore = (*_NO_EFFECT, *_IN_PROMPT)
+    return fingerprint_object(metric, ignore=ignore, model=metric.model_name(), prompt=metric.prompt_version())

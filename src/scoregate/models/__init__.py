@@ -13,9 +13,9 @@ from scoregate.errors import (
     RefusedSchema,
     Unreachable,
 )
-from scoregate.models.get_model import get_model
 from scoregate.models.model import Generation, Message, Model
-from scoregate.models.wrapping import wrap
+from scoregate.models.openai_model import get_model
+from scoregate.models.wrap_openai import wrap
 
 __all__ = [
     "BudgetSpent",

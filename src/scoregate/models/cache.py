@@ -9,8 +9,18 @@ import secrets
 import sqlite3
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic_core import PydanticSerializationError
+
+from scoregate.core.json_io import dump, sort_sets, to_plain
+from scoregate.models.budget import CallAccounting
+from scoregate.models.calls import Call
+from scoregate.models.settings import CacheMode
 
 FILE = "answers.sqlite"
 MOST_BYTES = 512 * 1024 * 1024
@@ -175,3 +185,59 @@ def _close_caches() -> None:
     for (_, _, process), cache in list(_caches.items()):
         if process == os.getpid():
             cache.close(wait_s=_WAIT_AT_EXIT_S)
+
+
+# How a question is sent, not what is asked.
+_TRANSPORT = {"user", "safety_identifier", "service_tier", "metadata", "store", "prompt_cache_key", "stream_options"}
+
+
+def question_of(provider: str, path: str, body: Mapping[str, Any]) -> str:
+    """A digest of a question: provider, kind of answer, model, messages, schema and parameters."""
+    asked = {name: body[name] for name in sorted(body) if name not in _TRANSPORT}
+    return blake2b(_written([provider, path, asked]), digest_size=16).hexdigest()
+
+
+def _written(value: object) -> bytes:
+    try:
+        return dump(value)
+    except PydanticSerializationError:
+        return dump(to_plain(sort_sets(value)))
+
+
+def key_of(question: str, *, repeat: int, occurrence: int) -> bytes:
+    """The key under which the answer is kept; another repeat, or the same question again, is another one."""
+    return blake2b(f"{question} {repeat} {occurrence}".encode(), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """One answer's place in a cache; `reads` is False where it is to be asked anew."""
+
+    cache: Cache
+    account: CallAccounting
+    question: str
+    key: tuple[Path, bytes]
+    reads: bool
+
+    def read(self) -> Stored | None:
+        """The answer, if it is there and may be used."""
+        return self.cache.get(self.key[1]) if self.reads else None
+
+    def keep(self, body: bytes, *, model: str) -> Stored:
+        """Put it there."""
+        return self.cache.put(self.key[1], body, model=model)
+
+    def count(self) -> None:
+        """The question was asked here: the next time it is another one."""
+        self.account.meter.ask(self.question)
+
+
+def place_of(call: Call, account: CallAccounting) -> CacheEntry | None:
+    """Where its answer is kept; None where nothing is."""
+    around = account.around
+    if around.cache is CacheMode.OFF:
+        return None
+    cache = cache_in(around.cache_folder, writes=around.cache is not CacheMode.READONLY)
+    question = question_of(call.provider, call.path, call.question)
+    key = key_of(question, repeat=account.meter.repeat, occurrence=account.meter.asked(question))
+    return CacheEntry(cache, account, question, (around.cache_folder, key), around.cache is not CacheMode.REFRESH)

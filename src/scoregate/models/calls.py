@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import time
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from inspect import isawaitable
+from typing import Any, TypeAlias, TypeVar
 
+import anyio
 from pydantic_core import from_json
 
 from scoregate.core.evaluation import Usage
@@ -66,3 +71,54 @@ def table_of(body: bytes) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return told if isinstance(told, dict) else {}
+
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[Callable[[], Any], Any, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How a caller waits: for some seconds, and for a future that another thread may set."""
+
+    is_async: bool
+    sleep: Callable[[float], Any]
+    wait: Callable[[Future[Any]], Any]
+
+
+SYNC = Mode(False, time.sleep, lambda future: future.result())
+ASYNC = Mode(True, anyio.sleep, asyncio.wrap_future)
+
+
+def run(steps: Steps[T]) -> T:
+    """Do the steps in this thread."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                result = step()
+            except BaseException as error:
+                step = steps.throw(error)
+            else:
+                step = steps.send(result)
+    except StopIteration as stop:
+        done: T = stop.value
+        return done
+
+
+async def a_run(steps: Steps[T]) -> T:
+    """Do the steps in the running loop."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                result = step()
+                if isawaitable(result):
+                    result = await result
+            except BaseException as error:
+                step = steps.throw(error)
+            else:
+                step = steps.send(result)
+    except StopIteration as stop:
+        done: T = stop.value
+        return done

@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.metering import total
+from scoregate.core.usage import sum_usage
 from scoregate.errors import MalformedAnswer
-from scoregate.models.answers import generation_of
-from scoregate.models.asking import ask
-from scoregate.models.calls import Answer
-from scoregate.models.failures import explained
-from scoregate.models.model import Generation, Prompt
+from scoregate.models.ask import ask
+from scoregate.models.budget import surroundings_here
+from scoregate.models.calls import ASYNC, SYNC, Answer, Mode, Steps, a_run, run
+from scoregate.models.errors import explained
+from scoregate.models.model import Generation, Model, Prompt
+from scoregate.models.providers import DEFAULT, split, target_of
 from scoregate.models.requests import Request, call_of
-from scoregate.models.steps import ASYNC, SYNC, Mode, Steps, a_run, run
+from scoregate.models.structured_output import generation_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -79,7 +80,7 @@ def _generation(request: Request, mode: Mode) -> Steps[Generation]:
             raise
     repaired = yield from _answer(second, mode)
     made = generation_of(repaired, request.schema)
-    usage = total((answer.usage or Usage(), made.usage)) or made.usage
+    usage = sum_usage((answer.usage or Usage(), made.usage)) or made.usage
     return replace(made, usage=usage, cached=usage.cached)
 
 
@@ -92,3 +93,45 @@ def _answer(request: Request, mode: Mode) -> Steps[Answer]:
         if told is error:
             raise
         raise told from None
+
+
+def get_model(
+    name: str | Model | None = None,
+    *,
+    default: str = DEFAULT,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout_s: float = 120.0,
+    **parameters: Any,
+) -> Model:
+    """A model that can be asked; nothing is asked yet, and no key is needed yet.
+
+    Args:
+        name: "provider/name", or a name of OpenAI's; a `Model` is given back as it is. None is the project's: the
+            setting `model`, else `default`.
+        default: what is documented as the default where this is called from; the setting `model` replaces it.
+        base_url, api_key, headers: instead of the provider's own, and of what the environment says.
+        timeout_s: seconds that one attempt may take.
+        parameters: what every request is to hold, such as `max_tokens`.
+
+    Raises:
+        ModelError: the name names nothing.
+    """
+    if name is not None and not isinstance(name, str):
+        return name
+    around = surroundings_here()
+    chosen = name or around.model or default
+    target = target_of(chosen, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s, around=around)
+    return OpenAIModel(target, parameters)
+
+
+def name_of(model: str | Model | None, *, default: str = DEFAULT) -> str:
+    """What reports call the model that `get_model` gives: OpenAI's by their names alone, others as "provider/name".
+
+    Raises:
+        ModelError: the name names nothing.
+    """
+    given = model or surroundings_here().model or default
+    provider, name = split(given if isinstance(given, str) else given.name)
+    return name if provider == "openai" else f"{provider}/{name}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from scoregate.errors import ModelError
-from scoregate.models.surroundings import Surroundings, surroundings
+from scoregate.models.settings import ModelSettings, surroundings
 
 DEFAULT = "gpt-4o"
 
@@ -79,7 +79,7 @@ def target_of(
     api_key: str | None = None,
     headers: Mapping[str, str] | None = None,
     timeout_s: float = 120.0,
-    around: Surroundings | None = None,
+    around: ModelSettings | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Target:
     """The model of a name such as "openai/gpt-4o" or "gpt-4o".

@@ -8,17 +8,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scoregate.errors import MalformedAnswer, RefusedSchema
-from scoregate.models.answers import choice_of, is_whole
 from scoregate.models.calls import Answer, Call, Sent
-from scoregate.models.clients import async_client_of, client_of
-from scoregate.models.manners import Manners, learn, manners_of
+from scoregate.models.http_clients import async_client_of, client_of
 from scoregate.models.providers import Target
-from scoregate.models.structured import Way, asked_for, repair, schema_of, with_schema
+from scoregate.models.structured_output import (
+    ModelCapabilities,
+    Way,
+    asked_for,
+    choice_of,
+    is_whole,
+    learn,
+    manners_of,
+    repair,
+    schema_of,
+    with_schema,
+)
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from scoregate.models.steps import Mode
+    from scoregate.models.calls import Mode
 
 PATH = "/chat/completions"
 # The package's own word for "give me the response as it came"; `with_raw_response` sends the same.
@@ -40,7 +49,7 @@ class Request:
         schema = None if self.schema is None else schema_of(self.schema)
         return {"model": self.target.model, "messages": self.messages, "schema": schema, **self.parameters}
 
-    def body(self, manners: Manners) -> dict[str, Any]:
+    def body(self, manners: ModelCapabilities) -> dict[str, Any]:
         """What is sent.
 
         Raises:
@@ -91,7 +100,7 @@ class _Sender:
 
     def __init__(self, request: Request) -> None:
         self._request, self._target = request, request.target
-        self._used = Manners()
+        self._used = ModelCapabilities()
 
     def send(self) -> Sent:
         return _sent(client_of(self._target).post(PATH, **self._arguments()))

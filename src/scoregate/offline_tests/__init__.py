@@ -1,12 +1,10 @@
-"""Offline tests: a dataset's examples through an agent and past judges, with a pass condition."""
+"""Offline tests: an agent runs on the examples of a dataset, judges score it, and a pass condition decides."""
 
 from scoregate.judges import JudgeVersionPin, TestConfig
-from scoregate.offline_tests.evaluation import Evaluations
-from scoregate.offline_tests.factory import OfflineTestsFactory
-from scoregate.offline_tests.result import OfflineTestResult, ScorerData, ScoringResult
+from scoregate.offline_tests.client import Evaluations, OfflineTestsFactory
+from scoregate.offline_tests.results import AgentFunction, OfflineTestResult, PassConditionFn, ScorerData, ScoringResult
 from scoregate.offline_tests.tracer import OfflineTracer, Recording, observe
 from scoregate.offline_tests.traces import Traces
-from scoregate.offline_tests.types import AgentFunction, PassConditionFn
 
 __all__ = [
     "AgentFunction",

@@ -1,25 +1,25 @@
-"""Recording what an agent does, through OpenTelemetry where it is installed."""
+"""Record an agent's calls as traces, with OpenTelemetry if it is installed."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from time import time_ns
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scoregate.core.json_io import dump, dump_plain
 from scoregate.core.trace import Span, Trace
-from scoregate.core.wire import dump, dump_plain
-from scoregate.engine.call import is_async
+from scoregate.engine.calls import is_async
 from scoregate.engine.errors import error_info
 from scoregate.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from scoregate.offline_tests.collecting import Collector
+    from scoregate.offline_tests.spans import SpanCollector
 
 F = TypeVar("F", bound=Callable[..., Any])
-_LONGEST = 32_000
-# The operations of OpenTelemetry's conventions for generative AI, and what their names are attributes of.
+_LONGEST_TEXT = 32_000
+# The operations of OpenTelemetry's conventions for generative AI, and the attributes for their names.
 _OPERATIONS = {
     "agent": ("invoke_agent", "gen_ai.agent.name"),
     "tool": ("execute_tool", "gen_ai.tool.name"),
@@ -27,12 +27,49 @@ _OPERATIONS = {
 }
 
 
+class OfflineTracer:
+    """Records calls as traces; calls that run at the same time have separate traces.
+
+    It attaches to the tracer provider of the process. If there is none at the first recording, it sets one, because
+    libraries look there. OpenTelemetry allows only one, so a program with its own provider must set it before.
+
+    Raises:
+        MissingExtra: opentelemetry-sdk is not installed.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import opentelemetry.sdk.trace  # noqa: F401
+        except ImportError:
+            raise MissingExtra(
+                "traces need the package opentelemetry-sdk, which is not installed",
+                advice="Run: pip install 'scoregate[traces]'",
+            ) from None
+        from scoregate.offline_tests.spans import SPAN_COLLECTOR
+
+        self._collector = SPAN_COLLECTOR
+
+    def begin(self, name: str, inputs: Any = None) -> Recording:
+        """Start the trace of a call of an agent with this name; `Recording.end` ends it."""
+        return Recording(self._collector, name, inputs)
+
+    @contextmanager
+    def recording(self, name: str, inputs: Any = None) -> Iterator[Recording]:
+        """Record a block. An exception is recorded and raised."""
+        recording = self.begin(name, inputs)
+        try:
+            with recording.active():
+                yield recording
+        finally:
+            recording.end()
+
+
 class Recording:
-    """One call of an agent that is being recorded. `trace` is there once it has ended."""
+    """The recording of one call of an agent. `trace` is None until the call has ended."""
 
     __slots__ = ("_agent", "_collector", "_context", "_ended", "_error", "_inputs", "_output", "_started", "_trace")
 
-    def __init__(self, collector: Collector, agent: str, inputs: Any = None) -> None:
+    def __init__(self, collector: SpanCollector, agent: str, inputs: Any = None) -> None:
         self._collector = collector
         self._trace: Trace | None = None
         self._output: Any = None
@@ -49,46 +86,47 @@ class Recording:
 
     @property
     def trace(self) -> Trace | None:
-        """What was recorded, put together when it is first asked for; None until the call has ended."""
+        """The trace, built on first access; None until the call has ended."""
         if self._trace is None and self._ended is not None:
-            spans = (self._first(self._ended), *self._collector.take(self._context))
+            spans = (self._first_span(self._ended), *self._collector.take(self._context))
             self._trace = Trace(self.trace_id, tuple(sorted(spans, key=lambda span: span.start_ns)))
         return self._trace
 
     def active(self) -> AbstractContextManager[None]:
-        """Spans that begin in this block, in this task or thread, belong to it; so does what the block raises."""
-        return _Active(self, self._collector, self._context)
+        """A block whose spans and exception belong to this recording, in this task or thread."""
+        return _ActiveRecording(self, self._collector, self._context)
 
     def fail(self, error: BaseException) -> None:
-        """Say what was raised."""
+        """Record an exception."""
         self._error = error
 
     def end(self, output: Any = None) -> None:
-        """Say what came out."""
+        """Record the output and the end of the call."""
         self._output, self._ended = output, time_ns()
 
-    def _first(self, ended: int) -> Span:
-        messages = {"input": ("user", self._inputs), "output": ("assistant", self._output)}
-        told = {
-            f"gen_ai.{n}.messages": _message(role, said) for n, (role, said) in messages.items() if said is not None
-        }
-        failed = None if self._error is None else f"{type(self._error).__name__}: {error_info(self._error).message}"
+    def _first_span(self, ended: int) -> Span:
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent}
+        for name, role, content in (("input", "user", self._inputs), ("output", "assistant", self._output)):
+            if content is not None:
+                message = {"role": role, "parts": [{"type": "text", "content": _to_text(content)}]}
+                attributes[f"gen_ai.{name}.messages"] = dump([message]).decode()
+        error = None if self._error is None else f"{type(self._error).__name__}: {error_info(self._error).message}"
         return Span(
             f"{self._context.span_id:016x}",
             f"invoke_agent {self._agent}",
             start_ns=self._started,
             end_ns=ended,
-            attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent, **told},
-            error=failed,
+            attributes=attributes,
+            error=error,
         )
 
 
-class _Active(AbstractContextManager[None]):
-    """A class, since every call of an agent goes through it: a generator takes three times as long."""
+class _ActiveRecording(AbstractContextManager[None]):
+    """A class, because every call of an agent uses it, and a generator takes three times as long."""
 
     __slots__ = ("_collector", "_context", "_recording", "_token")
 
-    def __init__(self, recording: Recording, collector: Collector, context: Any) -> None:
+    def __init__(self, recording: Recording, collector: SpanCollector, context: Any) -> None:
         self._recording, self._collector, self._context = recording, collector, context
 
     def __enter__(self) -> None:
@@ -100,79 +138,35 @@ class _Active(AbstractContextManager[None]):
             self._recording.fail(error)
 
 
-class OfflineTracer:
-    """Records calls as traces, each apart from all others that run at the same time.
-
-    It listens to the tracer provider of the process, beside whatever else does. A process that has none when the first
-    call is recorded gets one, since that is where libraries look; OpenTelemetry takes no other after that, so a program
-    that sets one of its own does so before.
-
-    Raises:
-        MissingExtra: opentelemetry-sdk is not installed.
-    """
-
-    def __init__(self) -> None:
-        try:
-            import opentelemetry.sdk.trace  # noqa: F401
-        except ImportError:
-            raise MissingExtra(
-                "traces need the package opentelemetry-sdk, which is not installed",
-                advice="Run: pip install 'scoregate[traces]'",
-            ) from None
-        from scoregate.offline_tests.collecting import COLLECTOR
-
-        self._collector = COLLECTOR
-
-    def begin(self, name: str, inputs: Any = None) -> Recording:
-        """Begin the trace of a call of an agent of this name; `end` of the recording ends it."""
-        return Recording(self._collector, name, inputs)
-
-    @contextmanager
-    def recording(self, name: str, inputs: Any = None) -> Iterator[Recording]:
-        """Record what the block does; an exception ends up in the trace, and goes on."""
-        recording = self.begin(name, inputs)
-        try:
-            with recording.active():
-                yield recording
-        finally:
-            recording.end()
-
-
 def observe(function: F | None = None, *, span_type: str = "span", name: str | None = None) -> Any:
-    """Make every call of a function, sync or async, a span of the trace that is being recorded around it.
+    """Make every call of a function, sync or async, a span of the current recording.
 
     Args:
-        span_type: "agent", "tool", "llm", or a word of yours. name: of the span; the function's if not given.
+        function: the function, if `observe` is used without parentheses.
+        span_type: "agent", "tool", "llm", or a term of your own.
+        name: the name of the span; the function's if not given.
     """
     if function is None:
         return functools.partial(observe, span_type=span_type, name=name)
-    called = name or str(getattr(function, "__name__", type(function).__name__))
-    if is_async(function):
-        return functools.wraps(function)(_observed_async(function, called, span_type))
-    return functools.wraps(function)(_observed(function, called, span_type))
+    span_name = name or str(getattr(function, "__name__", type(function).__name__))
 
-
-def _observed(function: Callable[..., Any], name: str, span_type: str) -> Callable[..., Any]:
+    @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with _span(name, span_type, args, kwargs=kwargs) as told:
-            return told(function(*args, **kwargs))
+        with _open_span(span_name, span_type, args, kwargs) as set_output:
+            return set_output(function(*args, **kwargs))
 
-    return call
+    @functools.wraps(function)
+    async def call_async(*args: Any, **kwargs: Any) -> Any:
+        with _open_span(span_name, span_type, args, kwargs) as set_output:
+            awaitable: Awaitable[Any] = function(*args, **kwargs)
+            return set_output(await awaitable)
 
-
-def _observed_async(
-    function: Callable[..., Awaitable[Any]], name: str, span_type: str
-) -> Callable[..., Awaitable[Any]]:
-    async def call(*args: Any, **kwargs: Any) -> Any:
-        with _span(name, span_type, args, kwargs=kwargs) as told:
-            return told(await function(*args, **kwargs))
-
-    return call
+    return call_async if is_async(function) else call
 
 
 @contextmanager
-def _span(
-    name: str, span_type: str, args: tuple[Any, ...], *, kwargs: dict[str, Any]
+def _open_span(
+    name: str, span_type: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Iterator[Callable[[Any], Any]]:
     try:
         from opentelemetry import trace as api
@@ -184,23 +178,19 @@ def _span(
         if not span.is_recording():
             yield lambda output: output
             return
-        given = {**({"args": list(args)} if args else {}), **kwargs}
-        span.set_attributes({"gen_ai.operation.name": operation, attribute: name, "input": _text(given)})
+        inputs = {**({"args": list(args)} if args else {}), **kwargs}
+        span.set_attributes({"gen_ai.operation.name": operation, attribute: name, "input": _to_text(inputs)})
 
-        def told(output: Any) -> Any:
-            span.set_attribute("output", _text(output))
+        def set_output(output: Any) -> Any:
+            span.set_attribute("output", _to_text(output))
             return output
 
-        yield told
+        yield set_output
 
 
-def _message(role: str, content: Any) -> str:
-    return dump([{"role": role, "parts": [{"type": "text", "content": _text(content)}]}]).decode()
-
-
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     try:
         text = value if isinstance(value, str) else dump_plain(value).decode()
-    except Exception as error:  # a foreign object that cannot be written
+    except Exception as error:  # a foreign object that can't be written
         text = f"<{type(value).__name__}: {type(error).__name__}>"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

@@ -1,38 +1,167 @@
-"""`client.traces`: traces that examples point to, kept in the store, brought from and to OTLP JSON."""
+"""`client.traces`: the traces of examples in the store; import and export as OTLP JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from scoregate.core.trace import Trace
+from scoregate.core.trace import Span, Trace
 from scoregate.errors import JudgmentValidationError
-from scoregate.offline_tests.otlp import from_otlp, to_otlp
 from scoregate.store import Store, keep_trace, stored_trace
+
+_ERROR_CODE = 2
+
+
+def to_otlp(traces: Iterable[Trace]) -> dict[str, Any]:
+    """The traces as one export request."""
+    spans = [_format_span(trace.trace_id, span) for trace in traces for span in trace.spans]
+    scope = {"scope": {"name": "scoregate"}, "spans": spans}
+    return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [scope]}]}
+
+
+def from_otlp(text: str, *, origin: str) -> list[Trace]:
+    """The traces in a file: one export request, or one request per line.
+
+    Args:
+        text: the content of the file.
+        origin: its name, for error messages.
+
+    Raises:
+        JudgmentValidationError: it is no OTLP JSON.
+    """
+    traces: dict[str, list[Span]] = {}
+    try:
+        for request in _parse_requests(text):
+            for span in _iterate_spans(request):
+                traces.setdefault(_check_id(span["traceId"], 32), []).append(_parse_span(span))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise JudgmentValidationError(
+            f"{origin} is no OTLP JSON: {type(error).__name__}: {error!s:.200}",
+            advice="Export traces as OTLP JSON: an object with resourceSpans, or one such a line.",
+        ) from None
+    return [Trace(trace, tuple(sorted(spans, key=lambda span: span.start_ns))) for trace, spans in traces.items()]
+
+
+def _parse_requests(text: str) -> list[Any]:
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        if not (lines := [line for line in text.splitlines() if line.strip()]):
+            raise
+        return [json.loads(line) for line in lines]
+
+
+def _iterate_spans(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for resource in request["resourceSpans"]:
+        for scope in resource.get("scopeSpans", ()):
+            yield from scope.get("spans", ())
+
+
+def _parse_span(span: Mapping[str, Any]) -> Span:
+    status = span.get("status") or {}
+    failed = status.get("code") in (_ERROR_CODE, "STATUS_CODE_ERROR")
+    kind = span.get("kind", 1)
+    return Span(
+        _check_id(span["spanId"], 16),
+        str(span.get("name", "")),
+        _check_id(span["parentSpanId"], 16) if span.get("parentSpanId") else "",
+        int(span.get("startTimeUnixNano", 0)),
+        int(span.get("endTimeUnixNano", 0)),
+        kind if isinstance(kind, int) else 1,
+        _parse_attributes(span.get("attributes", ())),
+        tuple(
+            {
+                "name": str(event.get("name", "")),
+                "time_ns": int(event.get("timeUnixNano", 0)),
+                "attributes": _parse_attributes(event.get("attributes", ())),
+            }
+            for event in span.get("events", ())
+        ),
+        (str(status.get("message") or "error")) if failed else None,
+    )
+
+
+def _format_span(trace_id: str, span: Span) -> dict[str, Any]:
+    return {
+        "traceId": trace_id,
+        "spanId": span.span_id,
+        **({"parentSpanId": span.parent_id} if span.parent_id else {}),
+        "name": span.name,
+        "kind": span.kind,
+        "startTimeUnixNano": str(span.start_ns),
+        "endTimeUnixNano": str(span.end_ns),
+        "attributes": _format_attributes(span.attributes),
+        "events": [
+            {"name": e["name"], "timeUnixNano": str(e["time_ns"]), "attributes": _format_attributes(e["attributes"])}
+            for e in span.events
+        ],
+        "status": {} if span.error is None else {"code": _ERROR_CODE, "message": span.error},
+    }
+
+
+def _check_id(value: Any, digits: int) -> str:
+    if not isinstance(value, str) or len(value) != digits or not int(value, 16):
+        raise ValueError(f"{value!r:.60} is no id of {digits} hexadecimal digits")
+    return value.lower()
+
+
+def _format_attributes(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": name, "value": _format_value(value)} for name, value in attributes.items()]
+
+
+def _format_value(value: Any) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    if isinstance(value, Mapping):
+        return {"kvlistValue": {"values": _format_attributes(value)}}
+    if isinstance(value, list | tuple):
+        return {"arrayValue": {"values": [_format_value(each) for each in value]}}
+    return {"stringValue": str(value)} if value is not None else {}
+
+
+def _parse_attributes(pairs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {pair["key"]: _parse_value(pair.get("value") or {}) for pair in pairs}
+
+
+def _parse_value(value: Mapping[str, Any]) -> Any:
+    for key, content in value.items():
+        if key == "intValue":
+            return int(content)
+        if key == "arrayValue":
+            return [_parse_value(each) for each in content.get("values", ())]
+        if key == "kvlistValue":
+            return _parse_attributes(content.get("values", ()))
+        return content
+    return None
 
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The traces of a project. Every method raises StoreError where something cannot be read or written."""
+    """The traces of a project. Every method raises StoreError if a file cannot be read or written."""
 
     store: Store
 
     def get(self, trace_id: str) -> Trace | None:
-        """A trace by its id; None where there is none."""
+        """A trace by its id; None if there is none."""
         return stored_trace(self.store, trace_id)
 
     def add(self, trace: Trace) -> str:
-        """Keep a trace, and return its id, which examples give as `offline_trace_id` or in their trace column."""
+        """Store a trace and return its id, for `offline_trace_id` or the trace column of examples."""
         keep_trace(self.store, trace)
         return trace.trace_id
 
     def add_from_otlp(self, file_path: str | Path) -> list[str]:
-        """Keep the traces of a file of OTLP JSON, and return their ids.
+        """Store the traces of a file of OTLP JSON and return their ids.
 
         Raises:
-            JudgmentValidationError: it cannot be read, or is none such.
+            JudgmentValidationError: the file cannot be read, or is no OTLP JSON.
         """
         try:
             text = Path(file_path).read_text(encoding="utf-8-sig")
@@ -41,20 +170,25 @@ class Traces:
         return [self.add(trace) for trace in from_otlp(text, origin=str(file_path))]
 
     def save_as_otlp(self, traces: Iterable[str | Trace], file_path: str | Path) -> Path:
-        """Write traces to a file of OTLP JSON: those of the store by their ids, those of a run's rows as they are.
+        """Write traces to a file of OTLP JSON.
+
+        Args:
+            traces: ids of traces in the store, or traces of a run's rows.
+            file_path: the file.
 
         Raises:
-            JudgmentValidationError: there is no trace of an id. OSError: it cannot be written.
+            JudgmentValidationError: there is no trace with an id.
+            OSError: the file cannot be written.
         """
-        found = [each if isinstance(each, Trace) else self._kept(each) for each in traces]
+        loaded = [each if isinstance(each, Trace) else self._load(each) for each in traces]
         path = Path(file_path)
-        path.write_text(json.dumps(to_otlp(found)) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(to_otlp(loaded)) + "\n", encoding="utf-8")
         return path
 
-    def _kept(self, trace_id: str) -> Trace:
-        if (found := self.get(trace_id)) is None:
+    def _load(self, trace_id: str) -> Trace:
+        if (loaded := self.get(trace_id)) is None:
             raise JudgmentValidationError(
                 f"there is no trace {trace_id!r:.60} in the store",
                 advice="That of a run's row is row.trace: give it in the place of its id, or client.traces.add it.",
             )
-        return found
+        return loaded

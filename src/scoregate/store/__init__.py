@@ -2,14 +2,20 @@
 
 from typing import Any
 
-from scoregate.store.champions import CHAMPIONS, Champion, champions, crown
-from scoregate.store.configs import CONFIGS, StoredConfig, stored_configs
+from scoregate.store.baseline_outputs import CHAMPIONS, BaselineOutputs, Champion, champions, set_baseline_outputs
 from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
 from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
-from scoregate.store.judges import JUDGE_HISTORY, JUDGES, StoredJudge, StoredVersion
-from scoregate.store.kinds import Kind, Layout, Shelf
-from scoregate.store.labels import BEHAVIORS, CATEGORIES, TOPICS
+from scoregate.store.judges import (
+    CONFIGS,
+    JUDGE_HISTORY,
+    JUDGES,
+    StoredConfig,
+    StoredJudge,
+    StoredVersion,
+    stored_configs,
+)
+from scoregate.store.kinds import Key, Kind, Layout
 from scoregate.store.location import current_store, open_store, use_store
 from scoregate.store.metrics import METRICS, StoredMetric
 from scoregate.store.overrides import (
@@ -24,8 +30,7 @@ from scoregate.store.overrides import (
 )
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.test_runs import TEST_RUNS
-from scoregate.store.test_sets import LOOSE_TESTS, TEST_SETS
-from scoregate.store.throne import Throne
+from scoregate.store.test_sets import BEHAVIORS, CATEGORIES, LOOSE_TESTS, TEST_SETS, TOPICS
 from scoregate.store.traces import TRACES, keep_trace, stored_trace
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
 
@@ -66,12 +71,13 @@ __all__ = [
     "TOPICS",
     "TRACES",
     "VERDICTS",
+    "BaselineOutputs",
     "Champion",
     "DirectoryStore",
+    "Key",
     "Kind",
     "Layout",
     "Override",
-    "Shelf",
     "Source",
     "Store",
     "StoredConfig",
@@ -79,20 +85,19 @@ __all__ = [
     "StoredJudge",
     "StoredMetric",
     "StoredVersion",
-    "Throne",
     "Verdict",
     "Winner",
     "Writer",
     "add_override",
     "add_verdict",
     "champions",
-    "crown",
     "current_store",
     "keep_trace",
     "open_store",
     "overrides",
     "read_calibrations",
     "recent_overrides",
+    "set_baseline_outputs",
     "split_by_source",
     "stored_configs",
     "stored_trace",

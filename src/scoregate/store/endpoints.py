@@ -6,11 +6,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
-from scoregate.core.utf8 import whole
-from scoregate.store.documents import TOML, Document, Text
+from scoregate.core.text import replace_surrogates
 from scoregate.store.kinds import Kind
-from scoregate.store.references import address_without_secret, without_secret, without_secrets
-from scoregate.store.words import Item
+from scoregate.store.review_records import Item
+from scoregate.store.secret_references import address_without_secret, without_secret, without_secrets
+from scoregate.store.toml import TOML, Document, Text
 
 Secret = Annotated[str, AfterValidator(without_secret)]
 Address = Annotated[str, AfterValidator(address_without_secret)]
@@ -25,7 +25,7 @@ def _body(value: Any) -> Any:
     if isinstance(value, list):
         return [_body(each) for each in value]
     if isinstance(value, str):
-        return whole(value)
+        return replace_surrogates(value)
     return "{{ none }}" if value is None else value
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat, model_validator
 
-from scoregate.store.documents import TOML, Document, Text
+from scoregate.store.json_lines import JsonLines
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import JsonLines
-from scoregate.store.words import Item
+from scoregate.store.protocol import Store
+from scoregate.store.review_records import Item
+from scoregate.store.toml import TOML, Document, Text
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 _TAG = re.compile(r"(?!latest$)[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -166,3 +168,26 @@ def _same(one: StoredVersion, other: StoredVersion) -> bool:
 
 JUDGES = Kind("judges", StoredJudge, TOML, ("judge",))
 JUDGE_HISTORY = Kind("judges", StoredVersion, JsonLines(".history.jsonl"), ("judge",), _number, _same)
+
+
+class StoredConfig(Document):
+    """A test config. `dataset` and `judges` are names or ids; a judge may come once."""
+
+    name: str = ""
+    id: str = Field(default="", max_length=200)
+    description: Text = ""
+    dataset: str = Field(min_length=1)
+    judges: tuple[str, ...] = Field(min_length=1)
+    created_at: AwareDatetime | None = None
+
+
+CONFIGS = Kind("configs", StoredConfig, TOML, ("config",))
+
+
+def stored_configs(store: Store) -> Iterator[tuple[str, StoredConfig]]:
+    """All test configs, each with the name that its file has.
+
+    Raises:
+        StoreError: one cannot be read.
+    """
+    return ((name, config) for (name,) in store.shelves(CONFIGS) for config in store.read(CONFIGS, (name,)))

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 T = TypeVar("T", bound=BaseModel)
-Shelf: TypeAlias = tuple[str, ...]
+Key: TypeAlias = tuple[str, ...]
 
 
 class Layout(Protocol):

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import AliasChoices, AwareDatetime, Field, FiniteFloat, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
-from scoregate.store.documents import TOML, Document, Text
 from scoregate.store.kinds import Kind
+from scoregate.store.toml import TOML, Document, Text
 
 MetricKind = Literal["numeric", "categorical", "conversational", "goal", "behavior"]
 _ARGUMENTS = "with"

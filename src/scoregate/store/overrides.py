@@ -9,13 +9,12 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, TypeAdapter
 
-from scoregate.core.agreement import agreement
-from scoregate.core.calibration import Calibrations
-from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.core.agreement import Calibrations, measure_agreement
+from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import JSON_LINES
 from scoregate.store.protocol import Store
-from scoregate.store.words import Said, age, keep, key_of, same_words
+from scoregate.store.review_records import ReviewRecord, age, key_of, same_words, upsert
 
 Score = Annotated[FiniteFloat, Field(ge=0, le=1)]
 _FIELDS = TypeAdapter(tuple[EvaluationOverrideField, ...])
@@ -28,7 +27,7 @@ class Source(StrEnum):
     CHOSEN = "chosen"
 
 
-class Override(Said):
+class Override(ReviewRecord):
     """A person's correction of a judge's score of one output; both scores in [0, 1].
 
     An `override_score` that equals the original says that the judge was right. `fingerprint` tells which judge gave the
@@ -88,7 +87,7 @@ def add_override(
         by=by,
         created_at=at or datetime.now(UTC),
     )
-    keep(store, OVERRIDES, (evaluator,), [item])
+    upsert(store, OVERRIDES, (evaluator,), [item])
     return item
 
 
@@ -144,7 +143,7 @@ def read_calibrations(store: Store) -> Calibrations:
         StoreError: people's words cannot be read.
     """
     found = {
-        (name, fingerprint): agreement(said)
+        (name, fingerprint): measure_agreement(said)
         for (name,) in store.shelves(OVERRIDES)
         for fingerprint, said in group_samples(store.read(OVERRIDES, (name,))).items()
         if fingerprint

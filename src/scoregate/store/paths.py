@@ -3,16 +3,96 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from scoregate.errors import StoreError
-from scoregate.store.kinds import Kind, Shelf
-from scoregate.store.names import to_names, to_parts
+from scoregate.store.kinds import Key, Kind
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
+_LONGEST = 100
+_MORE = "~"
+_ESCAPE = re.compile(r"((?:%[0-9a-f]{2})+)|\+([a-z])|%")
 
 
-def path_of(folder: Path, kind: Kind[Any], shelf: Shelf) -> Path:
+def to_parts(names: Sequence[str]) -> tuple[str, ...]:
+    """The way of a shelf below its kind's folder: one part a name, or several for a name beyond 100 characters.
+
+    Lower-case letters, digits, `_`, `-` and `.` stay; a capital becomes `+` and the small letter, so that `A` and `a`
+    are two files everywhere; all else becomes `%` and two hex digits a byte of its UTF-8. Parts end with `~` where the
+    name goes on in the next.
+    """
+    return tuple(part for name in names for part in _parts(name))
+
+
+def to_names(parts: Sequence[str]) -> tuple[str, ...]:
+    """The names behind a way.
+
+    Raises:
+        ValueError: `to_parts` would not have made this way; the argument is the one it would have made.
+    """
+    whole, names = "", []
+    for part in parts:
+        whole += part.removesuffix(_MORE)
+        if not part.endswith(_MORE):
+            names.append(_unescaped(whole))
+            whole = ""
+    if (proper := to_parts(names)) != tuple(parts):
+        raise ValueError("/".join(proper))
+    return tuple(names)
+
+
+def _parts(name: str) -> Iterator[str]:
+    part = ""
+    for token in map(_escaped, name):
+        if len(part) + len(token) > _LONGEST:
+            yield _safe(part) + _MORE
+            part = ""
+        part += token
+    yield _safe(part) if part else "%"
+
+
+def _escaped(char: str) -> str:
+    if char in _PLAIN:
+        return char
+    if "A" <= char <= "Z":
+        return f"+{char.lower()}"
+    return _hex(char)
+
+
+def _hex(char: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
+
+
+def _safe(part: str) -> str:
+    """Nothing hidden, nothing that looks like an option, no name of a device, no dot that Windows would drop."""
+    if part[0] in ".-" or part.split(".", maxsplit=1)[0] in _DEVICES:
+        part = _hex(part[0]) + part[1:]
+    return part[:-1] + _hex(part[-1]) if part.endswith(".") else part
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_meant, text)
+
+
+def _meant(match: re.Match[str]) -> str:
+    escaped, capital = match.groups()
+    if escaped:
+        return _decoded(bytes.fromhex(escaped.replace("%", "")))
+    return capital.upper() if capital else ""
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "replace")
+
+
+def path_of(folder: Path, kind: Kind[Any], shelf: Key) -> Path:
     """The file of a shelf.
 
     Raises:
@@ -24,7 +104,7 @@ def path_of(folder: Path, kind: Kind[Any], shelf: Shelf) -> Path:
     return folder.joinpath(kind.name, *folders, last + kind.layout.suffix)
 
 
-def shelves_in(folder: Path, kind: Kind[Any]) -> Iterator[Shelf]:
+def shelves_in(folder: Path, kind: Kind[Any]) -> Iterator[Key]:
     """The shelves that have files, as they come.
 
     Raises:
@@ -42,7 +122,7 @@ def shown(path: Path) -> str:
     return str(path) if inner.startswith(os.pardir) else inner
 
 
-def _shelf_of(path: Path, top: Path, kind: Kind[Any]) -> Shelf:
+def _shelf_of(path: Path, top: Path, kind: Kind[Any]) -> Key:
     suffix = kind.layout.suffix
     try:
         shelf = to_names(path.relative_to(top).as_posix().removesuffix(suffix).split("/"))

@@ -6,19 +6,19 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, Protocol
 
-from scoregate.store.kinds import Kind, Shelf, T
+from scoregate.store.kinds import Key, Kind, T
 
 
 class Writer(Protocol):
     """Several changes by the one who holds the lock. Each is whole or not at all; others see them one after another."""
 
-    def update(self, kind: Kind[T], shelf: Shelf, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
+    def update(self, kind: Kind[T], shelf: Key, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
         """As `Store.update`; with a shelf goes what stands beside it."""
 
-    def replace(self, kind: Kind[Any], shelf: Shelf, beside: str, *, pieces: Iterable[bytes]) -> None:
+    def replace(self, kind: Kind[Any], shelf: Key, beside: str, *, pieces: Iterable[bytes]) -> None:
         """Put these bytes in the place of a file beside a shelf, or of none."""
 
-    def extend(self, kind: Kind[Any], shelf: Shelf, beside: str, *, pieces: Iterable[bytes], start: int) -> None:
+    def extend(self, kind: Kind[Any], shelf: Key, beside: str, *, pieces: Iterable[bytes], start: int) -> None:
         """Add bytes to a file beside a shelf; what a killed process left there after its first `start` bytes goes."""
 
 
@@ -29,22 +29,22 @@ class Store(Protocol):
     change is lost. Every method raises `StoreError` where something cannot be read or written.
     """
 
-    def shelves(self, kind: Kind[T]) -> Iterator[Shelf]:
+    def shelves(self, kind: Kind[T]) -> Iterator[Key]:
         """The names of all shelves of a kind that hold something, in order; what they hold is not read."""
 
-    def read(self, kind: Kind[T], shelf: Shelf) -> Iterator[T]:
+    def read(self, kind: Kind[T], shelf: Key) -> Iterator[T]:
         """The items of one shelf, one by one; none where there is no such shelf."""
 
-    def mark(self, kind: Kind[Any], shelf: Shelf) -> Hashable:
+    def mark(self, kind: Kind[Any], shelf: Key) -> Hashable:
         """What differs from before once a shelf has been written, by whomever; it is not read. None: no such shelf."""
 
-    def update(self, kind: Kind[T], shelf: Shelf, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
+    def update(self, kind: Kind[T], shelf: Key, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
         """Put what `change` makes of a shelf's items in their place, as one step; no items, no shelf.
 
         `change` must not write to the store itself.
         """
 
-    def open(self, kind: Kind[Any], shelf: Shelf, beside: str) -> BinaryIO | None:
+    def open(self, kind: Kind[Any], shelf: Key, beside: str) -> BinaryIO | None:
         """The bytes of a file beside a shelf, as they are now whatever is written later; None where there is none."""
 
     def writing(self) -> AbstractContextManager[Writer]:
@@ -54,5 +54,5 @@ class Store(Protocol):
             ReadOnlyStore: nothing can be written here.
         """
 
-    def where(self, kind: Kind[Any], shelf: Shelf, beside: str = "") -> str:
+    def where(self, kind: Kind[Any], shelf: Key, beside: str = "") -> str:
         """Where a person finds a shelf, or a file beside it, such as a path relative to the root."""

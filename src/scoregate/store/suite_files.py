@@ -9,19 +9,19 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from scoregate.core.utf8 import whole
+from scoregate.core.text import replace_surrogates
 from scoregate.errors import StoreError
-from scoregate.store.documents import TOML, Document
 from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
-from scoregate.store.heads import head_of, heads
+from scoregate.store.errors import said
 from scoregate.store.kinds import Kind
+from scoregate.store.lookup import head_of, heads
 from scoregate.store.metrics import StoredMetric
-from scoregate.store.problems import said
 from scoregate.store.protocol import Store
+from scoregate.store.review_records import Item
 from scoregate.store.test_sets import TEST_SETS
-from scoregate.store.words import Item
+from scoregate.store.toml import TOML, Document
 
-Text = Annotated[str, Field(min_length=1), AfterValidator(whole)]
+Text = Annotated[str, Field(min_length=1), AfterValidator(replace_surrogates)]
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _ENDING = ".testset"
 _BARE = (

@@ -1,82 +1,158 @@
-"""Items as CSV, which people edit in spreadsheets."""
+"""Tables and lists of objects in files that people edit: CSV, TSV, JSON and JSON lines."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
-from io import StringIO
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
 
-from pydantic import BaseModel, ValidationError
+from scoregate.store.json_lines import Row, parsed, unique
 
-from scoregate.errors import StoreError
-from scoregate.store.columns import PLAIN, columns_of, to_fields, to_rows
-from scoregate.store.kinds import Kind, T
-from scoregate.store.problems import checked, details
-from scoregate.store.separators import guarded, rows_of, unguarded
-
-_DELIMITERS = ",;\t"
-
-
-def write_table(items: Sequence[BaseModel], kind: Kind[T]) -> str:
-    """A header and a row an item; nothing that the items hold is lost, and nothing in them is run by a spreadsheet."""
-    rows = to_rows(items, kind)
-    out = StringIO(newline="")
-    writer = csv.writer(out)
-    header = list(rows[0]) if rows else [name for name in kind.model.model_fields if name not in PLAIN.values()]
-    writer.writerows([header, *([guarded(cell) for cell in row.values()] for row in rows)])
-    return out.getvalue()
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+# Far above any text of a test. A longer cell is most likely an unclosed quote.
+LONGEST_CELL = 16 * 1024 * 1024
+_SAMPLE = 64 * 1024
+_UTF8_BOM, _UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+# A spreadsheet runs such text as a formula. An apostrophe in front prevents that; reading removes it.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
-def read_table(text: str, kind: Kind[T], *, origin: str) -> Iterator[T]:
-    """The items of a table whose cells are separated by commas, semicolons or tabs.
+class TableError(Exception):
+    """A file is not the table that it should be.
+
+    Args:
+        problem: what is wrong, such as "is no CSV: …".
+        line: where it is, counted from 1; None for the whole file.
+        column: the character of the line, if known.
+        last_line: how far the file was read, if a row has several lines.
+        advice: how to correct it.
+    """
+
+    def __init__(
+        self, problem: str, *, line: int | None = None, column: int | None = None, last_line: int = 0, advice: str = ""
+    ) -> None:
+        super().__init__(problem)
+        self.problem, self.line, self.last_line, self.advice = problem, line, last_line or line, advice
+        self._place = "".join(f":{number}" for number in (line, column) if number is not None)
+
+    def message(self, path: Path | str) -> str:
+        """The problem with its place in a file."""
+        return f"{path}{self._place}: {self.problem}"
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """Open a text file in UTF-8, with or without a byte order mark. Line ends are not translated.
 
     Raises:
-        StoreError: all that is wrong with it, by row (the header is row 1) and column.
+        TableError: the file is not UTF-8.
+        OSError: it cannot be read.
     """
-    first = text.partition("\n")[0]
-    rows = rows_of(StringIO(text, newline=""), max(_DELIMITERS, key=first.count))
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        try:
+            yield file
+        except UnicodeDecodeError:
+            raise _encoding_error(path) from None
+
+
+def _encoding_error(path: Path) -> TableError:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if number == 1 and line.startswith(_UTF16_BOMS):
+                return TableError("is UTF-16, not UTF-8", advice="Save it as CSV UTF-8.")
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                byte = f"byte {error.start + 1} of the line is {line[error.start]:#04x}"
+                return TableError(f"is not UTF-8: {byte}", line=number, advice="Save it as UTF-8.")
+    return TableError("is not UTF-8", advice="Save it as UTF-8.")
+
+
+class TableReader:
+    """The header and the rows of a table. Iterating gives each row with the line on which it begins.
+
+    Args:
+        file: the text of the table, with its line ends.
+
+    Raises:
+        TableError: the table is no CSV, or a cell is longer than 16 million characters; for a row, when it is read.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+        self.delimiter = _find_delimiter(file.read(_SAMPLE))
+        file.seek(0)
+        self._rows = csv.reader(file, delimiter=self.delimiter, strict=True)
+        self._line = 1
+        try:
+            self.header = next(self._rows, [])
+        except csv.Error as error:
+            raise self._error(error) from None
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        rows = self._rows
+        self._line = rows.line_num + 1
+        try:
+            for cells in rows:
+                yield self._line, cells
+                self._line = rows.line_num + 1
+        except csv.Error as error:
+            raise self._error(error) from None
+
+    def _error(self, error: csv.Error) -> TableError:
+        return TableError(f"is no CSV: {error}", line=self._line, last_line=self._rows.line_num)
+
+
+def _find_delimiter(sample: str) -> str:
+    """The most frequent delimiter in the header, outside of quotes; a comma if there is none."""
+    header, is_quoted = [], False
+    for char in sample:
+        if char in "\r\n" and not is_quoted:
+            break
+        is_quoted ^= char == '"'
+        if not is_quoted:
+            header.append(char)
+    return max(DELIMITERS, key=header.count)
+
+
+def read_json(text: str) -> Any:
+    """The value of a JSON text whose objects have unique keys.
+
+    Raises:
+        TableError: it is no such JSON.
+    """
     try:
-        header = _header(next(rows, []), kind, origin)
-        found = ((number, _item(row, header, kind)) for number, row in enumerate(rows, 2))
-        yield from checked(found, kind, place=f"{origin}, row {{}}".format)
-    except csv.Error as error:
-        raise StoreError(f"{origin}, line {rows.line_num}: {error}") from None
-
-
-def _header(cells: Sequence[str], kind: Kind[T], origin: str) -> list[str]:
-    names, known = [cell.strip() for cell in cells], columns_of(kind)
-    for number, name in enumerate(names, 1):
-        if name not in known or name in names[: number - 1]:
-            near = get_close_matches(name, known, 1)
-            what = f"; did you mean {near[0]}?" if near and name not in known else ""
-            told = "comes twice" if name in known else "is unknown"
-            raise StoreError(
-                f"{origin}, row 1, column {number}: {name!r:.60} {told}{what}",
-                advice=f"The columns of {kind.name} are {', '.join(known)}.",
-            )
-    required = [name for name, field in kind.model.model_fields.items() if field.is_required()]
-    if missing := [name for name in required if name not in names]:
-        raise StoreError(f"{origin}, row 1: there is no column {' and none '.join(missing)}")
-    return names
-
-
-def _item(row: Sequence[str], header: Sequence[str], kind: Kind[T]) -> T | str | None:
-    if not any(row):
-        return None
-    if len(row) != len(header):
-        return f"has {len(row)} cells, the header {len(header)}"
-    try:
-        given = to_fields(dict(zip(header, map(unguarded, row), strict=True)), kind)
-        return kind.model.model_validate(given)
-    except ValidationError as error:
-        told = ((_column(where, header), what) for where, what in details(error))
-        return "; ".join(f"column {column}: {what}" if column else what for column, what in told)
+        return json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise TableError(f"is no JSON: {error.msg}", line=error.lineno, column=error.colno) from None
+    except RecursionError:
+        raise TableError("is nested too deeply") from None
     except ValueError as error:
-        return str(error)
+        raise TableError(str(error)) from None
 
 
-def _column(where: str, header: Sequence[str]) -> str:
-    field, _, rest = where.partition(".")
-    names = {field: plain for plain, field in PLAIN.items() if plain in header and field not in header}
-    return f"{names.get(field, field)}{f' ({rest:.80})' if rest else ''}"
+def read_json_lines(file: BinaryIO) -> Iterator[tuple[int, Row | str | None]]:
+    """Each line with its number: an object, what is wrong with the line, or None for an empty line."""
+    for number, line in enumerate(file, 1):
+        yield number, parsed(line.removeprefix(_UTF8_BOM) if number == 1 else line)
+
+
+def to_cell(value: object) -> str:
+    """The cell for a value: text as it is, nothing for None, JSON for anything else."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def guard_cell(cell: str) -> str:
+    """The cell in a form that a spreadsheet does not run as a formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguard_cell(cell: str) -> str:
+    """The cell that `guard_cell` was called with."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

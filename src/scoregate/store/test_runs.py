@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field, FiniteFloat
 
-from scoregate.store.cards import Card
+from scoregate.store.json_lines import JSON_LINES, Card
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import JSON_LINES
 from scoregate.store.protocol import Store, Writer
-from scoregate.store.words import Item
+from scoregate.store.review_records import Item
 
 RESULTS = "results.jsonl"
 Progress = Literal["Progress", "Completed", "Partial", "Failed"]

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from scoregate.core.utf8 import whole
+from scoregate.core.text import replace_surrogates
+from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
-from scoregate.store.lines import JSON_LINES
 from scoregate.store.protocol import Store
-from scoregate.store.words import Said, age, keep, key_of, same_words
+from scoregate.store.review_records import ReviewRecord, age, key_of, same_words, upsert
 
 
 class Winner(StrEnum):
@@ -32,7 +32,7 @@ class Winner(StrEnum):
         return {Winner.BASELINE: 0.0, Winner.CHALLENGER: 1.0}.get(self, 0.5)
 
 
-class Verdict(Said):
+class Verdict(ReviewRecord):
     """What a person said of two outputs for one test case; `case` is its hash."""
 
     case: str
@@ -57,7 +57,7 @@ def add_verdict(store: Store, evaluator: str, verdict: Verdict) -> Verdict:
     """
     if verdict.created_at is None:
         verdict = verdict.model_copy(update={"created_at": datetime.now(UTC)})
-    keep(store, VERDICTS, (evaluator,), [verdict])
+    upsert(store, VERDICTS, (evaluator,), [verdict])
     return verdict
 
 
@@ -77,7 +77,7 @@ def verdict_on(said: Iterable[Verdict], case: str, *, baseline: str, challenger:
     Args:
         said: the evaluator's verdicts, read once for all cases. case: the test case's hash.
     """
-    case, pair = whole(case), (whole(baseline), whole(challenger))
+    case, pair = replace_surrogates(case), (replace_surrogates(baseline), replace_surrogates(challenger))
     about = [verdict for verdict in said if verdict.case == case]
     votes = [verdict.winner for verdict in about if (verdict.baseline, verdict.challenger) == pair]
     if pair[0] != pair[1]:

@@ -1,77 +1,173 @@
-"""What all synthesizers do with what they were told."""
+"""The base class of synthesizers: generate tests, name the set, report what is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from scoregate.engine.progress import bar
-from scoregate.engine.sync import run_closing
+import anyio.to_thread
+
+from scoregate.engine.sync import run_sync_and_close
+from scoregate.engine.terminal import show_progress
 from scoregate.entities import TestSet
+from scoregate.entities.test_set_properties import LabelNames, default_properties
 from scoregate.enums import TestType
+from scoregate.errors import ScoregateError, SynthesisError
 from scoregate.models import get_model
-from scoregate.synthesizers.brief import Brief
-from scoregate.synthesizers.chunks import chunks_of
-from scoregate.synthesizers.config import GenerationConfig
-from scoregate.synthesizers.drafting import Advance, drafted
-from scoregate.synthesizers.finishing import finished
-from scoregate.synthesizers.options import Given, Options, whole
-from scoregate.synthesizers.sources import source_of
+from scoregate.synthesizers.config import Brief, GenerationConfig
+from scoregate.synthesizers.generate import Draft, OnCount, generate_tests
+from scoregate.synthesizers.options import OptionArguments, Options, check_whole_number
+from scoregate.synthesizers.sources import Chunk, read_source, split_sources
 
-# Is called with how many tests there are, and how many are wanted.
+if TYPE_CHECKING:
+    from scoregate.models import Model
+
+
+_MOST_PROBLEMS, _LONGEST_PROBLEM = 5, 300
+_SUFFIX = " (Multi-Turn)"
+_NO_TEST = "no answer held a test with all that a test needs"
+
+
+async def finish_test_set(
+    model: Model, brief: Brief, options: Options, *, draft: Draft, chunks: Sequence[Chunk]
+) -> TestSet:
+    """The test set, named by the model. Missing tests are a warning.
+
+    Raises:
+        SynthesisError: there are no tests.
+    """
+    if not draft.tests:
+        raise _no_tests_error(draft)
+    metadata = _set_metadata(model, brief, options, draft=draft) | _source_coverage(draft, chunks)
+    test_set = TestSet(tests=draft.tests, test_set_type=brief.kind, metadata=metadata)
+    if draft.missing:
+        warnings.warn(_shortage_message(draft), UserWarning, stacklevel=2)
+    await anyio.to_thread.run_sync(_set_properties, test_set, model)
+    if brief.kind is TestType.MULTI_TURN:
+        test_set.name = f"{test_set.name}{_SUFFIX}"
+    return test_set
+
+
+def _set_properties(test_set: TestSet, model: Model) -> None:
+    """Name the set after its topics if the model cannot name it: the tests are paid for."""
+    try:
+        test_set.set_properties(model)
+    except Exception as error:  # a custom model may raise anything
+        warnings.warn(f"the test set is named after its topics: {error!s:.300}", UserWarning, stacklevel=2)
+        plain = default_properties(LabelNames(test_set.categories, test_set.topics, test_set.behaviors))
+        test_set.name, test_set.description = plain.name, plain.description
+        test_set.short_description = plain.short_description
+
+
+def _no_tests_error(draft: Draft) -> SynthesisError:
+    last = draft.errors[-1] if draft.errors else None
+    message = last.message if isinstance(last, ScoregateError) else repr(last)
+    error = SynthesisError(
+        f"Failed to generate any valid test cases: {_NO_TEST if last is None else message}",
+        advice=last.advice if isinstance(last, ScoregateError) else "",
+    )
+    error.__cause__ = last
+    return error
+
+
+def _shortage_message(draft: Draft) -> str:
+    message = f"{len(draft.tests)} of {draft.wanted} tests were generated"
+    dropped = f"; {draft.distinct.dropped} said what another one does" if draft.distinct.dropped else ""
+    return f"{message}{dropped}" + (f"; {_error_texts(draft)[-1]}" if draft.errors else "")
+
+
+def _error_texts(draft: Draft) -> list[str]:
+    return [f"{type(error).__name__}: {error!s:.{_LONGEST_PROBLEM}}" for error in draft.errors[-_MOST_PROBLEMS:]]
+
+
+def _set_metadata(model: Model, brief: Brief, options: Options, *, draft: Draft) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "synthesizer": brief.maker,
+        "model": model.name,
+        "batch_size": options.batch_size,
+        "num_tests": len(draft.tests),
+        "requested_tests": draft.wanted,
+        "batches": draft.batches,
+        "duplicates_dropped": draft.distinct.dropped,
+        "duplicates_by": draft.distinct.measure,
+    }
+    return made | ({"problems": _error_texts(draft)} if draft.errors else {})
+
+
+def _source_coverage(draft: Draft, chunks: Sequence[Chunk]) -> dict[str, Any]:
+    """How much of the sources the tests cover."""
+    if not chunks:
+        return {}
+    drawn = [(each["source"], each["chunk"]) for test in draft.tests for each in test.metadata["sources"]]
+    used = len(set(drawn))
+    return {
+        "documents_used": list(dict.fromkeys(source for source, _ in drawn)),
+        "contexts_total": len(chunks),
+        "contexts_used": used,
+        "coverage_percent": round(100 * used / len(chunks), 1),
+        "tests_per_context": round(len(drawn) / used, 2),
+    }
+
+
+# Called with the number of generated tests and the number of requested tests.
 OnProgress = Callable[[int, int], object]
 
 
 class BaseSynthesizer:
-    """Has a model write tests by a configuration; what it writes is to be reviewed before it is relied upon."""
+    """Generates tests with a model from a configuration. Review the tests before you rely on them."""
 
     kind: ClassVar[TestType] = TestType.SINGLE_TURN
     default_batch_size: ClassVar[int] = 20
 
-    def __init__(self, config: GenerationConfig, **options: Unpack[Given]) -> None:
+    def __init__(self, config: GenerationConfig, **options: Unpack[OptionArguments]) -> None:
         self.config = config
         options.setdefault("batch_size", self.default_batch_size)
         self.options = Options(**options)
 
     def generate(self, num_tests: int = 5, *, on_progress: OnProgress | None = None, progress: bool = True) -> TestSet:
-        """Generate tests, and name the set that they make.
+        """Generate tests and name their set.
 
         Args:
-            num_tests: how many, at least 1. Fewer come with a warning, and with `problems` in the set's metadata.
-            on_progress: is called with how many there are and how many are wanted, after each batch.
-            progress: whether a terminal is shown a bar.
+            num_tests: how many tests, at least 1. If tests are missing, there is a warning, and `problems` in the
+                metadata of the set.
+            on_progress: called after each batch with the number of generated and of requested tests.
+            progress: whether to show a progress bar in a terminal.
 
         Raises:
-            SynthesisError: not one test came; it is a ValueError and says why. SourceError: a source cannot be read.
-            ModelError: the model's name names nothing. ValueError, TypeError: `num_tests` is no such number.
+            SynthesisError: no test was generated; also a ValueError.
+            SourceError: a source cannot be read.
+            ModelError: there is no model of this name.
+            ValueError: `num_tests` is below 1.
+            TypeError: `num_tests` is no integer.
         """
-        return run_closing(partial(self.a_generate, num_tests, on_progress=on_progress, progress=progress))
+        return run_sync_and_close(partial(self.a_generate, num_tests, on_progress=on_progress, progress=progress))
 
     async def a_generate(
         self, num_tests: int = 5, *, on_progress: OnProgress | None = None, progress: bool = True
     ) -> TestSet:
-        """As `generate`, in this event loop."""
+        """Asynchronous version of `generate`."""
         return await self._set_of(self.config, num_tests, on_progress=on_progress, progress=progress)
 
     async def _set_of(
         self, config: GenerationConfig, num_tests: int, *, on_progress: OnProgress | None, progress: bool
     ) -> TestSet:
-        whole(num_tests, "num_tests", least=1)
+        check_whole_number(num_tests, "num_tests", least=1)
         brief, options = Brief(type(self).__name__, self.kind, config), self.options
-        chunks = chunks_of(map(source_of, options.sources), options.chunk_size)
+        chunks = split_sources(map(read_source, options.sources), options.chunk_size)
         model = get_model(options.model)
-        with _advancing(brief.maker, num_tests, on_progress=on_progress, shown=progress) as advance:
-            draft = await drafted(model, brief, options, wanted=num_tests, chunks=chunks, advance=advance)
-        return await finished(model, brief, options, draft=draft, chunks=chunks)
+        with _report_progress(brief.maker, num_tests, on_progress=on_progress, shown=progress) as advance:
+            draft = await generate_tests(model, brief, options, wanted=num_tests, chunks=chunks, advance=advance)
+        return await finish_test_set(model, brief, options, draft=draft, chunks=chunks)
 
 
 @contextmanager
-def _advancing(name: str, total: int, *, on_progress: OnProgress | None, shown: bool) -> Iterator[Advance]:
-    """What is told how many tests have come; it never goes back, though duplicates are dropped later."""
+def _report_progress(name: str, total: int, *, on_progress: OnProgress | None, shown: bool) -> Iterator[OnCount]:
+    """A function that reports progress. The number never falls, even if duplicates are dropped later."""
     reached = 0
-    with bar(name, total, shown=shown) as one_more:
+    with show_progress(name, total, shown=shown) as one_more:
 
         def advance(count: int) -> None:
             nonlocal reached

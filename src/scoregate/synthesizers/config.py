@@ -1,23 +1,26 @@
-"""What tests are to be about: in the words of whoever wants them, and by names."""
+"""The configuration of a generation: a description and allowed labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
-_NAMES = ("behaviors", "categories", "topics")
+from scoregate.enums import TestType
+
+_LABEL_FIELDS = ("behaviors", "categories", "topics")
 
 
 class GenerationConfig(BaseModel):
-    """What tests are generated from.
+    """The configuration of a generation.
 
-    `generation_prompt` says what is wanted. Of `behaviors` (also given as `requirements`), `categories` and `topics`
-    that are not empty, tests have these exact values only. `additional_context` is data that the model may draw on.
+    `generation_prompt` describes the tests. If `behaviors` (or `requirements`), `categories` or `topics` are not empty,
+    tests have only these values. `additional_context` is data for the model.
 
     Raises:
-        ValueError: nothing says what is wanted, or a name is empty.
+        ValueError: the configuration is empty, or a label is empty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,39 +37,53 @@ class GenerationConfig(BaseModel):
         if not isinstance(data, dict) or "requirements" not in data:
             return data
         fields = dict(data)
-        fields["behaviors"] = one_of_two(fields.get("behaviors"), fields.pop("requirements"))
+        fields["behaviors"] = merge_requirements(fields.get("behaviors"), fields.pop("requirements"))
         return fields
 
-    @field_validator(*_NAMES, mode="before")
+    @field_validator(*_LABEL_FIELDS, mode="before")
     @classmethod
     def _each_once(cls, names: Any) -> Any:
-        return names if isinstance(names, str) else tuple(cleaned(names))
+        return names if isinstance(names, str) else tuple(clean_names(names))
 
     @model_validator(mode="after")
     def _wants_something(self) -> GenerationConfig:
-        if not self.generation_prompt.strip() and not any(getattr(self, name) for name in _NAMES):
+        if not self.generation_prompt.strip() and not any(getattr(self, name) for name in _LABEL_FIELDS):
             raise ValueError("say what tests are wanted: generation_prompt is empty, and nothing else says it")
         return self
 
 
-def one_of_two(behaviors: Sequence[str] | None, requirements: Sequence[str] | None) -> Sequence[str]:
-    """The behaviors, by whichever name they were given.
+def merge_requirements(behaviors: Sequence[str] | None, requirements: Sequence[str] | None) -> Sequence[str]:
+    """The behaviors, under either name.
 
     Raises:
-        ValueError: both were, and they differ.
+        ValueError: both are given and differ.
     """
     if behaviors and requirements and list(behaviors) != list(requirements):
         raise ValueError("behaviors and requirements are one argument, and say different things")
     return behaviors or requirements or ()
 
 
-def cleaned(names: Iterable[str] | None) -> list[str]:
-    """Names without spaces around them, each once, in their order.
+def clean_names(names: Iterable[str] | None) -> list[str]:
+    """Unique names in order, without surrounding space.
 
     Raises:
-        ValueError: one is empty, or no text.
+        ValueError: a name is empty or no text.
     """
     found = list(names or ())
     if bad := [name for name in found if not isinstance(name, str) or not name.strip()]:
         raise ValueError(f"a name must be some text, not {bad[0]!r:.60}")
     return list(dict.fromkeys(" ".join(name.split()) for name in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A configuration with the name of its synthesizer (`maker`) and the type of all tests (`kind`)."""
+
+    maker: str
+    kind: TestType
+    config: GenerationConfig
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """The allowed behaviors, categories and topics; empty if the model chooses them."""
+        return self.config.behaviors, self.config.categories, self.config.topics

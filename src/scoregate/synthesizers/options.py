@@ -1,4 +1,4 @@
-"""How tests are generated: what every synthesizer takes besides what the tests are about."""
+"""The options of every synthesizer."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from scoregate.models import Model
 
 
-class Given(TypedDict, total=False):
-    """The arguments that every synthesizer takes; see `Options`."""
+class OptionArguments(TypedDict, total=False):
+    """The keyword arguments of every synthesizer; see `Options`."""
 
     batch_size: int
     model: Model | str | None
@@ -26,19 +26,20 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a model is asked for tests.
+    """The options of a generation.
 
     Args:
-        batch_size: tests that one question asks for, at least 1.
+        batch_size: tests per request, at least 1.
         model: "provider/name" or a `Model`; None is the project's.
-        sources: files (.txt, .md, .csv, .json, .jsonl) or `Source(name, text)` that tests are drawn from.
-        chunk_size: characters of a source in one question, at least 100.
-        max_concurrency: questions under way at a time, at least 1.
-        retries: how many more rounds may ask for what is missing, at least 0.
-        similarity: tests whose texts are this much alike, from above 0 to 1, are one; 1 drops only the same text.
+        sources: files (.txt, .md, .csv, .json, .jsonl) or `Source(name, text)` that the tests are based on.
+        chunk_size: characters of a source per request, at least 100.
+        max_concurrency: parallel requests, at least 1.
+        retries: further rounds for missing tests, at least 0.
+        similarity: tests whose texts are at least this similar are duplicates; from above 0 to 1.
 
     Raises:
-        ValueError: a number is out of range. TypeError: it is none.
+        ValueError: a number is out of range.
+        TypeError: an option has another type.
     """
 
     batch_size: int = 20
@@ -51,18 +52,19 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, least in (("batch_size", 1), ("chunk_size", 100), ("max_concurrency", 1), ("retries", 0)):
-            whole(getattr(self, name), name, least=least)
+            check_whole_number(getattr(self, name), name, least=least)
         if not 0 < self.similarity <= 1:
             raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
         if isinstance(self.sources, str):
             raise TypeError(f"sources must be a list, not the text {self.sources!r:.60}")
 
 
-def whole(value: int, name: str, *, least: int) -> None:
-    """Hold a number to what it may be.
+def check_whole_number(value: int, name: str, *, least: int) -> None:
+    """Check an integer option.
 
     Raises:
-        TypeError: it is no whole number. ValueError: it is less than `least`.
+        TypeError: it is no integer.
+        ValueError: it is below `least`.
     """
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number, not {value!r:.60}")

@@ -1,19 +1,19 @@
-"""Where tests are drawn from: texts, and files of text, tables and JSON."""
+"""The sources of generated tests: texts, and files of text, tables and JSON."""
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from scoregate.errors import SourceError
+from scoregate.store.tables import TableError, TableReader, open_text
 
 _MOST_BYTES = 10 * 1024 * 1024
-_CONVERT = {
+_CONVERSION_ADVICE = {
     ".pdf": "Turn it into text first, for instance by: pdftotext FILE FILE.txt",
     ".docx": "Turn it into text first, for instance by: pandoc FILE -t plain -o FILE.txt",
 }
@@ -21,7 +21,7 @@ _CONVERT = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that tests are drawn from; `name` is what tests say that they come from."""
+    """A text that tests are based on. The metadata of tests contains `name`."""
 
     name: str
     text: str
@@ -31,71 +31,104 @@ class Source:
 GivenSource: TypeAlias = Source | Path | str
 
 
-def source_of(given: GivenSource) -> Source:
-    """What was given, read: `.txt` and `.md` as they are, a row of `.csv` and an item of `.json` a paragraph each.
+def read_source(given: GivenSource) -> Source:
+    """The text of a source. A row of `.csv` and an item of `.json` become a paragraph.
 
     Raises:
-        SourceError: it is a file that is missing, too large, of a kind that is not read, no UTF-8, or broken; or there
-            is no text in it.
+        SourceError: the file is missing, too large, of an unknown format, or invalid; or the source is empty.
     """
-    source = given if isinstance(given, Source) else Source(str(given), _text(Path(given)))
+    source = given if isinstance(given, Source) else Source(str(given), _read_file(Path(given)))
     if not source.text.strip():
         raise SourceError(f"the source {source.name!r:.200} has no text")
     return source
 
 
-def _text(path: Path) -> str:
+def _read_file(path: Path) -> str:
     suffix = path.suffix.lower()
     if (read := _READERS.get(suffix)) is None:
         raise SourceError(
             f"{path}: files that end in {suffix or 'nothing'!r} are not read; those in {', '.join(_READERS)} are",
-            advice=_CONVERT.get(suffix, "Text that is no file is given as Source(name, text)."),
+            advice=_CONVERSION_ADVICE.get(suffix, "Text that is no file is given as Source(name, text)."),
         )
     try:
         if (size := path.stat().st_size) > _MOST_BYTES:
             raise SourceError(f"{path} has {size:,} bytes; a source may have {_MOST_BYTES:,}", advice="Cut it up.")
-        return read(path.read_text(encoding="utf-8-sig"))
+        with open_text(path) as file:
+            return read(file.read())
     except OSError as error:
         advice = "Text that is no file is given as Source(name, text)."
         raise SourceError(f"{path} cannot be read: {error.strerror}", advice=advice) from None
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from None
-    except (csv.Error, ValueError, RecursionError) as error:
+    except TableError as error:
+        raise SourceError(error.message(path), advice=error.advice) from None
+    except (ValueError, RecursionError) as error:
         if isinstance(error, SourceError):
             raise
         raise SourceError(f"{path} is no {suffix[1:].upper()}: {error!s:.200}") from None
 
 
-def _table(text: str) -> str:
-    """Every row with the names of its columns: a part of it is understood without the header."""
-    rows = csv.reader(StringIO(text, newline=""), strict=True)
-    header = next(rows, [])
-    return "\n\n".join(filter(None, ("\n".join(_cells(header, row)) for row in rows)))
+def _table_text(text: str) -> str:
+    """Every row with the names of its columns, so that each chunk is complete."""
+    table = TableReader(StringIO(text, newline=""))
+    return "\n\n".join(filter(None, ("\n".join(_row_lines(table.header, row)) for _, row in table)))
 
 
-def _cells(header: Sequence[str], row: Sequence[str]) -> Iterator[str]:
+def _row_lines(header: Sequence[str], row: Sequence[str]) -> Iterator[str]:
     for place, cell in enumerate(row):
         if cell.strip():
             yield f"{header[place]}: {cell}" if place < len(header) else cell
 
 
-def _json(text: str) -> str:
+def _json_text(text: str) -> str:
     value = json.loads(text)
-    return "\n\n".join(map(_shown, value)) if isinstance(value, list) else _shown(value)
+    return "\n\n".join(map(_value_text, value)) if isinstance(value, list) else _value_text(value)
 
 
-def _json_lines(text: str) -> str:
-    return "\n\n".join(_shown(json.loads(line)) for line in text.splitlines() if line.strip())
+def _json_lines_text(text: str) -> str:
+    return "\n\n".join(_value_text(json.loads(line)) for line in text.splitlines() if line.strip())
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 
 _READERS: dict[str, Callable[[str], str]] = {
     ".txt": str,
     ".md": str,
-    ".csv": _table,
-    ".json": _json,
-    ".jsonl": _json_lines,
+    ".csv": _table_text,
+    ".json": _json_text,
+    ".jsonl": _json_lines_text,
 }
+
+
+# Where to split a text, best first: between paragraphs, lines, sentences, words.
+_SEPARATORS = ("\n\n", "\n", ". ", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a source; `number` counts its parts from 1."""
+
+    source: str
+    number: int
+    text: str
+
+
+def split_sources(sources: Iterable[Source], size: int) -> list[Chunk]:
+    """The parts of all sources, each of at most `size` characters."""
+    return [
+        Chunk(source.name, number, text)
+        for source in sources
+        for number, text in enumerate(filter(None, map(str.strip, _split_text(source.text, size))), 1)
+    ]
+
+
+def _split_text(text: str, size: int) -> Iterator[str]:
+    """Parts as long as possible that end at a separator in their second half, if there is one."""
+    begin = 0
+    while len(text) - begin > size:
+        half, most = begin + size // 2, begin + size
+        places = (found + len(cut) for cut in _SEPARATORS if (found := text.rfind(cut, half, most)) >= 0)
+        end = next(places, most)
+        yield text[begin:end]
+        begin = end
+    yield text[begin:]

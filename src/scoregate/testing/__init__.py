@@ -1,4 +1,4 @@
-"""Door 1: suites written as code, in the shape of Autoblocks' testing SDK."""
+"""Suites as code, with the API of Autoblocks' testing SDK."""
 
 from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation, Threshold
 from scoregate.testing.run import RunManager, grid_search_ctx, run_test_suite

@@ -1,25 +1,102 @@
-"""What a suite is written with: test cases, evaluators, evaluations."""
+"""The classes for suites: test cases, evaluators, evaluations."""
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from enum import StrEnum
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold
-from scoregate.core.pending import Pending
+from scoregate.core.evaluation import (
+    Assertion,
+    Evaluation,
+    EvaluationOverride,
+    EvaluationOverrideComment,
+    EvaluationOverrideField,
+    Threshold,
+)
+from scoregate.core.events import Pending
 
-if TYPE_CHECKING:
-    from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
-    from scoregate.testing.elsewhere import EvaluationWithId, TracerEvent
-    from scoregate.testing.reviews import (
-        CreateHumanReviewJob,
-        HumanReviewField,
-        HumanReviewFieldContentType,
-        ScoreChoice,
-    )
+
+class HumanReviewFieldContentType(StrEnum):
+    """How a reviewer sees a field."""
+
+    TEXT = "text"
+    LINK = "link"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+@dataclass(frozen=True)
+class HumanReviewField:
+    """One field of a test case or output, as a reviewer sees it."""
+
+    name: str
+    value: str
+    content_type: HumanReviewFieldContentType = HumanReviewFieldContentType.TEXT
+
+
+@dataclass(frozen=True)
+class CreateHumanReviewJob:
+    """Ask people to review a run's outputs.
+
+    Raises:
+        TypeError: the name or an address is no string.
+    """
+
+    assignee_email_address: str | Sequence[str]
+    name: str
+    rubric_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not all(isinstance(address, str) for address in self.assignees):
+            raise TypeError(f"a name and e-mail addresses must be strings, not {self.name!r}, {self.assignees!r}")
+
+    @property
+    def assignees(self) -> tuple[str, ...]:
+        """The addresses, one or many."""
+        given = self.assignee_email_address
+        return (given,) if isinstance(given, str) else tuple(given)
+
+
+@dataclass(frozen=True)
+class ScoreChoice:
+    """A possible answer of a judge, and its score in [0, 1]."""
+
+    value: float
+    name: str
+
+
+@dataclass(frozen=True)
+class EvaluationWithId:
+    """An evaluation from elsewhere, for `RunManager.add_result`; `score` in [0, 1]."""
+
+    id: str
+    score: float
+    threshold: Threshold | None = None
+    metadata: Mapping[str, Any] | None = None
+    assertions: Sequence[Assertion] | None = None
+
+    def evaluation(self) -> Evaluation:
+        """The evaluation without its id.
+
+        Raises:
+            TypeError: a field has another type.
+            ValueError: the score is not in [0, 1].
+        """
+        return Evaluation(self.score, self.threshold, self.metadata, self.assertions)
+
+
+@dataclass(frozen=True)
+class TracerEvent:
+    """An event of a trace, for evaluators of events; `timestamp` is ISO 8601."""
+
+    message: str
+    timestamp: str
+    properties: Mapping[str, Any]
+    trace_id: str | None = None
+
 
 __all__ = [
     "Assertion",
@@ -49,12 +126,12 @@ MaybeAwaitable: TypeAlias = Evaluation | Pending | Awaitable[Evaluation | Pendin
 
 @dataclass
 class TestCaseConfig:
-    """How one test case is run, found in its attribute `test_case_config`.
+    """How to run one test case; the case has it as its attribute `test_case_config`.
 
     Args:
-        repeat_num_times: how often it is run, at least 1; None leaves that to the suite.
-        tags: words to find it by, such as "critical".
-        cluster: what it belongs to (a conversation, a document), where cases are not independent.
+        repeat_num_times: how often to run it, at least 1; None leaves that to the suite.
+        tags: tags to select it by, such as "critical".
+        cluster: the conversation or document it belongs to, if cases are not independent.
     """
 
     __test__ = False
@@ -71,23 +148,23 @@ class BaseTestCase(abc.ABC):
 
     @abc.abstractmethod
     def hash(self) -> str:
-        """What identifies this test case for its lifetime; no two of a suite share it."""
+        """The id of this test case, which must not change; unique in a suite."""
 
     def serialize(self) -> Any:
-        """What the record keeps of it: anything with a JSON form. By default its fields."""
+        """The case for the record: anything with a JSON form. By default its fields."""
         return self
 
     def serialize_for_human_review(self) -> list[HumanReviewField] | None:
-        """The fields that reviewers see; None shows what `serialize` gives."""
+        """The fields for reviewers; None shows the result of `serialize`."""
         return None
 
     def serialize_dataset_item_id(self) -> str | None:
-        """The id of the dataset item that it was made from, if any."""
+        """The id of its dataset item, if there is one."""
         return None
 
 
 class _Limited(abc.ABC):
-    """Something that is called at most `max_concurrency` times at once."""
+    """An evaluator that runs at most `max_concurrency` times at once."""
 
     max_concurrency: int = 10
 
@@ -100,11 +177,11 @@ class _Limited(abc.ABC):
     @property
     @abc.abstractmethod
     def id(self) -> str:
-        """What identifies this evaluator within its suite."""
+        """The id of this evaluator, unique in a suite."""
 
 
 class BaseTestEvaluator(_Limited, Generic[TestCaseType, OutputType]):
-    """Scores outputs. `higher_is_better` tells comparisons which way is up."""
+    """Scores outputs; `higher_is_better` is the direction for comparisons."""
 
     higher_is_better: bool = True
 
@@ -113,8 +190,7 @@ class BaseTestEvaluator(_Limited, Generic[TestCaseType, OutputType]):
         """Score the output of one test case; sync or async.
 
         Returns:
-            An `Evaluation`, `Pending` where people are to judge, or None where this evaluator has nothing to say of
-            this case.
+            An `Evaluation`; `Pending` if people must judge; None if this evaluator is not for this case.
         """
 
 
@@ -128,24 +204,3 @@ class BaseEventEvaluator(_Limited):
 
 class BaseEvaluator(BaseTestEvaluator[TestCaseType, OutputType], BaseEventEvaluator):
     """Scores both."""
-
-
-# What few suites name: it is made where somebody does, so that the others start sooner.
-_SELDOM = {
-    "scoregate.core.override": ("EvaluationOverride", "EvaluationOverrideComment", "EvaluationOverrideField"),
-    "scoregate.testing.elsewhere": ("EvaluationWithId", "TracerEvent"),
-    "scoregate.testing.reviews": (
-        "CreateHumanReviewJob",
-        "HumanReviewField",
-        "HumanReviewFieldContentType",
-        "ScoreChoice",
-    ),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """The names of other rooms."""
-    for module, names in _SELDOM.items():
-        if name in names:
-            return getattr(import_module(module), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,23 +1,25 @@
-"""The way in: run a test suite, or report the results of one that was run elsewhere."""
+"""Run a test suite, or report the results of one that ran elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from scoregate.engine.environment import events_folder, selection
-from scoregate.engine.run_suite import run_suite
+from scoregate.core.run import SuiteResult
+from scoregate.core.suite_labels import label_suites
+from scoregate.engine.environment import events_folder, read_selection
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.results import lazy_result, reduce_log
+from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
-from scoregate.testing.definition import define
-from scoregate.testing.models import BaseTestEvaluator
+from scoregate.errors import SuiteFailed
+from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
-
-if TYPE_CHECKING:
-    from scoregate.core.record import SuiteResult
-    from scoregate.testing.models import CreateHumanReviewJob
+from scoregate.testing.suite import build_suite
 
 CaseT = TypeVar("CaseT")
 
@@ -41,37 +43,35 @@ def run_test_suite(
 ) -> SuiteResult:
     """Run every test case through `fn`, and every output through the evaluators.
 
-    What user code raises is recorded and ends nothing but its own case or evaluation. So is what is wrong with the
-    suite itself (no cases, hashes or ids twice …): it is named in the result's `errors`, and the rest is run.
+    An exception in user code is recorded and ends only its own case or evaluation. Problems of the suite itself (no
+    cases, duplicate hashes or ids …) are in the result's `errors`, and the rest of the suite runs.
 
     Args:
-        id: the suite's name, the same for its lifetime.
-        test_cases: what `fn` is called with, one by one.
+        id: the suite's name, which must not change.
+        test_cases: the arguments of `fn`, one per call.
         fn: the function under test, sync (it runs in a worker thread) or async.
         evaluators: instances of `BaseTestEvaluator`.
         max_test_case_concurrency: how many cases are in `fn` and the hook at once.
-        before_evaluators_hook: called with case and output; what it returns, unless None, reaches the evaluators as
-            the keyword `hook_results`.
-        grid_search_params: lists of values by name; the suite is run once for each combination.
-        human_review_job: asks people to look at the outputs.
-        retry_count: how often `fn` is tried again after a time-out, a broken connection or a server's error.
+        before_evaluators_hook: called with case and output; evaluators get its result, unless None, as the keyword
+            `hook_results`.
+        grid_search_params: lists of values by name; the suite runs once for each combination.
+        human_review_job: asks people to review the outputs.
+        retry_count: how often `fn` is called again after a time-out, a broken connection or a server's error.
         test_case_hash: names of the fields, or a function of the case, that identify a case without a `hash` method.
-        assert_test: raise when a case fails or errs, or when nothing could be measured.
-        timeout: seconds after which a case is given up. A sync `fn` cannot be stopped: its thread is left behind.
+        assert_test: raise if a case fails or has an error, or if nothing could be measured.
+        timeout: seconds until a case is cancelled. A sync `fn` cannot be stopped: its thread goes on.
 
     Returns:
-        The result, lazy over its cases; for a grid search it has `variants`.
+        The result, which reads its cases on access; for a grid search it has `variants`.
 
     Raises:
         SuiteFailed: `assert_test` is set and the suite did not pass.
     """
-    asked = selection()
-    if not asked.includes(str(id)):
-        from scoregate.testing.conclusion import left_out
-
-        return left_out(str(id))
+    selected = read_selection()
+    if not selected.includes(str(id)):
+        return SuiteResult(str(id), str(id), skipped=True)
     started, folder = perf_counter(), events_folder()
-    suite = define(
+    suite = build_suite(
         id,
         test_cases,
         fn,
@@ -83,15 +83,38 @@ def run_test_suite(
         retry_count=retry_count,
         test_case_hash=test_case_hash,
         timeout=timeout,
-        selection=asked,
+        selection=selected,
     )
     logs = run_sync(partial(run_suite, suite, folder, reuses=True), apart=suite.limits.timeout_s is not None)
-    from scoregate.testing.conclusion import concluded
-
-    return concluded(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
+    return _finish(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
 
 
 def grid_search_ctx() -> Mapping[str, Any] | None:
-    """The parameters of the combination that is running here; None outside a grid search."""
+    """The parameters of the current combination; None outside a grid search."""
     trial = CURRENT.get()
     return None if trial is None else trial.params
+
+
+def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job: Any, alone: bool) -> SuiteResult:
+    """Write the last events of a suite, and return its result; `alone` prints a summary, as no host does."""
+    for log in logs:
+        if isinstance(job, CreateHumanReviewJob):
+            log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
+        failed = assert_test and not replace(reduce_log(log), complete=True).passed
+        finish_suite(log, started, assertion_failed=failed)
+    result = lazy_result(logs[0]) if len(logs) == 1 else _grid_result(logs)
+    if alone or assert_test:
+        from scoregate.engine.terminal import print_text
+        from scoregate.testing.summary import summary
+
+        if alone:
+            print_text(summary(result))
+        if assert_test and not result.passed:
+            raise SuiteFailed(summary(result))
+    return result
+
+
+def _grid_result(logs: Sequence[EventLog]) -> SuiteResult:
+    results = [reduce_log(log) for log in logs]
+    variants = tuple(replace(result, label=label) for result, label in zip(results, label_suites(results), strict=True))
+    return SuiteResult(results[0].id, results[0].id, results[0].origin, complete=True, variants=variants)

@@ -1,4 +1,4 @@
-"""Report a run whose cases are run elsewhere: start, add results, end."""
+"""Report a run whose cases run elsewhere: start, add results, end."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scoregate.core.evaluation import checked_number
+from scoregate.core.evaluation import require_number
+from scoregate.core.run import SuiteResult
 from scoregate.core.suite import Case
 from scoregate.engine.environment import events_folder
-from scoregate.engine.environment import message as environment_message
+from scoregate.engine.environment import run_message as environment_message
 from scoregate.engine.errors import error_info
-from scoregate.engine.log import EventLog
-from scoregate.engine.origin import caller
-from scoregate.engine.outputs import output_form
-from scoregate.engine.run_suite import finish
-from scoregate.testing.cases import checked_hash, describe, hasher
-
-if TYPE_CHECKING:
-    from scoregate.core.record import SuiteResult
-    from scoregate.testing.elsewhere import EvaluationWithId
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.imports import caller_origin
+from scoregate.engine.results import lazy_result
+from scoregate.engine.run import finish_suite
+from scoregate.engine.trial import serialize_output
+from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
+from scoregate.testing.suite import check_hash, describe_case, make_hasher
 
 
 class RunManager:
-    """One run of a suite, told step by step; every method has an async twin.
+    """One run of a suite, reported step by step; every method has an async version.
 
     Args:
         test_id: the suite's id.
-        message: titles the run where nothing else does.
+        message: the title of the run, unless the environment has one.
 
     Raises:
         TypeError: the id or the message is no string.
@@ -46,9 +45,9 @@ class RunManager:
         self._repeats: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
 
     def start(self) -> None:
-        """Begin the run."""
+        """Start the run."""
         self._log, self._started = EventLog(self.test_id, events_folder()), perf_counter()
-        self._log.emit("suite_started", origin=caller(), message=self.message)
+        self._log.emit("suite_started", origin=caller_origin(), message=self.message)
 
     def add_result(
         self,
@@ -57,7 +56,13 @@ class RunManager:
         test_case_duration_ms: float | None = None,
         evaluations: Iterable[EvaluationWithId] | None = None,
     ) -> None:
-        """Add a case with its output and evaluations; the same case again counts as a repeat.
+        """Add a case with its output and evaluations; the same case again is a repeat.
+
+        Args:
+            test_case: the case, with a method `hash`.
+            output: its output.
+            test_case_duration_ms: how long the case took.
+            evaluations: its evaluations.
 
         Raises:
             ValueError: the run was not started, or has ended.
@@ -65,35 +70,37 @@ class RunManager:
         """
         log = self._open("adding results")
         given = list(evaluations or ())
-        _check(given, test_case_duration_ms)
-        case = Case(checked_hash(hasher(None)(test_case)), test_case)
+        _check_arguments(given, test_case_duration_ms)
+        case = Case(check_hash(make_hasher(None)(test_case)), test_case)
         key: dict[str, Any] = {"case": case.hash, "repeat": next(self._repeats[case.hash])}
         try:
-            told = describe(case)
+            description = describe_case(case)
             log.emit(
                 "case_started",
-                name=told.name,
-                input=told.body,
-                digest=told.digest,
-                tags=told.tags,
-                cluster=told.cluster,
+                name=description.name,
+                input=description.body,
+                digest=description.digest,
+                tags=description.tags,
+                cluster=description.cluster,
                 **key,
             )
-            log.emit("case_output", output=output_form(output), duration_ms=test_case_duration_ms, **key)
+            log.emit("case_output", output=serialize_output(output), duration_ms=test_case_duration_ms, **key)
         except Exception as error:  # a case or an output without a JSON form
             log.emit("errored", stage="task", error=error_info(error), **key)
         for evaluation in given:
-            _score(log, evaluation, key)
+            _emit_score(log, evaluation, key)
         log.emit("case_finished", **key)
 
     def create_human_review_job(self, assignee_email_address: str | list[str], name: str) -> None:
-        """Ask people to look at the outputs.
+        """Ask people to review the outputs.
+
+        Args:
+            assignee_email_address: the reviewers.
+            name: the job's name.
 
         Raises:
             ValueError: the run was not started.
         """
-        from scoregate.testing.reviews import CreateHumanReviewJob
-
         job = CreateHumanReviewJob(assignee_email_address, name)
         self._open("creating a human review job").emit("review_requested", name=name, assignees=job.assignees)
 
@@ -103,15 +110,13 @@ class RunManager:
         Raises:
             ValueError: the run was not started, or has ended.
         """
-        from scoregate.engine.results import result_of
-
         log = self._open("ending it")
         self._ended = True
-        finish(log, self._started)
-        return result_of(log)
+        finish_suite(log, self._started)
+        return lazy_result(log)
 
     async def async_start(self) -> None:
-        """As `start`."""
+        """Start the run; see `start`."""
         self.start()
 
     async def async_add_result(
@@ -121,15 +126,15 @@ class RunManager:
         test_case_duration_ms: float | None = None,
         evaluations: Iterable[EvaluationWithId] | None = None,
     ) -> None:
-        """As `add_result`."""
+        """Add a case; see `add_result`."""
         self.add_result(test_case, output, test_case_duration_ms, evaluations)
 
     async def async_create_human_review_job(self, assignee_email_address: str | list[str], name: str) -> None:
-        """As `create_human_review_job`."""
+        """Ask people to review the outputs; see `create_human_review_job`."""
         self.create_human_review_job(assignee_email_address, name)
 
     async def async_end(self) -> SuiteResult:
-        """As `end`."""
+        """End the run; see `end`."""
         return self.end()
 
     def _open(self, doing: str) -> EventLog:
@@ -140,27 +145,25 @@ class RunManager:
         return self._log
 
 
-def _check(evaluations: Sequence[Any], duration_ms: Any) -> None:
-    from scoregate.testing.elsewhere import EvaluationWithId
-
+def _check_arguments(evaluations: Sequence[Any], duration_ms: Any) -> None:
     for evaluation in evaluations:
         if not isinstance(evaluation, EvaluationWithId):
             raise TypeError(f"evaluations must be a list of EvaluationWithId, not of {type(evaluation).__name__}")
     if duration_ms is not None:
-        checked_number(duration_ms, "test_case_duration_ms")
+        require_number(duration_ms, "test_case_duration_ms")
 
 
-def _score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> None:
+def _emit_score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> None:
     name = str(given.id)
     try:
-        made = given.evaluation()
+        evaluation = given.evaluation()
         log.emit(
             "scored",
             evaluator=name,
-            score=made.score,
-            threshold=made.threshold,
-            metadata=made.metadata,
-            assertions=made.assertions,
+            score=evaluation.score,
+            threshold=evaluation.threshold,
+            metadata=evaluation.metadata,
+            assertions=evaluation.assertions,
             **key,
         )
     except Exception as error:  # a score out of range, metadata without a JSON form

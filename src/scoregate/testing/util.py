@@ -1,4 +1,4 @@
-"""What suites need besides the SDK itself."""
+"""Helpers for suites."""
 
 from __future__ import annotations
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
+import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 TOOLS = ROOT.parent / "shared" / "tools"
+INCLUDED = ("LICENSE", "README.md", "pyproject.toml", "requirements-build.lock", "requirements.lock")
 
 
 @dataclass(frozen=True)
@@ -34,19 +37,54 @@ def wanting() -> str | None:
 
 
 def built() -> Image:
-    """Built by one process at a time: who comes later finds what the first has made.
+    """The image of this checkout, built by one process at a time and only if what goes into it has changed.
 
     Raises:
         AssertionError: it cannot be built.
     """
     tag = f"scoregate-e2e:{hashlib.sha256(bytes(ROOT)).hexdigest()[:12]}"
-    build = ["bash", str(TOOLS / "build_image.sh"), str(ROOT), tag]
-    with (Path(tempfile.gettempdir()) / "scoregate-e2e.lock").open("w") as lock:
+    folder = Path(tempfile.gettempdir())
+    stamp = folder / f"{tag.replace(':', '-')}.json"
+    with (folder / "scoregate-e2e.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run(build, capture_output=True, text=True, check=False)
+        content = digest()
+        if (image := read_stamp(stamp, content)) is None:
+            image = build(tag)
+            stamp.write_text(json.dumps({"content": content, **asdict(image)}), encoding="utf-8")
+    return image
+
+
+def build(tag: str) -> Image:
+    command = ["bash", str(TOOLS / "build_image.sh"), str(ROOT), tag]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     variable, _, value = done.stdout.splitlines()[-1].removeprefix("export ").partition("=")
     return Image(tag, variable, value)
+
+
+def digest() -> str:
+    """Of every file that .dockerignore lets in, and of what builds the image."""
+    files = [ROOT / name for name in ("Dockerfile", ".dockerignore", *INCLUDED)]
+    files += [path for path in sorted((ROOT / "src").rglob("*")) if path.is_file() and path.suffix != ".pyc"]
+    found = hashlib.sha256((TOOLS / "build_image.sh").read_bytes())
+    for file in files:
+        found.update(f"{file.relative_to(ROOT)} {file.stat().st_mode:o} {file.stat().st_size}\n".encode())
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+def read_stamp(stamp: Path, content: str) -> Image | None:
+    """The image that was built of the same content, if podman still has it."""
+    try:
+        made = json.loads(stamp.read_text(encoding="utf-8"))
+        image = Image(made["tag"], made["variable"], made["value"])
+    except (OSError, ValueError, KeyError):
+        return None
+    if made["content"] != content or shutil.which("podman") is None:
+        return None
+    exists = ["podman", "image", "exists", image.tag]
+    there = subprocess.run(exists, env={**os.environ, image.variable: image.value}, check=False)
+    return image if there.returncode == 0 else None
 
 
 if __name__ == "__main__" and wanting() is None:

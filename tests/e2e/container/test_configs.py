@@ -141,4 +141,4 @@ def test_a_pull_request_that_edits_a_dataset_and_a_judges_prompt(workflow: Workf
     told = html.unescape(comment.body)
     assert "not comparable" in told
     assert "judge helpfulness 1.2 -> 1.3" in told, second.log
-    assert "1 case added, 1 case removed since the base" in told
+    assert "1 case added, 1 case removed since the baseline" in told

@@ -124,7 +124,7 @@ def test_a_conversation_that_went_wrong_shows_the_turn_beside_the_bases(
     assert second.exit_code == 1, second.log
     (comment,) = pull.comments
     told = html.unescape(comment.body)
-    assert "went wrong in turn 2, the judges say" in told
+    assert "failed in turn 2, according to the judges" in told
     (line,) = [line for line in told.splitlines() if line.startswith("| 2 |") and "steak" in line]
     assert line.index("artichokes") < line.index("steak")
     assert "planner.csv:2" in told

@@ -51,7 +51,7 @@ def test_the_quick_start_of_the_readme_as_it_stands(workflow: Workflow) -> None:
     workflow.permissions = {name.replace("-", "_"): level for name, level in job["permissions"].items()}
     first = workflow.steps(events.push(workflow.repo), job["steps"])
     assert (first.exit_code, first.outputs["conclusion"]) == (0, "passed"), first.log
-    assert "nothing to compare with yet" in first.summary
+    assert "no baseline yet" in first.summary
 
     workflow.branch()
     workflow.commit_suite(NOISE, **WORSE)

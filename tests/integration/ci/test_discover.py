@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci.discover.python_scripts import MAX_BYTES
-from scoregate.ci.discovery import find_all
-from scoregate.ci.plan import Found, Kind
+from scoregate.ci.discover.python_files import MAX_BYTES
+from scoregate.ci.discovery import find_suites
+from scoregate.ci.plan import DiscoveredSuites, SourceKind
 from scoregate.ci.settings import load_settings
 from scoregate.errors import UsageError
 
@@ -22,15 +22,15 @@ def suite(name: str = "demo") -> str:
     return f"from scoregate.testing.run import run_test_suite\n\nrun_test_suite(id={name!r}, test_cases=[], fn=print)\n"
 
 
-async def find(root: Path, **flags: Any) -> Found:
-    return await find_all(root, load_settings(root, {}, flags=flags))
+async def find(root: Path, **flags: Any) -> DiscoveredSuites:
+    return await find_suites(root, load_settings(root, {}, flags=flags))
 
 
-def paths(found: Found) -> list[str]:
+def paths(found: DiscoveredSuites) -> list[str]:
     return [source.path for source in found.sources]
 
 
-def why(found: Found) -> dict[str, str]:
+def why(found: DiscoveredSuites) -> dict[str, str]:
     return {each.path: each.why for each in found.skipped}
 
 
@@ -42,7 +42,7 @@ async def test_the_usual_places_are_searched_and_the_rest_is_not(repository: Rep
     found = await find(repository.root)
     assert paths(found) == sorted(usual)
     source = next(each for each in found.sources if each.path == "evals/main.py")
-    assert (source.kind, source.line, source.suite_ids) == (Kind.PYTHON, 3, ("evals/main.py",))
+    assert (source.kind, source.line, source.suite_ids) == (SourceKind.PYTHON, 3, ("evals/main.py",))
     assert source.why == "in evals/, starts a suite at line 3"
 
 
@@ -68,7 +68,7 @@ async def test_files_without_a_suite_are_skipped_with_the_reason(repository: Rep
     assert paths(found) == []
     assert why(found) == {
         "evals/data.py": "starts no suite of scoregate",
-        "evals/never.py": "starts a suite at line 6, but in a function that nothing in it calls",
+        "evals/never.py": "starts a suite at line 6, but in a function that the file never calls",
     }
 
 
@@ -84,7 +84,7 @@ async def test_what_others_wrote_is_no_error_where_only_its_name_fits(repository
     repository.write("legacy/eval_old.py", "print 'python 2'\n")
     found = await find(repository.root)
     assert paths(found) == []
-    assert "cannot read it" in why(found)["legacy/eval_old.py"]
+    assert "can't parse it" in why(found)["legacy/eval_old.py"]
 
 
 async def test_named_paths_are_all_that_is_searched(repository: Repository) -> None:
@@ -135,7 +135,7 @@ async def test_links_are_followed_once(repository: Repository) -> None:
     found = await find(repository.root)
     assert paths(found) == ["evals/real.py"]
     assert why(found)["evals/again.py"] == "the same file as evals/real.py"
-    assert why(found)["evals/gone.py"] == "no file"
+    assert why(found)["evals/gone.py"] == "not a regular file"
 
 
 async def test_a_link_that_was_named_beside_its_file_is_no_error(repository: Repository) -> None:
@@ -149,7 +149,7 @@ async def test_a_name_that_is_no_text_is_told(repository: Repository) -> None:
     repository.write("evals/\udcff.py", suite())
     found = await find(repository.root)
     assert paths(found) == []
-    assert found.notices == ("evals/\ufffd.py was left out: its name is not UTF-8",)
+    assert found.notices == ("evals/\ufffd.py was skipped: its name is not UTF-8",)
 
 
 async def test_links_in_a_circle_end_outside_git_too(tmp_path: Path) -> None:
@@ -163,14 +163,14 @@ async def test_a_huge_file_is_not_read(repository: Repository) -> None:
     repository.write("evals/huge.py", suite() + "#" * MAX_BYTES)
     found = await find(repository.root)
     assert paths(found) == []
-    assert found.notices == ("evals/huge.py was left out: too large to be a suite (5.2 MB)",)
+    assert found.notices == ("evals/huge.py was skipped: too large to be a suite (5.2 MB)",)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 async def test_a_file_that_may_not_be_read_is_an_error(repository: Repository) -> None:
     repository.write("evals/secret.py", suite()).chmod(0)
     (source,) = (await find(repository.root)).sources
-    assert source.error == "evals/secret.py cannot be read: Permission denied"
+    assert source.error == "evals/secret.py can't be read: Permission denied"
 
 
 async def test_a_deleted_file_that_git_still_knows_is_skipped(repository: Repository) -> None:
@@ -185,7 +185,7 @@ async def test_suites_are_chosen_by_their_ids_where_these_are_known(repository: 
     repository.write("evals/c.py", suite().replace("'demo'", "NAME"))
     found = await find(repository.root, suite=["support-*", "x"])
     assert paths(found) == ["evals/a.py", "evals/c.py"]
-    assert why(found) == {"evals/b.py": "its suites (router) are not among support-*, x"}
+    assert why(found) == {"evals/b.py": "its suites (router) match none of support-*, x"}
 
 
 async def test_one_id_in_two_files_is_noticed(repository: Repository) -> None:
@@ -199,7 +199,7 @@ async def test_tests_are_left_to_pytest(repository: Repository) -> None:
     test = "from scoregate.testing import run_test_suite\n\ndef test_it():\n    run_test_suite(id='t')\n"
     repository.write("evals/test_a.py", test)
     (source,) = (await find(repository.root)).sources
-    assert (source.kind, source.suite_ids) == (Kind.PYTEST, ("t",))
+    assert (source.kind, source.suite_ids) == (SourceKind.PYTEST, ("t",))
 
 
 async def test_nothing_is_imported(repository: Repository) -> None:
@@ -214,8 +214,12 @@ async def test_commands_stand_beside_scripts_unless_paths_were_named(repository:
     )
     repository.write("evals/a.py", suite())
     script, js, plain = (await find(repository.root)).sources
-    assert script.kind is Kind.PYTHON
-    assert (js.kind, js.argv, js.error) == (Kind.COMMAND, ("npx", "tsx", "e.ts"), "js: its cwd web is no folder")
+    assert script.kind is SourceKind.PYTHON
+    assert (js.kind, js.argv, js.error) == (
+        SourceKind.COMMAND,
+        ("npx", "tsx", "e.ts"),
+        "js: its cwd web is not a folder",
+    )
     assert (plain.argv, plain.why, plain.error) == (("y",), "a command in scoregate.toml", None)
     named = await find(repository.root, paths=["evals"])
     assert paths(named) == ["evals/a.py"]
@@ -233,10 +237,10 @@ async def test_test_configs_stand_beside_scripts_unless_others_were_named(reposi
     for name in ("nightly", "other"):
         repository.write(f".scoregate/configs/{name}.toml", "")
     script, nightly, gone = (await find(repository.root)).sources
-    assert (script.kind, nightly.kind) == (Kind.PYTHON, Kind.CONFIG)
+    assert (script.kind, nightly.kind) == (SourceKind.PYTHON, SourceKind.CONFIG)
     assert (nightly.path, nightly.suite_ids, nightly.why) == (NIGHTLY, ("nightly",), "a config in scoregate.toml")
     assert nightly.argv[:3] == ("-m", "scoregate.worker", "config")
-    assert gone.error == "there is no test config 'gone' (a config in scoregate.toml); there are nightly, other"
+    assert gone.error == "there is no test config 'gone' (a config in scoregate.toml); existing ones: nightly, other"
     assert paths(await find(repository.root, suite=["night*"])) == [NIGHTLY, gone.path]
     assert paths(await find(repository.root, paths=["evals"])) == ["evals/a.py"]
     assert paths(await find(repository.root, paths=["evals"], config=["nightly"])) == ["evals/a.py", NIGHTLY]
@@ -254,4 +258,4 @@ async def test_a_named_test_config_needs_no_table(repository: Repository) -> Non
 
 
 async def test_an_empty_project_has_nothing(tmp_path: Path) -> None:
-    assert await find(tmp_path) == Found()
+    assert await find(tmp_path) == DiscoveredSuites()

@@ -21,15 +21,15 @@ async def test_a_repository_is_known_from_inside(repository: Repository) -> None
     assert await git.top_level(repository.root / "deep" / "er") == repository.root
     assert await git.head_commit(repository.root) == repository.head
     assert await git.branch(repository.root) == "main"
-    assert await git.commit_of(repository.root, "main~0") == repository.head
-    assert await git.commit_of(repository.root, "--all") is None
+    assert await git.resolve_commit(repository.root, "main~0") == repository.head
+    assert await git.resolve_commit(repository.root, "--all") is None
 
 
 async def test_outside_a_repository_everything_is_none(tmp_path: Path) -> None:
     assert await git.top_level(tmp_path) is None
     assert await git.head_commit(tmp_path) is None
     assert await git.branch(tmp_path) is None
-    assert await git.listed_files(tmp_path) is None
+    assert await git.list_files(tmp_path) is None
     assert await git.default_branch(tmp_path) is None
     assert not await git.is_dirty(tmp_path)
 
@@ -38,7 +38,7 @@ async def test_before_the_first_commit_there_is_no_head(tmp_path: Path) -> None:
     Repository(tmp_path).git("init", "-q", "-b", "start")
     assert await git.head_commit(tmp_path) is None
     assert await git.branch(tmp_path) == "start"
-    assert await git.listed_files(tmp_path) == ()
+    assert await git.list_files(tmp_path) == ()
 
 
 async def test_a_detached_head_has_no_branch(repository: Repository) -> None:
@@ -52,7 +52,7 @@ async def test_without_git_it_works_as_outside_a_repository(
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert await git.top_level(repository.root) is None
-    assert await git.listed_files(repository.root) is None
+    assert await git.list_files(repository.root) is None
     with pytest.raises(GitError, match="not installed"):
         await git.head_commit(repository.root)
 
@@ -73,16 +73,16 @@ async def test_variables_do_not_lead_to_another_repository(
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
     assert await git.top_level(repository.root) == repository.root
     assert await git.head_commit(repository.root) == head
-    assert await git.listed_files(repository.root) == ("README.md",)
+    assert await git.list_files(repository.root) == ("README.md",)
 
 
 async def test_files_are_listed_as_git_sees_them(repository: Repository) -> None:
     repository.write(".gitignore", "ignored/\n*.log\n")
     for name in ("ignored/a.py", "b.log", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"):
         repository.write(name)
-    found = await git.listed_files(repository.root)
+    found = await git.list_files(repository.root)
     assert found == tuple(sorted([".gitignore", "README.md", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"]))
-    assert await git.listed_files(repository.root / "sub") == ("new.py",)
+    assert await git.list_files(repository.root / "sub") == ("new.py",)
 
 
 async def test_the_default_branch_is_what_the_remote_says(repository: Repository) -> None:
@@ -122,7 +122,7 @@ async def test_a_work_tree_is_another_commit_and_gone_afterwards(repository: Rep
     repository.commit("later.txt")
     repository.write("README.md", "not committed")
     before = repository.state()
-    async with git.worktree(repository.root, first) as tree:
+    async with git.open_worktree(repository.root, first) as tree:
         assert (tree / "README.md").read_text(encoding="utf-8") == "hello"
         assert not (tree / "later.txt").exists()
         assert not tree.is_relative_to(repository.root)
@@ -134,14 +134,14 @@ async def test_a_work_tree_is_another_commit_and_gone_afterwards(repository: Rep
 async def test_no_hook_is_run(repository: Repository) -> None:
     hook = repository.write(".git/hooks/post-checkout", f"#!/bin/sh\ntouch {repository.root}/hooked\n")
     hook.chmod(0o755)
-    async with git.worktree(repository.root, repository.head):
+    async with git.open_worktree(repository.root, repository.head):
         pass
     assert not (repository.root / "hooked").exists()
 
 
 async def test_a_work_tree_goes_with_all_that_was_done_in_it(repository: Repository) -> None:
     before = repository.state()
-    async with git.worktree(repository.root, repository.head) as tree:
+    async with git.open_worktree(repository.root, repository.head) as tree:
         (tree / "locked").mkdir()
         (tree / "locked" / "file").touch()
         (tree / "link").symlink_to(repository.root)
@@ -155,7 +155,7 @@ async def test_a_work_tree_goes_with_all_that_was_done_in_it(repository: Reposit
 async def test_a_work_tree_goes_when_something_raises(repository: Repository, error: type[BaseException]) -> None:
     before = repository.state()
     with pytest.raises(error):
-        async with git.worktree(repository.root, repository.head):
+        async with git.open_worktree(repository.root, repository.head):
             raise error
     assert repository.state() == before
 
@@ -164,7 +164,7 @@ async def test_a_work_tree_goes_when_something_raises(repository: Repository, er
 async def test_a_work_tree_goes_when_cancelled(repository: Repository, after_s: float) -> None:
     before = repository.state()
     with anyio.move_on_after(after_s):
-        async with git.worktree(repository.root, repository.head):
+        async with git.open_worktree(repository.root, repository.head):
             await anyio.sleep_forever()
     assert repository.state() == before
 
@@ -172,13 +172,13 @@ async def test_a_work_tree_goes_when_cancelled(repository: Repository, after_s: 
 async def test_a_work_tree_of_nothing_is_an_error(repository: Repository) -> None:
     before = repository.state()
     with pytest.raises(GitError, match="could not check out"):
-        async with git.worktree(repository.root, "0" * 40):
+        async with git.open_worktree(repository.root, "0" * 40):
             pass
     assert repository.state() == before
 
 
 async def test_a_work_tree_that_was_deleted_leaves_no_trace(repository: Repository) -> None:
     before = repository.state()
-    async with git.worktree(repository.root, repository.head) as tree:
+    async with git.open_worktree(repository.root, repository.head) as tree:
         shutil.rmtree(tree)
     assert repository.state() == before

@@ -11,10 +11,9 @@ import anyio
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci.baseline.imports import import_folders
-from scoregate.ci.baseline.rerun import base_tree, rerooted
+from scoregate.ci.baseline.rerun import find_import_folders, move_plan, open_base_tree
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import Found, Kind, Plan, Source, make_plan
+from scoregate.ci.plan import DiscoveredSuites, Plan, Source, SourceKind, make_plan
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitError
 
@@ -29,7 +28,7 @@ async def test_the_base_is_where_the_branch_left_the_default_branch(repository: 
     repository.git("checkout", "-q", "main")
     repository.commit("main.txt")
     repository.git("checkout", "-q", "work")
-    async with base_tree(repository.root, RERUN) as base:
+    async with open_base_tree(repository.root, RERUN) as base:
         assert first[:7] in base.note
         assert base.note == f"rerun of main@{first[:7]}"
         assert [path.name for path in base.path.iterdir() if path.name != ".git"] == ["README.md"]
@@ -39,9 +38,9 @@ async def test_the_base_is_where_the_branch_left_the_default_branch(repository: 
 async def test_a_reference_may_be_named(repository: Repository) -> None:
     second = repository.commit("second.txt")
     repository.commit("third.txt")
-    async with base_tree(repository.root, Settings(baseline="rerun:HEAD~1")) as base:
+    async with open_base_tree(repository.root, Settings(baseline="rerun:HEAD~1")) as base:
         assert base.note == f"rerun of HEAD~1@{second[:7]}"
-    async with base_tree(repository.root, Settings(baseline=f"rerun:{second[:10]}")) as base:
+    async with open_base_tree(repository.root, Settings(baseline=f"rerun:{second[:10]}")) as base:
         assert base.note == f"rerun of {second[:7]}"
 
 
@@ -49,13 +48,13 @@ async def test_a_branch_that_only_the_remote_has_will_do(repository: Repository)
     clone = repository.clone("clone")
     clone.git("checkout", "-q", "--detach")
     clone.git("branch", "-qD", "main")
-    async with base_tree(clone.root, Settings(baseline="rerun:main")) as base:
+    async with open_base_tree(clone.root, Settings(baseline="rerun:main")) as base:
         assert base.note == f"rerun of origin/main@{repository.head[:7]}, which is the commit itself"
 
 
 async def test_a_project_in_a_subfolder_is_found_again(repository: Repository) -> None:
     repository.commit("apps/bot/evals/a.py")
-    async with base_tree(repository.root / "apps" / "bot", RERUN) as base:
+    async with open_base_tree(repository.root / "apps" / "bot", RERUN) as base:
         assert (base.path / "evals" / "a.py").is_file()
 
 
@@ -63,12 +62,12 @@ async def test_where_there_is_no_base_it_is_told_why(repository: Repository, tmp
     outside = tmp_path / "outside"
     outside.mkdir()
     for root, settings, said in (
-        (outside, RERUN, "is in no git repository"),
-        (repository.root, Settings(baseline="rerun:v9"), "rerun:v9 names no commit"),
+        (outside, RERUN, "is not in a git repository"),
+        (repository.root, Settings(baseline="rerun:v9"), "rerun:v9 is not a commit"),
         (repository.root, Settings(baseline="rerun", base_branch="trunk"), "has no branch trunk"),
     ):
         with pytest.raises(GitError, match=said) as caught:
-            async with base_tree(root, settings):
+            async with open_base_tree(root, settings):
                 pass
         assert caught.value.advice
 
@@ -81,7 +80,7 @@ async def test_a_shallow_clone_is_told_what_to_fetch(repository: Repository) -> 
     clone = repository.clone("clone", "--depth=1", "--no-single-branch")
     clone.git("checkout", "-q", "work")
     with pytest.raises(GitError, match="no commit in common") as caught:
-        async with base_tree(clone.root, RERUN):
+        async with open_base_tree(clone.root, RERUN):
             pass
     assert "fetch-depth: 0" in caught.value.advice
 
@@ -89,7 +88,7 @@ async def test_a_shallow_clone_is_told_what_to_fetch(repository: Repository) -> 
 async def test_the_tree_goes_when_cancelled(repository: Repository) -> None:
     before = repository.state()
     with anyio.move_on_after(0.5) as scope:
-        async with base_tree(repository.root, RERUN) as base:
+        async with open_base_tree(repository.root, RERUN) as base:
             await anyio.sleep_forever()
     assert scope.cancelled_caught
     assert not base.path.exists()
@@ -98,14 +97,14 @@ async def test_the_tree_goes_when_cancelled(repository: Repository) -> None:
 
 def plan(root: Path) -> Plan:
     sources = (
-        Source("evals/old.py", Kind.PYTHON),
-        Source("evals/new.py", Kind.PYTHON),
-        Source("js", Kind.COMMAND, argv=("node", "e.js"), cwd="web"),
-        Source("go", Kind.COMMAND, argv=("go", "test"), cwd="gone"),
-        Source("evals/bad.py", Kind.PYTHON, error="bad"),
+        Source("evals/old.py", SourceKind.PYTHON),
+        Source("evals/new.py", SourceKind.PYTHON),
+        Source("js", SourceKind.COMMAND, argv=("node", "e.js"), cwd="web"),
+        Source("go", SourceKind.COMMAND, argv=("go", "test"), cwd="gone"),
+        Source("evals/bad.py", SourceKind.PYTHON, error="bad"),
     )
     return make_plan(
-        Found(tuple(sources)), Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root
+        DiscoveredSuites(tuple(sources)), Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root
     )
 
 
@@ -114,7 +113,7 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
     for name in ("evals", "web"):
         (tree / name).mkdir(parents=True)
     (tree / "evals" / "old.py").touch()
-    moved = rerooted(plan(root), tree, imports=(root / "src", Path("/elsewhere")))
+    moved = move_plan(plan(root), tree, imports=(root / "src", Path("/elsewhere")))
     script, command = moved.launches
     assert (script.argv, script.cwd) == (("/venv/python", "evals/old.py"), tree)
     assert script.environment == {
@@ -126,13 +125,13 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
     }
     assert (command.argv, command.cwd) == (("node", "e.js"), tree / "web")
     assert (moved.root, moved.broken) == (tree, ())
-    assert moved.notices == tuple(f"{name} is new here: the base does not have it" for name in ("evals/new.py", "go"))
+    assert moved.notices == tuple(f"{name} is new: the base does not have it" for name in ("evals/new.py", "go"))
 
 
 async def test_without_folders_to_import_from_python_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "old.py").touch()
-    assert "PYTHONPATH" not in rerooted(plan(Path("/root")), tmp_path).launches[0].environment
+    assert "PYTHONPATH" not in move_plan(plan(Path("/root")), tmp_path).launches[0].environment
 
 
 @pytest.fixture(scope="session")
@@ -151,13 +150,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def test_what_is_imported_from_the_project_is_known(environment: Path) -> None:
     python = Interpreter((str(environment / ".venv" / "bin" / "python"),), "test")
-    found = await import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
+    found = await find_import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
     assert found == (environment / "more", Path("/elsewhere"), environment / "src", environment / "lib")
 
 
 @pytest.mark.parametrize("argv", [("/no/python",), ("false",), ("echo", "no json")])
 async def test_a_python_that_does_not_answer_is_no_error(tmp_path: Path, argv: tuple[str, ...]) -> None:
-    assert await import_folders(Interpreter(argv, ""), tmp_path, environ={"PATH": os.environ["PATH"]}) == ()
+    assert await find_import_folders(Interpreter(argv, ""), tmp_path, environ={"PATH": os.environ["PATH"]}) == ()
 
 
 async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repository) -> None:
@@ -169,10 +168,13 @@ async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repos
     environ = {"PYTHONPATH": str(repository.root / "src"), "PATH": os.environ["PATH"]}
     python = Interpreter((sys.executable,), "test")
     script = make_plan(
-        Found((Source("evals/a.py", Kind.PYTHON),)), Settings(), interpreter=python, root=repository.root
+        DiscoveredSuites((Source("evals/a.py", SourceKind.PYTHON),)),
+        Settings(),
+        interpreter=python,
+        root=repository.root,
     )
-    async with base_tree(repository.root, RERUN) as base:
-        imports = await import_folders(python, repository.root, environ=environ)
-        (launch,) = rerooted(script, base.path, imports=imports).launches
+    async with open_base_tree(repository.root, RERUN) as base:
+        imports = await find_import_folders(python, repository.root, environ=environ)
+        (launch,) = move_plan(script, base.path, imports=imports).launches
         done = await anyio.run_process(launch.argv, cwd=launch.cwd, env={**environ, **launch.environment})
     assert done.stdout == b"base\n"

@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.fixtures import openai_server
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.core.metering import METER, Meter
+from scoregate.core.usage import METER, UsageMeter
 
 __all__ = ["openai_server"]
 
@@ -24,14 +24,14 @@ def server(openai_server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("SCOREGATE_ROOT", str(tmp_path))
     monkeypatch.setenv("SCOREGATE_CACHE", "off")
-    monkeypatch.setattr("scoregate.models.manners._known", {})
+    monkeypatch.setattr("scoregate.models.structured_output._known", {})
     return openai_server
 
 
 @pytest.fixture
-def meter() -> Iterator[Meter]:
+def meter() -> Iterator[UsageMeter]:
     """What the calls of the test are counted on."""
-    meter = Meter()
+    meter = UsageMeter()
     token = METER.set(meter)
     yield meter
     METER.reset(token)

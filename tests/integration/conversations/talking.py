@@ -9,10 +9,10 @@ from typing import Any
 import anyio
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.conversations import Limits, Plan, converse
-from scoregate.core.conversation import Conversation, GoalVerdict
-from scoregate.core.endings import closing
-from scoregate.core.target import Reply
+from scoregate.core.cleanup import close_at_end
+from scoregate.core.conversation import Conversation, GoalVerdict, Reply
+from scoregate.execution.simulated_user import converse
+from scoregate.execution.stopping import Limits, Plan
 from scoregate.models import get_model
 
 PLAN = Plan("Find out the opening hours")
@@ -63,7 +63,7 @@ def talk(session: Scripted, plan: Plan = PLAN, *, judge: Any = None, limits: Lim
     """Hold a conversation to its end."""
 
     async def hold() -> Conversation:
-        async with closing():
+        async with close_at_end():
             model = get_model("openai/user")
             return await converse(session, plan, user=model, goal_judge=judge, limits=limits)
 

@@ -9,11 +9,10 @@ import pytest
 from tests.fakes.openai import OpenAIServer
 from tests.integration.conversations.talking import PLAN, Scripted, judging, prompts, talk, user_says
 
-from scoregate.conversations import Limits, Plan
-from scoregate.core.conversation import Conversation, Ended, GoalVerdict, Turn
-from scoregate.core.metering import Meter
-from scoregate.core.target import Reply
+from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Reply, Turn
+from scoregate.core.usage import UsageMeter
 from scoregate.errors import EndpointError, MalformedAnswer, ModelError
+from scoregate.execution.stopping import Limits, Plan
 
 
 def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServer) -> None:
@@ -34,7 +33,7 @@ def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServe
     assert (second.context, second.tool_calls) == (("page 3",), ({"name": "lookup"},))
     assert second.metadata == {"model": "small", "conversation_id": "c-7"}
     assert second.duration_ms is not None
-    assert (conversation.ended, conversation.goal_achieved) == (Ended.MAX_TURNS, None)
+    assert (conversation.ended, conversation.goal_achieved) == (EndReason.MAX_TURNS, None)
     assert len(server.requests) == 2, "one question to the model a turn"
     assert Conversation.read(json.loads(json.dumps(conversation.plain()))) == conversation
 
@@ -73,7 +72,7 @@ def test_a_goal_that_is_met_ends_it(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(False, True)
     conversation = talk(Scripted("a", "b", "c"), Plan("goal", min_turns=1), judge=judge)
-    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, Ended.GOAL, True)
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, EndReason.GOAL, True)
     assert [(len(each.turns), each.ended) for each in shown] == [(1, None), (2, None)]
 
 
@@ -81,14 +80,14 @@ def test_a_goal_that_is_met_in_the_very_last_turn_counts(server: OpenAIServer) -
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(True)
     conversation = talk(Scripted("a"), Plan("goal", max_turns=1), judge=judge)
-    assert (conversation.ended, conversation.goal_achieved, len(shown)) == (Ended.GOAL, True, 1)
+    assert (conversation.ended, conversation.goal_achieved, len(shown)) == (EndReason.GOAL, True, 1)
 
 
 def test_a_goal_that_is_not_met_is_said_so(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(GoalVerdict(False, 0.5))
     conversation = talk(Scripted("a"), judge=judge)
-    assert (conversation.ended, conversation.goal_achieved) == (Ended.MAX_TURNS, False)
+    assert (conversation.ended, conversation.goal_achieved) == (EndReason.MAX_TURNS, False)
     assert [len(each.turns) for each in shown] == [8, 9, 10], "judged in the last fifth of the turns alone"
 
 
@@ -96,14 +95,14 @@ def test_a_goal_that_seems_out_of_reach_late_is_given_up(server: OpenAIServer) -
     user_says(server, lambda turn: f"question {turn}")
     judge, _ = judging(GoalVerdict(False, 0.2))
     conversation = talk(Scripted("a"), Plan("goal", min_turns=1), judge=judge)
-    assert (len(conversation.turns), conversation.ended) == (8, Ended.IMPOSSIBLE)
+    assert (len(conversation.turns), conversation.ended) == (8, EndReason.IMPOSSIBLE)
 
 
 def test_a_user_who_is_done_asks_the_judge_and_goes_on_where_it_says_no(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": turn in (1, 3, 5)})
     judge, shown = judging(False, True)
     conversation = talk(Scripted("a"), judge=judge)
-    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (4, Ended.GOAL, True)
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (4, EndReason.GOAL, True)
     assert [len(each.turns) for each in shown] == [2, 4]
 
 
@@ -117,21 +116,21 @@ def test_nothing_is_judged_twice(server: OpenAIServer) -> None:
 def test_without_a_judge_the_users_word_ends_it_and_nobody_can_tell(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": turn > 2})
     conversation = talk(Scripted("a"))
-    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, Ended.GOAL, None)
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, EndReason.GOAL, None)
 
 
 def test_a_target_without_end_of_tools_is_stopped(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     calls = [{"name": "search", "arguments": {"page": page}} for page in range(4)]
     conversation = talk(Scripted(Reply("a", tool_calls=calls)), limits=Limits(max_tool_calls=10))
-    assert (len(conversation.turns), conversation.ended) == (3, Ended.TOOL_LIMIT)
+    assert (len(conversation.turns), conversation.ended) == (3, EndReason.TOOL_LIMIT)
 
 
 def test_who_goes_round_in_circles_is_stopped_and_judged(server: OpenAIServer) -> None:
     user_says(server, lambda _: "When do you open?")
     judge, shown = judging(GoalVerdict(False, 0.5))
     conversation = talk(Scripted("Hm."), judge=judge)
-    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (3, Ended.LOOP, False)
+    assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (3, EndReason.LOOP, False)
     assert len(shown) == 1
 
 
@@ -145,7 +144,7 @@ def test_what_takes_too_long_is_ended_with_the_turns_that_there_were(server: Ope
 
     conversation = talk(Slower("a"), limits=Limits(timeout_s=1.0))
     assert [turn.user for turn in conversation.turns] == ["question 1"]
-    assert (conversation.ended, conversation.goal_achieved) == (Ended.TIMEOUT, None)
+    assert (conversation.ended, conversation.goal_achieved) == (EndReason.TIMEOUT, None)
 
 
 def test_no_reply_in_time_is_an_error_and_nothing_to_judge(server: OpenAIServer) -> None:
@@ -186,7 +185,7 @@ def test_an_error_of_the_judge_is_an_error(server: OpenAIServer) -> None:
     assert caught.value.so_far["turns"][0]["assistant"] == "Hello"
 
 
-def test_what_the_user_takes_is_metered(server: OpenAIServer, meter: Meter) -> None:
+def test_what_the_user_takes_is_metered(server: OpenAIServer, meter: UsageMeter) -> None:
     user_says(server, lambda turn: f"question {turn}")
     talk(Scripted("Hello"), Plan("goal", max_turns=3))
     assert [usage.cached for usage in meter.usages] == [False] * 3

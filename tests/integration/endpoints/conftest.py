@@ -10,9 +10,9 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.fixtures import chat_service
 
-from scoregate.core.endings import closing
+from scoregate.core.cleanup import close_at_end
 from scoregate.endpoints import EndpointTarget, open_target
-from scoregate.endpoints.target import Talk
+from scoregate.endpoints.target import EndpointSession
 from scoregate.store import StoredEndpoint
 
 __all__ = ["chat_service"]
@@ -24,9 +24,9 @@ def talking(chat_service: ChatService) -> Talking:
     """`async with talking(**fields) as talk`: a conversation with the service over an endpoint with these fields."""
 
     @asynccontextmanager
-    async def opened(environment: dict[str, str] | None = None, **fields: Any) -> AsyncIterator[Talk]:
+    async def opened(environment: dict[str, str] | None = None, **fields: Any) -> AsyncIterator[EndpointSession]:
         target = opened_target(chat_service, environment, **fields)
-        async with closing(), target.session() as talk:
+        async with close_at_end(), target.session() as talk:
             yield talk
 
     return opened

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.integration.endpoints.conftest import Talking, opened_target
 
-from scoregate.core.endings import closing
+from scoregate.core.cleanup import close_at_end
 from scoregate.errors import EndpointError
 
 pytestmark = pytest.mark.anyio
@@ -65,7 +65,7 @@ async def test_a_token_is_fetched_once_for_all(chat_service: ChatService, basic:
         async with target.session() as talk:
             await talk.send("hello")
 
-    async with closing():
+    async with close_at_end():
         async with anyio.create_task_group() as group:
             for _ in range(8):
                 group.start_soon(one)

@@ -11,9 +11,9 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.integration.endpoints.conftest import Talking, opened_target
 
-from scoregate.core.endings import closing
-from scoregate.core.metering import METER, Meter
-from scoregate.endpoints import retries, transport
+from scoregate.core.cleanup import close_at_end
+from scoregate.core.usage import METER, UsageMeter
+from scoregate.endpoints import http, retry
 from scoregate.errors import EndpointError
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "_FIRST_S", 0.01)
+    monkeypatch.setattr(retry, "_FIRST_DELAY_S", 0.01)
 
 
 async def failing(talking: Talking, **fields: Any) -> EndpointError:
@@ -66,7 +66,7 @@ async def test_what_will_not_pass_is_told_at_once(talking: Talking, chat_service
 
 async def test_who_is_asked_to_wait_waits_and_that_is_no_latency(talking: Talking, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", status=429, headers={"retry-after": "0.3"})
-    METER.set(meter := Meter())
+    METER.set(meter := UsageMeter())
     started = time.perf_counter()
     async with talking() as talk:
         await talk.send("hello")
@@ -127,7 +127,7 @@ async def test_an_answer_without_an_output_is_never_judged(
 async def test_an_answer_is_read_up_to_its_limit(
     talking: Talking, chat_service: ChatService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "LARGEST", 1000)
+    monkeypatch.setattr(http, "LARGEST_RESPONSE", 1000)
     chat_service.answers("hello", "x" * 2000)
     assert "larger than 1,000 bytes" in (await failing(talking)).message
 
@@ -162,7 +162,7 @@ async def together(service: ChatService, number: int, **fields: Any) -> float:
             await talk.send("hello")
 
     started = time.perf_counter()
-    async with closing(), anyio.create_task_group() as group:
+    async with close_at_end(), anyio.create_task_group() as group:
         for _ in range(number):
             group.start_soon(one)
     return time.perf_counter() - started

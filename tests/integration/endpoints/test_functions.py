@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.endings import closing
-from scoregate.core.target import Reply
+from scoregate.core.cleanup import close_at_end
+from scoregate.core.conversation import Reply
 from scoregate.endpoints import invoke, open_target
 from scoregate.errors import EndpointError
 from scoregate.store import StoredEndpoint
@@ -19,7 +19,7 @@ BOTS = "tests.integration.endpoints.bots"
 
 async def replies(function: str, *messages: str, **fields: Any) -> list[Reply]:
     definition = StoredEndpoint(name="bot", connection_type="SDK", function=f"{BOTS}:{function}", **fields)
-    async with closing(), open_target(definition).session() as talk:
+    async with close_at_end(), open_target(definition).session() as talk:
         return [await talk.send(message) for message in messages]
 
 
@@ -51,8 +51,8 @@ async def test_arguments_may_be_mapped() -> None:
         ("leaves", "unexpected_error", "raised SystemExit"),
         ("silent", "mapping_error", "no output"),
         ("asks_more", "configuration_error", "database"),
-        ("missing", "configuration_error", "cannot be had"),
-        ("BOTS.none", "configuration_error", "cannot be had"),
+        ("missing", "configuration_error", "cannot be imported"),
+        ("BOTS.none", "configuration_error", "cannot be imported"),
         ("__doc__", "configuration_error", "is no function, but a str"),
     ],
 )

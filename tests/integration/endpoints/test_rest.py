@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.integration.endpoints.conftest import Talking, opened_target
 
-from scoregate.core.endings import closing
+from scoregate.core.cleanup import close_at_end
 
 pytestmark = pytest.mark.anyio
 TEXTS = ["123", "true", "null", '{"a": 1}', "{{ 7*7 }}", "${HOME}", '"', "\\", "\ud800", "$.a", ""]
@@ -36,7 +36,7 @@ async def test_the_id_of_a_conversation_goes_back_with_the_next_message(
 
 async def test_sessions_know_nothing_of_each_other(chat_service: ChatService) -> None:
     target = opened_target(chat_service)
-    async with closing(), target.session() as one, target.session() as other:
+    async with close_at_end(), target.session() as one, target.session() as other:
         first, second = await one.send("a"), await other.send("b")
         assert first.conversation_id != second.conversation_id
         assert (await one.send("what did I say")).output == "You said: a"
@@ -44,7 +44,7 @@ async def test_sessions_know_nothing_of_each_other(chat_service: ChatService) ->
 
 async def test_a_conversation_that_is_known_goes_on(chat_service: ChatService) -> None:
     target = opened_target(chat_service)
-    async with closing(), target.session("c-77") as talk:
+    async with close_at_end(), target.session("c-77") as talk:
         assert (await talk.send("hello")).conversation_id == "c-77"
 
 

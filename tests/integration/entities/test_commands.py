@@ -20,7 +20,7 @@ def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None
     told = said(project, "import", "hours.csv", "--name", "Opening Hours", "--description", "ours")
     assert " ".join(told.split()) == (
         "hours.csv:1: there is no column 'notes' of tests; it is left out"
-        " opening-hours: Single-Turn, 2 tests, whose cells were separated by semicolons, in"
+        " opening-hours: Single-Turn, 2 tests; cells were separated by semicolons, in"
         " .scoregate/test_sets/opening-hours/tests.jsonl"
     )
     listed = said(project, "ls").splitlines()[1]

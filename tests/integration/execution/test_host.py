@@ -102,5 +102,5 @@ def test_a_store_that_cannot_be_written_does_not_keep_a_host_from_its_record(scr
     (script.root / ".scoregate").write_text("not a folder")
     ran = script.scoregate("run")
     assert ran.statuses == {"passed": 1}, ran.output
-    assert "the results are not kept in the store" in ran.output
+    assert "the results are not stored" in ran.output
     assert "done: completed 1" in ran.output

@@ -11,15 +11,12 @@ from tests.integration.conversations.talking import user_says
 from tests.integration.execution.questions import pushed, results, talk
 
 from scoregate.core.conversation import Conversation
-from scoregate.endpoints import open_target
 from scoregate.entities import Endpoint
-from scoregate.entities.execution.measures import Measures
-from scoregate.entities.execution.suite import suite_of
-from scoregate.entities.execution.talks import Talks
+from scoregate.execution.conversation import ConversationOptions
+from scoregate.execution.metrics import MetricSelection
+from scoregate.execution.suite import make_scorers
 from scoregate.metrics import ConversationalJudge, GoalAchievementJudge
-from scoregate.store import StoredEndpoint
 
-NOBODY = StoredEndpoint(name="nobody", url="http://127.0.0.1:9")
 WORDS = {1: "I eat no nuts.", 2: "what did I just say?"}
 
 
@@ -88,15 +85,18 @@ def test_what_was_said_before_an_endpoint_failed_is_kept_and_not_judged(
 
 
 def test_scores_of_conversations_depend_on_who_plays_the_user_and_who_ends_them() -> None:
-    def mark(talks: Talks, test: Any) -> str | None:
+    def mark(talks: ConversationOptions, test: Any) -> str | None:
         judge = ConversationalJudge("Is it kind?", name="kind")
-        suite = suite_of("demo", [test], open_target(NOBODY), Measures([judge]), talks=talks)
-        assert suite.scorers[0].info.fingerprint is not None
-        return suite.scorers[0].info.fingerprint.parameters
+        (scorer,) = make_scorers([test], MetricSelection([judge]), talks, 10)
+        assert scorer.info.fingerprint is not None
+        return scorer.info.fingerprint.parameters
 
-    usual = mark(Talks(), talk())
-    assert usual == mark(Talks(), talk("Another goal"))
-    others = [Talks("openai/other"), Talks(judge=GoalAchievementJudge(model="openai/other"))]
+    usual = mark(ConversationOptions(), talk())
+    assert usual == mark(ConversationOptions(), talk("Another goal"))
+    others = [
+        ConversationOptions("openai/other"),
+        ConversationOptions(judge=GoalAchievementJudge(model="openai/other")),
+    ]
     assert usual not in {mark(each, talk()) for each in others}
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from scoregate.ci.listen.cloud import Answer, Request, answer
-from scoregate.core.override import EvaluationOverride
+from scoregate.ci.listen.cloud import Answer, PlatformRequest, answer
+from scoregate.core.evaluation import EvaluationOverride
 
 
 @dataclass
@@ -29,10 +29,10 @@ class Platform:
     corrections: list[EvaluationOverride] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    def champion(self, suite: str, case: str) -> str | None:
+    def baseline_output(self, suite: str, case: str) -> str | None:
         return self.champions.get((suite, case))
 
-    def crown(self, suite: str, case: str, output: str) -> None:
+    def save_baseline_output(self, suite: str, case: str, output: str) -> None:
         self.champions[suite, case] = output
 
     def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:  # noqa: ARG002
@@ -46,7 +46,7 @@ class Platform:
         """Take in one request."""
         path, _, query = target.removeprefix("/token").partition("?")
         if path.startswith("/cloud"):
-            told = answer(Request(method, path.removeprefix("/cloud"), query, body), self)
+            told = answer(PlatformRequest(method, path.removeprefix("/cloud"), query, body), self)
             self.cloud.append((method, path.removeprefix("/cloud")))
             self.answers.append(told)
             return told.status, told.content

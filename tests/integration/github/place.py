@@ -12,10 +12,9 @@ from tests.fakes.github import Artifact, GitHub, Repository, Run, events
 from tests.unit.report.runs import Score, Told, Trial, make_run
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.github.api import Api, open_api
-from scoregate.ci.github.connection import Connection
-from scoregate.ci.github.context import read_context
-from scoregate.core.record import Run as Record
+from scoregate.ci.github.client import Api, open_api
+from scoregate.ci.github.context import Connection, read_github_job
+from scoregate.core.run import Run as Record
 
 NAME = "scoregate-evals"
 RIGHTS = {"contents": "write", "actions": "read", "pull_requests": "write", "checks": "write"}
@@ -54,7 +53,7 @@ class Place:
     ) -> AsyncIterator[Connection]:
         """The connection of a job; by default on a push to main."""
         event = event or events.push(self.repo)
-        github = read_context({"GITHUB_ACTIONS": "true", **event.environment(self.folder, run)})
+        github = read_github_job({"GITHUB_ACTIONS": "true", **event.environment(self.folder, run)})
         assert github is not None
         async with self.api(**rights) as api:
             yield Connection(github, api, "evals")

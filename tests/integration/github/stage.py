@@ -12,8 +12,8 @@ from typing import Any
 from tests.fakes.github import Pull, events
 from tests.integration.github.place import NAME, RIGHTS, Place
 
-from scoregate.ci.scene import open_scene
-from scoregate.ci.second_stage import Published, publish_first_stage
+from scoregate.ci.fork_comment import PublishedRun, publish_fork_runs
+from scoregate.ci.job import open_job_context
 from scoregate.ci.settings import Settings
 
 SUITE = {"id": "demo", "label": "demo", "complete": True, "evaluators": {"e": {"id": "e"}}, "cases": 1}
@@ -43,7 +43,7 @@ class Stage:
         fork.commit("change", parents=[place.main[2]])
         return cls(place, place.repo.pull_request("change", head_repository=fork))
 
-    async def publish(self, *contents: bytes | Mapping[str, bytes | str] | Path, **names: Any) -> list[Published]:
+    async def publish(self, *contents: bytes | Mapping[str, bytes | str] | Path, **names: Any) -> list[PublishedRun]:
         """The second stage's answer to artifacts; each under a name of its own."""
         place, pull = self.place, self.pull
         first = place.repo.workflow_run(
@@ -60,8 +60,8 @@ class Stage:
             "GITHUB_OUTPUT": str(root / "output"),
             **events.workflow_run(first).environment(place.folder),
         }
-        async with open_scene(root, environ, Settings(**names.get("settings", {}))) as scene:
-            return [each async for each in publish_first_stage(scene)]
+        async with open_job_context(root, environ, Settings(**names.get("settings", {}))) as scene:
+            return [each async for each in publish_fork_runs(scene)]
 
 
 def record(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.integration.github.place import Place
 
-from scoregate.ci.github.waiting import Patience
+from scoregate.ci.github.client import RetryBudget
 from scoregate.errors import GitHubRefused
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ async def test_a_github_that_stays_down_is_given_up(place: Place) -> None:
     async with place.api() as api:
         with pytest.raises(GitHubRefused, match="503") as told:
             await api.get("pulls")
-    assert "GitHub has a fault" in told.value.advice
+    assert "GitHub has an outage" in told.value.advice
     assert place.slept == [1.0, 2.0, 4.0]
 
 
@@ -71,7 +71,7 @@ async def test_a_limit_that_lasts_is_not_waited_out(place: Place, limit: dict[st
 async def test_all_requests_share_one_patience(place: Place) -> None:
     place.github.rate_limit("GET", PULLS, retry_after=50, times=math.inf)
     async with place.api() as api:
-        hurried = replace(api, patience=Patience(120.0))
+        hurried = replace(api, retry_budget=RetryBudget(120.0))
         for _ in range(5):
             with pytest.raises(GitHubRefused):
                 await hurried.get("pulls")
@@ -108,9 +108,9 @@ async def test_a_refusal_names_the_permission(place: Place, path: str, permissio
 async def test_an_answer_that_is_no_json_is_a_refusal(place: Place, body: bytes) -> None:
     place.github.fail("GET", PULLS, status=200, body=body, times=math.inf)
     async with place.api() as api:
-        with pytest.raises(GitHubRefused, match="no JSON"):
+        with pytest.raises(GitHubRefused, match="not valid JSON"):
             await api.get("pulls")
-        with pytest.raises(GitHubRefused, match="no JSON"):
+        with pytest.raises(GitHubRefused, match="not valid JSON"):
             [each async for each in api.pages("pulls")]
 
 
@@ -140,7 +140,7 @@ async def test_a_page_at_another_address_is_not_asked_for(place: Place, origin: 
 async def test_an_answer_of_another_form_is_a_refusal(place: Place, body: Any) -> None:
     place.github.fail("GET", "*/actions/artifacts", status=200, body=body, times=math.inf)
     async with place.api() as api:
-        with pytest.raises(GitHubRefused, match=r"can't be used|no JSON"):
+        with pytest.raises(GitHubRefused, match=r"can't be used|not valid JSON"):
             [each async for each in api.pages("actions/artifacts", "artifacts")]
 
 
@@ -148,12 +148,12 @@ async def test_a_body_that_can_not_be_decoded_is_a_refusal(place: Place) -> None
     broken = {"content-encoding": "gzip", "content-type": "application/json"}
     place.github.fail("GET", PULLS, status=200, body=b"no gzip", headers=broken, times=math.inf)
     async with place.api() as api:
-        with pytest.raises(GitHubRefused, match="no answer"):
+        with pytest.raises(GitHubRefused, match="no response"):
             await api.get("pulls")
 
 
 async def test_a_body_that_never_ends_is_a_refusal(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.ci.github.answers.LARGEST", 1_000)
+    monkeypatch.setattr("scoregate.ci.github.responses.MAX_BODY_BYTES", 1_000)
     place.github.fail("GET", PULLS, status=200, body=gzip.compress(b" " * 10_000), headers={"content-encoding": "gzip"})
     async with place.api() as api:
         with pytest.raises(GitHubRefused, match="is larger than"):
@@ -173,7 +173,7 @@ async def test_a_lost_answer_to_a_post_is_looked_for_before_it_is_sent_again(pla
         async def arrived() -> Any:
             return next(iter([each async for each in api.pages(f"issues/{pull.number}/comments")]), None)
 
-        made = await api.post(f"issues/{pull.number}/comments", {"body": "hello"}, arrived=arrived)
+        made = await api.post(f"issues/{pull.number}/comments", {"body": "hello"}, find_created=arrived)
     (comment,) = pull.comments
     assert made["id"] == comment.id
 

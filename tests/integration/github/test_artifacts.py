@@ -9,8 +9,8 @@ from tests.fakes.github import Run
 from tests.integration.github.place import Place
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import artifact_baseline
-from scoregate.ci.github.base import Base
+from scoregate.ci.baseline.artifact import find_artifact_baseline
+from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 async def found(place: Place, commit: str | None, *, run: Run | None = None, **rights: str) -> Baseline:
     async with place.connection(run=run, **rights) as connection:
-        baseline = await artifact_baseline(Settings(), connection, Base("main", commit))
+        baseline = await find_artifact_baseline(Settings(), connection, BaseCommit("main", commit))
     assert baseline is not None
     return baseline
 

@@ -11,9 +11,8 @@ from tests.fakes.github import GitHub, Pull, events
 from tests.integration.ci.conftest import Repository, repository
 from tests.integration.github.place import Place
 
-from scoregate.ci.github.base import Base, base_of
-from scoregate.ci.github.context import read_context
-from scoregate.ci.github.event import head_sha
+from scoregate.ci.github.base import BaseCommit, find_base
+from scoregate.ci.github.context import head_sha, read_github_job
 
 __all__ = ["repository"]
 pytestmark = pytest.mark.anyio
@@ -45,12 +44,12 @@ class Scene:
 
     async def base(
         self, event: events.Event, root: Path | None = None, *, token: bool = True, branch: str = ""
-    ) -> Base:
-        github = read_context({"GITHUB_ACTIONS": "true", **event.environment(self.place.folder)})
+    ) -> BaseCommit:
+        github = read_github_job({"GITHUB_ACTIONS": "true", **event.environment(self.place.folder)})
         assert github is not None
         async with self.place.api() as api:
             where = root or self.local.root
-            return await base_of(github, where, api if token else None, branch=branch or None)
+            return await find_base(github, where, api if token else None, branch=branch or None)
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def scene(github: GitHub, repository: Repository, tmp_path: Path) -> Scene:
 
 async def test_a_pull_request_is_held_against_the_first_parent_of_its_merge_commit(scene: Scene) -> None:
     event = events.pull_request(scene.pull())
-    assert await scene.base(event) == Base("main", scene.main[3])
+    assert await scene.base(event) == BaseCommit("main", scene.main[3])
     assert scene.place.github.requests == []
 
 
@@ -116,17 +115,17 @@ async def test_the_base_branch_is_the_pull_requests_own(scene: Scene) -> None:
 
 async def test_a_merge_group_has_its_own_base(scene: Scene) -> None:
     event = events.merge_group(scene.pull())
-    assert await scene.base(event) == Base("main", scene.main[3])
+    assert await scene.base(event) == BaseCommit("main", scene.main[3])
 
 
 async def test_a_push_is_held_against_what_was_there_before(scene: Scene) -> None:
-    assert await scene.base(events.push(scene.repo, before=scene.main[0])) == Base("main", scene.main[0])
+    assert await scene.base(events.push(scene.repo, before=scene.main[0])) == BaseCommit("main", scene.main[0])
 
 
 async def test_a_new_branch_is_held_against_the_default_branch(scene: Scene) -> None:
     event = events.push(scene.repo, "change", before=events.NOWHERE)
-    assert await scene.base(event) == Base("main")
-    assert await scene.base(event, branch="develop") == Base("develop")
+    assert await scene.base(event) == BaseCommit("main")
+    assert await scene.base(event, branch="develop") == BaseCommit("develop")
 
 
 @pytest.mark.parametrize("start", [events.schedule, events.workflow_dispatch])
@@ -134,8 +133,8 @@ async def test_the_clock_and_a_hand_take_the_default_branch(scene: Scene, start:
     scene.repo.default_branch = "trunk"
     scene.repo.refs["refs/heads/trunk"] = scene.main[3]
     event = start(scene.repo)
-    assert await scene.base(event) == Base("trunk")
-    assert await scene.base(event, branch="main") == Base("main")
+    assert await scene.base(event) == BaseCommit("trunk")
+    assert await scene.base(event, branch="main") == BaseCommit("main")
 
 
 async def test_reports_belong_to_the_head_and_never_to_the_merge_commit(scene: Scene) -> None:
@@ -145,7 +144,7 @@ async def test_reports_belong_to_the_head_and_never_to_the_merge_commit(scene: S
         (events.merge_group(pull), pull.merge_sha),
         (events.push(scene.repo), scene.main[3]),
     ):
-        github = read_context({"GITHUB_ACTIONS": "true", **event.environment(scene.place.folder)})
+        github = read_github_job({"GITHUB_ACTIONS": "true", **event.environment(scene.place.folder)})
         assert github is not None
         assert head_sha(github) == commit
         assert head_sha(replace(github, event={})) == github.sha

@@ -15,7 +15,7 @@ from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_o
 from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.publish.check_run import CheckRun
-from scoregate.ci.publish.outlet import Outlet
+from scoregate.ci.publish.delivery import PublishTarget
 from scoregate.core.policy import Limits
 from scoregate.errors import GitHubRefused
 
@@ -40,7 +40,7 @@ async def test_it_begins_ends_and_says_what_came_of_it(place: Place, scene: str,
     view = SCENES[scene]()
     async with check(place) as made, made.open():
         assert (shown(place).status, shown(place).conclusion) == ("in_progress", None)
-        assert (await made.publish(view, Outlet(place.folder, {}))).warnings == ()
+        assert (await made.publish(view, PublishTarget(place.folder, {}))).warnings == ()
     assert (shown(place).status, shown(place).conclusion) == ("completed", conclusion)
     assert shown(place).head_sha == place.main[2]
     assert shown(place).output["title"] == view.title
@@ -49,7 +49,7 @@ async def test_it_begins_ends_and_says_what_came_of_it(place: Place, scene: str,
 
 async def test_what_could_not_be_measured_blocks(place: Place) -> None:
     async with check(place) as made, made.open():
-        await made.publish(view_of(make_run()), Outlet(place.folder, {}))
+        await made.publish(view_of(make_run()), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "failure"
 
 
@@ -59,7 +59,7 @@ async def test_an_exception_completes_it(place: Place, error: BaseException) -> 
         async with check(place) as made, made.open():
             raise error
     assert (shown(place).status, shown(place).conclusion) == ("completed", "cancelled")
-    assert "job's log" in shown(place).output["summary"]
+    assert "log of the job" in shown(place).output["summary"]
 
 
 async def test_being_cancelled_completes_it(place: Place) -> None:
@@ -77,13 +77,13 @@ async def test_being_cancelled_completes_it(place: Place) -> None:
 async def test_a_lost_answer_makes_no_second_one(place: Place) -> None:
     place.github.fail("POST", "*/check-runs", status=502, after=True)
     async with check(place) as made, made.open():
-        await made.publish(SCENES["green"](), Outlet(place.folder, {}))
+        await made.publish(SCENES["green"](), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "success"
 
 
 async def test_a_refusal_at_the_start_is_a_warning_at_the_end(place: Place) -> None:
     async with check(place, contents="read", checks="read") as made, made.open():
-        delivery = await made.publish(SCENES["green"](), Outlet(place.folder, {}))
+        delivery = await made.publish(SCENES["green"](), PublishTarget(place.folder, {}))
     assert "checks: write" in delivery.warnings[0]
     assert place.repo.check_runs == {}
 
@@ -92,7 +92,7 @@ async def test_a_report_that_is_refused_leaves_no_check_in_progress(place: Place
     async with check(place) as made, made.open():
         place.github.fail("PATCH", "*/check-runs/*", status=422, body={"message": "Invalid request."})
         with pytest.raises(GitHubRefused):
-            await made.publish(SCENES["green"](), Outlet(place.folder, {}))
+            await made.publish(SCENES["green"](), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "cancelled"
 
 
@@ -109,14 +109,14 @@ async def test_a_long_report_fits(place: Place) -> None:
     trials = [Trial(f"c{at}", [Score("e", 0.0)], name="日" * 5_000, output="日" * 50_000) for at in range(300)]
     run = make_run(*(Told(f"{'日' * 200}{at}", trials) for at in range(30)))
     async with check(place) as made, made.open():
-        await made.publish(view_of(run, limits=Limits(min_pass_rate=1.0)), Outlet(place.folder, {}))
+        await made.publish(view_of(run, limits=Limits(min_pass_rate=1.0)), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "failure"
     assert len(shown(place).output["summary"].encode()) <= 65_535
 
 
 async def test_secrets_are_in_none_of_its_parts(place: Place) -> None:
     view = replace(SCENES["green"](), title="s3cr3t passed")
-    outlet = Outlet(place.folder, {}, redact=lambda text: text.replace("s3cr3t", "***"))
+    outlet = PublishTarget(place.folder, {}, redact=lambda text: text.replace("s3cr3t", "***"))
     async with check(place) as made, made.open():
         await made.publish(view, outlet)
     assert "s3cr3t" not in str(shown(place).output)

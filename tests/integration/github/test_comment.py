@@ -11,10 +11,10 @@ from tests.integration.github.place import Place
 from tests.unit.report.runs import CONTEXT, view_of
 from tests.unit.report.scenes import SCENES
 
-from scoregate.ci.github.event import read_pull_request
+from scoregate.ci.github.context import read_pull_request
 from scoregate.ci.publish.comment import publish_comment
-from scoregate.ci.publish.outlet import Delivery, Outlet
-from scoregate.ci.report.marker import marker, marker_of
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
+from scoregate.ci.report.markdown import marker, marker_prefix
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode
 from scoregate.core.policy import Limits
@@ -39,7 +39,7 @@ async def publish(
     event = events.pull_request(pull)
     request = read_pull_request(event.payload["pull_request"])
     async with place.connection(event, ran) as connection, place.api(login=login, **rights(options)) as api:
-        outlet = Outlet(place.folder, {}, connection=replace(connection, api=api), request=request, **options)
+        outlet = PublishTarget(place.folder, {}, connection=replace(connection, api=api), request=request, **options)
         return await publish_comment(shown, outlet)
 
 
@@ -65,7 +65,7 @@ async def test_it_is_found_on_the_third_page(place: Place, pull: Pull) -> None:
     for number in range(130):
         pull.comment(f"more talk {number}")
     (ours,) = [comment for comment in pull.comments if comment.login == OURS]
-    assert ours.body.startswith(marker_of("evals"))
+    assert ours.body.startswith(marker_prefix("evals"))
     await publish(place, pull, view("green", run="1001.1"))
     assert len(pull.comments) == 251
     assert "run=1001.1" in ours.body
@@ -175,11 +175,11 @@ async def test_a_comment_that_somebody_deletes_meanwhile_is_written_anew(place: 
     [
         (403, "Resource not accessible by integration", "pull-requests: write"),
         (404, "Not Found", "pull-requests: write"),
-        (410, "This issue was deleted", "It is gone"),
+        (410, "This issue was deleted", "It was deleted"),
         (422, "Validation Failed", "Validation Failed"),
         (403, "Unable to create comment because issue is locked.", "locked"),
         (401, "Bad credentials", "github-token"),
-        (503, "Unavailable", "GitHub has a fault"),
+        (503, "Unavailable", "GitHub has an outage"),
     ],
 )
 async def test_a_refusal_is_a_warning_that_says_what_to_do(
@@ -189,7 +189,7 @@ async def test_a_refusal_is_a_warning_that_says_what_to_do(
     delivery = await publish(place, pull, view())
     assert delivery.outputs == {"comment-pending": "true"}
     (warning,) = delivery.warnings
-    assert warning.startswith("the comment could not be written: ")
+    assert warning.startswith("cannot write the comment: ")
     assert said in warning
     assert message in warning
 

@@ -13,15 +13,14 @@ from tests.integration.github.place import Place
 from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.data_branch import branch_baseline
-from scoregate.ci.github import data_branch
-from scoregate.ci.github.api import Api
-from scoregate.ci.github.base import Base
-from scoregate.ci.github.data_branch import BRANCH
-from scoregate.ci.github.git_data import add_file
+from scoregate.ci.baseline.data_branch import find_branch_baseline
+from scoregate.ci.github import branch_files
+from scoregate.ci.github.base import BaseCommit
+from scoregate.ci.github.branch_files import BRANCH, add_file
+from scoregate.ci.github.client import Api
 from scoregate.ci.publish import data_branch as publisher
 from scoregate.ci.publish.data_branch import publish_to_branch
-from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitHubRefused
 
@@ -33,13 +32,13 @@ async def kept(place: Place, commit: str, *, key: str = "evals", finished: float
     run = make_run(Told("demo", [Trial("c", [Score("is-equals")])]), finished=finished, **fields)
     run = replace(run, commit=commit)
     async with place.connection() as connection:
-        outlet = Outlet(place.written(run).parent, {}, connection=replace(connection, key=key), stored=True)
+        outlet = PublishTarget(place.written(run).parent, {}, connection=replace(connection, key=key), stored=True)
         return await publish_to_branch(view_of(run), outlet)
 
 
 async def found(place: Place, commit: str, key: str = "evals") -> Baseline:
     async with place.connection() as connection:
-        baseline = await branch_baseline(SETTINGS, replace(connection, key=key), Base("main", commit))
+        baseline = await find_branch_baseline(SETTINGS, replace(connection, key=key), BaseCommit("main", commit))
     assert baseline is not None
     return baseline
 
@@ -125,7 +124,7 @@ async def test_the_oldest_of_a_key_go(place: Place) -> None:
         f"evals/{20200101000000 + number}-{number:040}.zip" for number in (3, 4, 5)
     ]
     assert len(paths(place)) == 9
-    assert data_branch.KEPT == 100
+    assert branch_files.KEPT == 100
 
 
 async def add(api: Api, path: str, keep: int = 3) -> None:
@@ -135,7 +134,7 @@ async def add(api: Api, path: str, keep: int = 3) -> None:
 async def test_a_run_that_is_too_large_stays_an_artifact(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MOST_BYTES", 100)
     delivery = await kept(place, place.main[0])
-    assert "keep it as an artifact" in delivery.warnings[0]
+    assert "store it as an artifact" in delivery.warnings[0]
     assert f"refs/heads/{BRANCH}" not in place.repo.refs
 
 
@@ -186,9 +185,9 @@ async def test_only_the_files_of_the_run_are_kept(place: Place) -> None:
     folder = next(place.folder.rglob("run.json")).parent
     (folder / "leak").symlink_to(secret)
     (folder / "more").write_text("more")
-    with zipfile.ZipFile(io.BytesIO(publisher.packed(folder))) as archive:
+    with zipfile.ZipFile(io.BytesIO(publisher.zip_run(folder))) as archive:
         assert sorted(archive.namelist()) == ["cases.jsonl.gz", "run.json"]
     (folder / "cases.jsonl.gz").unlink()
     (folder / "cases.jsonl.gz").symlink_to(secret)
     with pytest.raises(OSError, match="symbolic links"):
-        publisher.packed(folder)
+        publisher.zip_run(folder)

@@ -13,7 +13,7 @@ from tests.fakes.github import Artifact, bomb, zipped
 from tests.integration.github.place import Place
 
 from scoregate.ci.baseline.artifact import read_artifact
-from scoregate.ci.baseline.unpack import OWN, Bounds
+from scoregate.ci.baseline.unpack import OWN_BOUNDS, Bounds
 from scoregate.errors import GitHubRefused, RecordError
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ SMALL = Bounds(packed=1 << 20, files=1 << 20, head=100_000, inflated=1 << 20, ca
 Tamper = Callable[[Artifact], object]
 
 
-async def read(place: Place, artifact: Artifact, bounds: Bounds = OWN) -> int:
+async def read(place: Place, artifact: Artifact, bounds: Bounds = OWN_BOUNDS) -> int:
     told = {"id": artifact.id, "digest": artifact.digest}
     async with place.api() as api:
         return len(list((await read_artifact(api, told, bounds)).cases))
@@ -46,8 +46,8 @@ async def test_the_run_is_found_at_the_top_and_in_its_folder(place: Place, folde
     ("tamper", "said"),
     [
         (lambda each: each.serve(zipped({"run.json": "{}"})), "its digest differs"),
-        (lambda each: each.truncate(300), "no answer"),
-        (lambda each: each.truncate(0), "no answer"),
+        (lambda each: each.truncate(300), "no response"),
+        (lambda each: each.truncate(0), "no response"),
     ],
     ids=["other bytes", "cut", "nothing"],
 )

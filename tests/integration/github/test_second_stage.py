@@ -13,7 +13,7 @@ from tests.integration.github.stage import CASE, HEAD, SUITE, Stage, record
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.test_escape import tags, to_html
 
-from scoregate.core.rules import Conclusion
+from scoregate.core.gate.finding import Conclusion
 
 pytestmark = pytest.mark.anyio
 FAILED = {"suite": 0, "hash": "c0", "evaluations": {"e": {"score": 0.0, "threshold": {"gte": 0.5}}}}
@@ -36,7 +36,7 @@ async def test_an_honest_record_is_judged_and_commented(stage: Stage) -> None:
     assert published.outcome is not None
     assert published.outcome.verdict.conclusion is Conclusion.PASSED
     assert title(stage.pull).startswith("## ✅")
-    assert "Base: <code>main@" in stage.pull.comments[0].body
+    assert "Baseline: <code>main@" in stage.pull.comments[0].body
 
 
 BROKEN: dict[str, Any] = {
@@ -140,7 +140,7 @@ async def test_a_claimed_merge_of_this_head_names_the_base(stage: Stage) -> None
     place.upload(place.main[1], record(commit=place.main[1], branch="main"))
     merged = place.repo.commit(None, parents=[place.main[1], stage.pull.head_sha])
     await stage.publish(record(commit=merged))
-    assert f"Base: <code>main@{place.main[1][:7]}</code>, exact" in stage.pull.comments[0].body
+    assert f"Baseline: <code>main@{place.main[1][:7]}</code>, exact" in stage.pull.comments[0].body
 
 
 async def test_claims_of_further_tries_are_not_believed(stage: Stage) -> None:
@@ -203,7 +203,7 @@ async def test_each_of_several_artifacts_gets_its_own_comment_and_a_bad_one_stop
 
 async def test_a_base_that_would_have_to_be_run_is_a_sentence(stage: Stage) -> None:
     await stage.publish(record(), settings={"baseline": "rerun"})
-    assert "suites are not run here" in stage.pull.comments[0].body
+    assert "this command runs no suites" in stage.pull.comments[0].body
 
 
 async def test_a_summary_that_is_full_stays_below_what_github_takes(stage: Stage) -> None:
@@ -212,7 +212,7 @@ async def test_a_summary_that_is_full_stays_below_what_github_takes(stage: Stage
     summary.write_text("x" * 1_048_400)
     (published,) = await stage.publish(record())
     assert published.outcome is not None
-    assert published.outcome.warnings == ("the job's summary is full: this report is not in it",)
+    assert published.outcome.warnings == ("the summary of the job is full, so the report is not in it",)
     assert summary.stat().st_size == 1_048_400
 
 

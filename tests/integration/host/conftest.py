@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli import run_cli
 
 SUITE = """
 from dataclasses import dataclass
@@ -110,6 +111,13 @@ class Project:
         )
 
     def scoregate(self, *arguments: str, **environment: str) -> Ran:
+        """Run a command in this process."""
+        environ = {**clean_environment(), **environment}
+        done = run_cli(*arguments, cwd=self.root, environ=environ, merge_stderr=True)
+        return Ran(done.returncode, done.stdout, self.root / "scoregate-out")
+
+    def run_process(self, *arguments: str, **environment: str) -> Ran:
+        """Run a command in a process of its own, where that process is what is tested."""
         return self.finish(self.start(*arguments, **environment))
 
     def finish(self, process: subprocess.Popen[str]) -> Ran:

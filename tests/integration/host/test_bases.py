@@ -53,7 +53,7 @@ def test_a_base_that_cannot_be_run_is_told_before_anything_runs(project: Project
     project.commit("first")
     ran = project.scoregate("run", "--baseline", "rerun:nowhere")
     assert ran.exit_code == 2
-    assert "rerun:nowhere names no commit" in ran.output
+    assert "rerun:nowhere is not a commit" in ran.output
     assert not (ran.out / "run").exists()
 
 
@@ -119,7 +119,7 @@ def test_a_base_that_cannot_be_read_is_refused_before_anything_runs(project: Pro
     for command in (["run", "-q"], ["merge", str(run)], *([each, str(run)] for each in ("gate", "compare", "report"))):
         refused = project.scoregate(*command, "--baseline", str(base))
         assert refused.exit_code == 2, refused.output
-        assert "the base cannot be read" in " ".join(refused.output.split())
+        assert "the baseline can't be read" in " ".join(refused.output.split())
         assert not (project.root / "scoregate-out" / "result.json").exists()
 
 
@@ -127,9 +127,9 @@ def test_a_base_that_cannot_be_read_is_refused_before_anything_runs(project: Pro
     ("name", "told", "label"),
     [
         ("other suites", "another is gone", "new"),
-        ("twice", "30 cases are there twice; the first of each counts", "unchanged"),
+        ("twice", "30 cases appear twice; the first one of each counts", "unchanged"),
         ("NaN", "30 of 30 pairs have an error", "unmeasurable"),
-        ("garbage", "3 of its lines hold no case", "unchanged"),
+        ("garbage", "3 lines are not valid cases", "unchanged"),
     ],
 )
 def test_a_base_that_is_not_as_it_should_be_is_told_and_used_as_far_as_it_goes(

@@ -130,7 +130,7 @@ def test_what_its_own_table_says_of_how_it_runs(desk: Project, chat_service: Cha
     text = SUITE.format(url=chat_service.url) + 'repeats = 2\nneeds = ["A_KEY"]\n'
     desk.write("evals/desk.toml", text)
     ran = desk.scoregate("run")
-    assert (ran.exit_code, "A_KEY is not set, which the settings say it needs" in ran.output) == (3, True), ran.output
+    assert (ran.exit_code, "A_KEY is not set, which the settings list as needed" in ran.output) == (3, True), ran.output
     assert desk.scoregate("run", A_KEY="k").statuses == {"passed": 6}
 
 
@@ -170,7 +170,7 @@ def test_a_set_of_the_store_is_run_by_hand_and_its_base_rerun(desk: Project, cha
     ("words", "told"),
     [
         (("nothing", "--endpoint", "x"), "there is no test set 'nothing', nor a file"),
-        (("evals/desk.csv",), "has no endpoint of its own"),
+        (("evals/desk.csv",), "has no endpoint"),
         (("evals/desk.csv", "--endpoint", "gone"), "there is no endpoint 'gone'"),
         (("evals/desk.toml", "--endpoint", "http://h/?token=sesame-open"), "is a secret in clear"),
     ],

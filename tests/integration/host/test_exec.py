@@ -239,7 +239,7 @@ def test_commands_of_the_settings_are_heard_as_well(project: Project) -> None:
 
 def test_without_another_sdk_there_is_no_server(project: Project) -> None:
     project.write("evals/demo.py", suite())
-    ran = project.scoregate("run", PYTHONPROFILEIMPORTTIME="1")
+    ran = project.run_process("run", PYTHONPROFILEIMPORTTIME="1")
     assert ran.exit_code == 0
     assert "scoregate.ci.launch" in ran.output
     assert "starlette" not in ran.output
@@ -264,7 +264,7 @@ def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Proj
     listed = project.scoregate("list")
     assert listed.exit_code == 0, listed.output
     assert "evals/theirs.py:3 [python] theirs in evals/, starts a suite of Autoblocks at line 3" in listed.output
-    assert "note: evals/later.py was left out" in listed.output
+    assert "note: evals/later.py was skipped" in listed.output
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output
     assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "more", "theirs"]

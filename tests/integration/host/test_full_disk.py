@@ -66,11 +66,11 @@ def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
 ) -> None:
     out = small_disk(kilobytes)
     project.write("evals/demo.py", suite(LONG.format(size=2_000), fn="says", good=3))
-    first = project.scoregate(*RUN, "--out", str(out), "-m", "the first run")
+    first = project.run_process(*RUN, "--out", str(out), "-m", "the first run")
     assert first.exit_code == 1, first.output
     assert check_reports(out, first.output, "the first run") == FILES
     project.write("evals/demo.py", suite(LONG.format(size=6_000), fn="says", good=40))
-    second = project.scoregate(*RUN, "--out", str(out), "-m", "the second run")
+    second = project.run_process(*RUN, "--out", str(out), "-m", "the second run")
     assert second.exit_code == 1, second.output
     there = check_reports(out, second.output, "the second run")
     if there != FILES:
@@ -94,7 +94,7 @@ def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> No
     assert done.returncode == 1, done.stdout
     out = project.root / "scoregate-out"
     assert check_reports(out, done.stdout, "the run") == FILES - {"report.html"}
-    assert "report.html could not be written: File too large" in " ".join(done.stdout.split())
+    assert "report.html: File too large" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize("ci", ["", "true"])
@@ -103,9 +103,9 @@ def test_reports_of_an_earlier_run_are_gone_when_a_run_cannot_be_recorded(
 ) -> None:
     out = small_disk(600)
     project.write("evals/demo.py", suite(good=3))
-    assert project.scoregate(*RUN, "--out", str(out)).exit_code == 0
+    assert project.run_process(*RUN, "--out", str(out)).exit_code == 0
     project.write("evals/demo.py", suite(LONG.format(size=20_000), fn="says", good=40))
-    ran = project.scoregate(*RUN, "--out", str(out), CI=ci)
+    ran = project.run_process(*RUN, "--out", str(out), CI=ci)
     assert ran.exit_code in (2, 3), ran.output
     assert "No space left on device" in " ".join(ran.output.split())
     # On one's own machine the page stays with its run, which is still there.

@@ -26,7 +26,7 @@ def test_a_drop_beyond_its_limit_and_beyond_noise_fails(project: Project) -> Non
     assert ran.exit_code == 1
     assert "−0.400" in ran.output
     assert "p = 0.00024" in ran.output
-    assert re.search(r"base +now +delta", ran.output)
+    assert re.search(r"baseline +now +delta", ran.output)
     assert not re.search(r"\bPR\b", ran.output + ran.comment)
 
 

@@ -112,13 +112,13 @@ def test_a_battle_that_waits_for_people_is_neither_passed_nor_failed(project: Pr
     waiting = project.scoregate("run", "--baseline", "before")
     assert waiting.exit_code == 3, waiting.output
     assert waiting.statuses == {"unscored": 1}
-    assert "1 evaluation waiting for a person" in waiting.output
-    assert "1 evaluation waiting for a person; judge with: scoregate review." in waiting.comment
+    assert "1 evaluation waiting for review" in waiting.output
+    assert "1 evaluation waiting for review: scoregate review." in waiting.comment
     case = junit_case(waiting)
     assert case.find("failure") is None
     told = case.find("skipped")
     assert told is not None
-    assert told.get("message") == "waits for people: manual; judge with: scoregate review"
+    assert told.get("message") == "waiting for review: manual; review: scoregate review"
 
     pair = ("--case", "case 0", "--baseline", "old for case 0", "--challenger", "new for case 0")
     added = project.scoregate("verdicts", "add", "manual", *pair, "--winner", "baseline", "--by", "Ann")
@@ -188,4 +188,4 @@ def test_a_part_of_the_cost_is_not_taken_for_all_of_it(project: Project, server:
     told = " ".join(ran.output.split())
     assert ran.exit_code == 3, ran.output
     assert "as no price is known of mystery-9, required: ≤ $5.00" in told
-    assert "No price is known of mystery-9: it is in no cost. The setting `prices` takes one." in told
+    assert "The price of mystery-9 is unknown and in no cost. Add it to the setting `prices`." in told

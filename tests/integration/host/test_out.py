@@ -33,7 +33,7 @@ def test_a_file_that_somebody_else_wrote_is_not_lost(project: Project, name: str
     theirs = project.write(f"site/{name}", "{}")
     ran = project.scoregate(*RUN, "--out", "site")
     assert ran.exit_code == 2, ran.output
-    assert f"{name} there would be lost" in " ".join(ran.output.split())
+    assert f"would replace {name}" in " ".join(ran.output.split())
     assert "--out" in ran.output
     assert [path for path in (project.root / "site").rglob("*") if path.is_file()] == [theirs]
     assert theirs.read_text() == "{}"

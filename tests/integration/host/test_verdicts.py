@@ -131,7 +131,7 @@ def test_worse_without_a_gate_is_shown_and_passes(project: Project) -> None:
     ran = against(project, *two(**WORSE))
     assert (ran.exit_code, labels(ran)["accurate"]) == (0, "worse")
     assert "nothing here can fail" in ran.comment
-    assert "more than chance explains" not in ran.comment
+    assert "(significant)" not in ran.comment
 
 
 def test_rows_that_improve_do_not_turn_another_red(project: Project) -> None:
@@ -220,7 +220,7 @@ def test_without_a_base_the_verdict_names_the_gates_that_were_not_applied(projec
     project.write("scores.json", told(threshold=True, accurate=[1.0] * 20))
     ran = picture(project.scoregate("run"))
     assert ran.exit_code == 0
-    assert "max_drop and fail_on_regression not applied: there is no base" in " ".join(ran.output.split())
+    assert "max_drop and fail_on_regression not applied: there is no baseline" in " ".join(ran.output.split())
     assert ran.result["not_applied"] == ["max_drop", "fail_on_regression"]
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.ci.importers import Reader
-from scoregate.core.case import CaseResult
-from scoregate.core.fold import RunFold
-from scoregate.core.record import SuiteResult
+from scoregate.core.cases import CaseResult
+from scoregate.core.reducer import RunReducer
+from scoregate.core.run import SuiteResult
 
 DATA = Path(__file__).parent / "data"
 FORMATS = {
@@ -42,7 +42,7 @@ class Imported:
 
 
 def imported(format_name: str, data: bytes | str, *, name: str = "results", alone: bool = True) -> Imported:
-    fold = RunFold()
+    fold = RunReducer()
     cases: list[CaseResult] = []
     file = io.BytesIO(data.encode() if isinstance(data, str) else data)
     events = Reader(lambda line: line)(format_name, file, name=name, alone=alone)

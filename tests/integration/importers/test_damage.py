@@ -87,7 +87,7 @@ def test_a_file_whose_parts_are_something_else(name: str, data: st.DataObject) -
 @pytest.mark.parametrize("format_name", IMPORTERS)
 def test_a_file_of_another_format_is_refused(name: str, format_name: str) -> None:
     if FORMATS[name] != format_name:
-        with pytest.raises(ImportFailed, match=f"cannot be taken as results of {format_name}") as refused:
+        with pytest.raises(ImportFailed, match=f"can't be imported as results of {format_name}") as refused:
             imported(format_name, (DATA / name).read_bytes())
         assert "are written by" in refused.value.advice
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.integration.importers.files import imported, imported_file, raw
 
-from scoregate.core.case import Status
+from scoregate.core.cases import Status
 from scoregate.core.evaluation import Threshold
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.importers.files import imported
 
 from scoregate.ci.importers import Reader
-from scoregate.ci.importers.members import MAX_MEMBER, zipfile
+from scoregate.ci.importers.files import MAX_MEMBER, zipfile
 from scoregate.core.events import CaseOutput
 from scoregate.errors import ImportFailed
 

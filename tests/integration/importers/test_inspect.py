@@ -8,7 +8,7 @@ from math import isnan
 import pytest
 from tests.integration.importers.files import DATA, imported, imported_file, raw
 
-from scoregate.core.case import CaseKey, Status
+from scoregate.core.cases import CaseKey, Status
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
@@ -103,7 +103,7 @@ def test_a_number_out_of_range_without_a_scale_is_an_error_that_says_what_to_do(
 def test_a_log_that_was_cut_short_tells_what_it_has() -> None:
     import io
 
-    from scoregate.ci.importers.members import zipfile
+    from scoregate.ci.importers.files import zipfile
 
     out = io.BytesIO()
     with zipfile.ZipFile(DATA / "inspect.eval") as old, zipfile.ZipFile(out, "w") as new:

@@ -12,10 +12,10 @@ import pytest
 from tests.integration.host.conftest import Project, Ran, project
 from tests.integration.importers.files import DATA, FORMATS, raw
 
-from scoregate.ci.identity import Identity
 from scoregate.ci.importers import Reader
-from scoregate.ci.launch.results import Results
-from scoregate.ci.plan import Import, Kind, Launch, Source
+from scoregate.ci.launch.result_files import ResultFiles
+from scoregate.ci.plan import Launch, ResultImport, Source, SourceKind
+from scoregate.ci.user_ids import Identity
 
 __all__ = ["project"]
 
@@ -97,14 +97,14 @@ def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output
     assert [suite["id"] for suite in ran.run["suites"]] == ["deepeval"]
-    assert "1 older files are left aside" in json.dumps(ran.result["notices"])
+    assert "1 files from before this run are ignored" in json.dumps(ran.result["notices"])
 
 
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        ("true", "the command left no such file"),
-        ("touch out.json", "no JSON object"),
+        ("true", "the command wrote no such file"),
+        ("touch out.json", "not a JSON object"),
         ("echo '{\"testCases\": []}' > out.json", "it holds no case"),
         (f"cp {DATA / 'promptfoo.json'} out.json", "no `testCases`"),
         (f"head -c 2000 {DATA / 'deepeval.json'} > out.json", "it ends before it is complete"),
@@ -126,7 +126,7 @@ def test_a_file_from_before_is_never_green(project: Project) -> None:
     command(project, "true", imports="deepeval:out.json")
     ran = project.scoregate("run")
     assert ran.exit_code == 3
-    assert "from before the command ran" in json.dumps(ran.result["errors"])
+    assert "which is from before it ran" in json.dumps(ran.result["errors"])
 
 
 def test_a_file_that_two_patterns_name_is_read_once(project: Project) -> None:
@@ -137,7 +137,7 @@ def test_a_file_that_two_patterns_name_is_read_once(project: Project) -> None:
 
 def test_a_file_that_is_not_there_is_looked_for_in_a_folder_that_is_named(project: Project) -> None:
     command(project, "true", junit="report.xml")
-    assert f"from the folder '{project.root.name}'" in project.scoregate("run").output
+    assert f"relative to the folder '{project.root.name}'" in project.scoregate("run").output
 
 
 def test_a_file_that_is_written_again_alike_is_new(project: Project) -> None:
@@ -222,13 +222,15 @@ def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:
 @pytest.mark.anyio
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 async def test_a_link_to_what_whoever_ran_may_not_read_is_refused(tmp_path: Path) -> None:
-    source = Source("others", Kind.COMMAND, imports=(Import("deepeval", "*.json"),))
-    results = Results.of(Launch("others", ("true",), tmp_path, Kind.COMMAND, source))
+    source = Source("others", SourceKind.COMMAND, imports=(ResultImport("deepeval", "*.json"),))
+    results = ResultFiles.of(Launch("others", ("true",), tmp_path, SourceKind.COMMAND, source))
     told: list[object] = []
     nobody = Identity(65534, 65534)
     shutil.copy(DATA / "deepeval-conversation.json", tmp_path / "theirs.json")
     os.chown(tmp_path / "theirs.json", 65534, 65534)
     (tmp_path / "ours.json").symlink_to(DATA / "deepeval.json")
-    failures = await results.tell(told.append, Reader(lambda line: line), nobody)
-    assert [failure.message for failure in failures] == ["'ours.json' is no file of whoever ran the command"]
+    failures = await results.emit(told.append, Reader(lambda line: line), nobody)
+    assert [failure.message for failure in failures] == [
+        "'ours.json' was not written by the command, or is not a regular file"
+    ]
     assert len(told) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.integration.importers.files import imported, imported_file, raw
 
-from scoregate.core.case import CaseResult, Status
+from scoregate.core.cases import CaseResult, Status
 
 ROWS = raw("promptfoo.json")["results"]["results"]
 STATUS = {0: Status.PASSED, 1: Status.FAILED, 2: Status.ERRORED}
@@ -47,6 +47,17 @@ def test_every_row_keeps_its_verdict_and_its_scores(row: dict[str, Any]) -> None
 def test_tokens_and_cost_are_kept() -> None:
     (usage,) = {case.usage for case in imported_file("promptfoo.json").cases if case.usage is not None}
     assert (usage.input_tokens, usage.output_tokens, usage.cost) == (8, 4, 0.00012)
+
+
+@pytest.mark.parametrize(("response", "cost"), [({}, None), ({"cost": 0}, 0), ({"cost": 0.5}, 0.5)])
+def test_a_cost_that_promptfoo_does_not_know_is_unknown(response: dict[str, float], cost: float | None) -> None:
+    results = raw("promptfoo.json")
+    row = results["results"]["results"][0]
+    row |= {"cost": response.get("cost", 0), "response": {"output": "Paris", **response}}
+    results["results"]["results"] = [row]
+    (case,) = imported("promptfoo", json.dumps(results)).cases
+    assert case.usage is not None
+    assert case.usage.cost == cost
 
 
 def test_a_test_without_assertions_is_not_called_passed() -> None:

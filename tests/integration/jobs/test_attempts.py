@@ -71,7 +71,7 @@ def test_an_artifact_that_cannot_be_had_changes_nothing(world: World, counts: Pa
     world.github.fail("GET", "*/actions/runs/*/artifacts", status=403, body={"message": "Resource not accessible"})
     job = world.job(event, COUNTS=str(counts), GITHUB_RUN_ATTEMPT="2")
     assert job.exit_code == 0, job.output
-    assert "nothing is reused of an earlier run" in " ".join(job.output.split())
+    assert "no results of an earlier run are reused" in " ".join(job.output.split())
 
 
 def test_a_first_attempt_asks_for_none(world: World, counts: Path) -> None:

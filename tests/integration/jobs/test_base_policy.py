@@ -137,7 +137,7 @@ def test_where_only_the_base_could_ask_for_it_a_notice_tells_that_nobody_knows(w
     world.github.fail("GET", "*/git/trees/*", status=403, times=math.inf)
     job = changed(world, "min_pass_rate = 0\n", shallow=True)
     assert job.exit_code == 0, job.output
-    assert "(policy_from) is unknown" in " ".join(job.output.split())
+    assert "judge this change (policy_from)" in " ".join(job.output.split())
 
 
 def test_what_the_head_adds_runs_and_is_installed_its_way(world: World) -> None:

@@ -42,7 +42,7 @@ def test_a_base_that_cannot_be_had_is_a_sentence_and_no_failure(world: World) ->
     job = world.job(events.pull_request(pull))
     assert job.exit_code == 0, job.output
     assert "actions: read" in job.comment
-    assert "Base: none" in job.comment
+    assert "Baseline: none" in job.comment
 
 
 def test_a_data_branch_is_written_on_main_and_read_on_pull_requests(world: World) -> None:
@@ -90,7 +90,7 @@ def test_a_rerun_without_history_is_a_sentence_but_an_unknown_commit_an_error(wo
     asked = world.job(events.pull_request(pull), "run", "--baseline", "rerun:nowhere")
     assert asked.exit_code == 2
     (error,) = [command for command in asked.commands if command.name == "error"]
-    assert "rerun:nowhere names no commit" in error.message
+    assert "rerun:nowhere is not a commit" in error.message
 
 
 @pytest.mark.parametrize("start", [events.schedule, events.workflow_dispatch])

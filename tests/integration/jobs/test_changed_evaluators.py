@@ -63,7 +63,7 @@ def test_the_verdict_line_tells_of_it(world: World, name: str) -> None:
     job = judged(world, "", change)
     assert job.exit_code == 0, job.output
     (verdict,) = (line for line in " ".join(job.output.split()).split("✓ ") if line.startswith("scoregate:"))
-    assert "evaluators since the base:" in verdict
+    assert "evaluators since the baseline:" in verdict
     assert told in verdict
 
 

@@ -127,7 +127,7 @@ def test_a_head_that_moved_on_is_left_to_its_own_run(world: World) -> None:
     pull.head_repository.refs["refs/heads/change"] = world.project.git("rev-parse", "HEAD").strip()
     second = world.second_stage(first.ran)
     assert second.exit_code == 0, second.output
-    assert "no open pull request has this commit as its head" in second.output
+    assert "no longer the head of an open pull request" in second.output
     assert pull.comments == []
 
 

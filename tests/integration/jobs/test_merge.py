@@ -57,7 +57,7 @@ def test_a_leg_that_is_missing_cannot_be_green(world: World) -> None:
     job = world.job(event, "merge", "--expect", "2", str(folder / LEGS[0]))
     assert job.exit_code == 3, job.output
     (comment,) = pull.comments
-    assert "missing leg 1" in comment.body
+    assert "missing run 1" in comment.body
     assert "0 newly failing" in comment.body
     unexpected = world.job(event, "merge", str(folder / LEGS[0]))
     assert unexpected.exit_code == 3, unexpected.output
@@ -109,7 +109,7 @@ def test_a_pattern_without_a_run_and_a_damaged_leg_are_missing_legs(world: World
     (folder / LEGS[1] / "run.json").write_text("{")
     damaged = world.job(event, "merge", "--expect", "2", *(str(folder / name) for name in LEGS))
     assert damaged.exit_code == 3, damaged.output
-    assert "missing leg" in damaged.output
+    assert "missing run" in damaged.output
     nothing = world.job(event, "merge", "--expect", "2", "--", "nowhere/*")
     assert nothing.exit_code == 3, nothing.output
     assert nothing.result["conclusion"] == "unmeasurable"

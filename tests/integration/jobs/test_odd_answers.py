@@ -56,7 +56,7 @@ def test_a_comment_that_is_answered_oddly_is_a_warning(world: World, name: str) 
     job = world.job(events.pull_request(pull))
     reported(job)
     assert job.exit_code == 0, job.output
-    assert any("the comment could not be written" in warning for warning in job.warnings)
+    assert any("cannot write the comment" in warning for warning in job.warnings)
 
 
 @pytest.mark.parametrize("name", ODD)

@@ -20,8 +20,8 @@ def test_a_first_run_says_that_there_is_no_base_yet(world: World) -> None:
     assert job.outputs["report-path"] == "scoregate-out/report.html"
     assert job.outputs["junit-path"] == "scoregate-out/junit.xml"
     assert job.outputs["artifact-name"] == "scoregate-evals-evals"
-    assert "nothing to compare with yet" in job.summary
-    assert "The next run on main makes one" in job.summary
+    assert "no baseline yet" in job.summary
+    assert "The next run on main creates one" in job.summary
     assert job.warnings == []
 
 
@@ -39,9 +39,9 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     run, comment_line = job.output.splitlines()[-2:]
     assert run.endswith(f"/actions/runs/{job.ran.id}")
     assert comment_line == f"Comment: {job.outputs['comment-url']}"
-    assert f"Base: <code>main@{base.run['commit'][:7]}</code>, exact" in comment.body
+    assert f"Baseline: <code>main@{base.run['commit'][:7]}</code>, exact" in comment.body
     assert "11 newly failing" in comment.body
-    assert "| Base | PR |" in comment.body
+    assert "| Baseline | PR |" in comment.body
     assert f"commit <code>{head[:7]}</code>" in comment.body
     assert job.run["branch"] == "change"
     (check,) = world.repo.check_runs.values()
@@ -70,7 +70,7 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     assert len(pull.comments) == 1
     assert f"main@{base.run['commit'][:7]}" in queued.summary
     assert "exact" in queued.summary
-    assert "| Base | Now |" in queued.summary
+    assert "| Baseline | Now |" in queued.summary
 
 
 def test_a_merge_queue_blocks_what_is_worse(world: World) -> None:

@@ -91,8 +91,8 @@ def test_relative_gates_without_a_base_that_can_be_read_are_unmeasurable(world: 
 def test_absolute_limits_hold_all_the_same(world: World, name: str) -> None:
     job = judged(world, FAULTS[name], ABSOLUTE)
     assert job.exit_code == 0, job.output
-    assert "The base could not be read" in job.output
-    assert "There is nothing to compare with yet" not in job.comment
+    assert "The baseline could not be read" in job.output
+    assert "There is no baseline yet" not in job.comment
 
 
 @pytest.mark.parametrize("what", ["none", "expired", "gone", "interrupted"])
@@ -109,7 +109,7 @@ def test_a_confirmed_absence_is_no_base_yet(world: World, what: str) -> None:
 
     job = judged(world, absent, RELATIVE)
     assert job.exit_code == 0, job.output
-    assert "fail_on_regression not applied: there is no base" in job.output
+    assert "fail_on_regression not applied: there is no baseline" in job.output
 
 
 def interrupted(content: bytes) -> bytes:
@@ -130,7 +130,7 @@ def test_without_a_token_nobody_knows_whether_there_is_a_base(world: World) -> N
     world.commit_suite(good=20)
     job = world.job(events.pull_request(world.open_pull_request()), **{"INPUT_GITHUB-TOKEN": ""})
     assert job.exit_code == 3, job.output
-    assert "give github-token" in job.output
+    assert "set github-token" in job.output
 
 
 @pytest.mark.parametrize("fault", ["403", "404", "odd tree", "damaged blob"])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from tests.cli import run_cli
 from tests.fakes import runner
 from tests.fakes.github import GitHub, Pull, Repository, Run, events
 from tests.fakes.runner import Command
@@ -116,42 +117,53 @@ class World:
         self.project.git("checkout", "-q", "--detach", "FETCH_HEAD")
 
     def start(self, event: events.Event, ran: Run, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        for name in ("output", "summary"):
-            (self.folder / name).write_text("")
+        """Start a command in a process of its own, where that process is what is tested."""
         return subprocess.Popen(
             [sys.executable, "-m", "scoregate", *(arguments or ("run",))],
             cwd=self.project.root,
-            env={
-                **clean_environment(),
-                **event.environment(self.folder, ran),
-                "GITHUB_ACTIONS": "true",
-                "CI": "true",
-                "GITHUB_JOB": "evals",
-                "GITHUB_WORKSPACE": str(self.project.root),
-                "GITHUB_OUTPUT": str(self.folder / "output"),
-                "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
-                "INPUT_GITHUB-TOKEN": self.github.token(**self.permissions),
-                **environment,
-            },
+            env=self.environ(event, ran, environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
 
+    def environ(self, event: events.Event, ran: Run, more: Mapping[str, str]) -> dict[str, str]:
+        """The environment of a step in a job, whose output and summary are empty."""
+        for name in ("output", "summary"):
+            (self.folder / name).write_text("")
+        return {
+            **clean_environment(),
+            **event.environment(self.folder, ran),
+            "GITHUB_ACTIONS": "true",
+            "CI": "true",
+            "GITHUB_JOB": "evals",
+            "GITHUB_WORKSPACE": str(self.project.root),
+            "GITHUB_OUTPUT": str(self.folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
+            "INPUT_GITHUB-TOKEN": self.github.token(**self.permissions),
+            **more,
+        }
+
     def job(self, event: events.Event, *arguments: str, run: Run | None = None, **environment: str) -> Job:
-        """Run a command in a job on an event."""
+        """Run a command in a job on an event, in this process."""
         ran = run or self.workflow_run(event)
-        process = self.start(event, ran, *arguments, **environment)
-        return self.finish(process, ran)
+        environ = self.environ(event, ran, environment)
+        done = run_cli(*(arguments or ("run",)), cwd=self.project.root, environ=environ, merge_stderr=True)
+        return self.left(done.returncode, done.stdout, ran)
 
     def finish(self, process: subprocess.Popen[str], ran: Run) -> Job:
+        """Wait for a command that `start` started."""
         output, _ = process.communicate(timeout=90)
+        return self.left(process.returncode, output, ran)
+
+    def left(self, exit_code: int, output: str, ran: Run) -> Job:
+        """What a command left behind."""
         outputs = runner.outputs((self.folder / "output").read_text())
         summary = (self.folder / "summary").read_text()
         kept = self.folder / f"out-{next(NAMES)}"
         if (self.project.root / "scoregate-out").exists():
             shutil.copytree(self.project.root / "scoregate-out", kept)
-        return Job(process.returncode, output, kept, outputs, summary, ran)
+        return Job(exit_code, output, kept, outputs, summary, ran)
 
     def workflow_run(self, event: events.Event) -> Run:
         head = event.payload.get("pull_request", {}).get("head", {})

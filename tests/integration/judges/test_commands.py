@@ -47,7 +47,7 @@ def test_a_judge_is_added_edited_shown_tagged_and_compared(project: Project) -> 
     assert [line for line in difference[2:] if line[0] in "+-"] == ["-Is it helpful?", "+Does it help?"]
     assert "prod: 0.0 -> 0.1" in out(project, "judge", "tag", "helpfulness", "prod", "0.1")
     assert out(project, "judge", "diff", "helpfulness").splitlines()[1].startswith("+++ helpfulness 0.1 [prod]")
-    assert "say the same" in out(project, "judge", "diff", "helpfulness", "0.1", "latest")
+    assert "are equal" in out(project, "judge", "diff", "helpfulness", "0.1", "latest")
     assert "prod: 0.1 -> not set" in out(project, "judge", "tag", "helpfulness", "--remove")
 
 
@@ -80,9 +80,9 @@ def test_judges_of_every_kind_are_added(project: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["add", "x"], "give one of --prompt, --prompt-file and --code"),
-        (["add", "x", "--prompt", "a", "--code", "b:C"], "give one of"),
-        (["add", "x", "--prompt-file", "missing.txt"], "missing.txt cannot be read"),
+        (["add", "x"], "exactly one of --prompt, --prompt-file and --code"),
+        (["add", "x", "--prompt", "a", "--code", "b:C"], "exactly one of"),
+        (["add", "x", "--prompt-file", "missing.txt"], "cannot read missing.txt"),
         (["add", "x", "--code", "mine:Nope"], "cannot be loaded"),
         (["add", "x", "--prompt", "a", "--score-type", "categorical", "--category", "a=b"], "a number from 0 to 1"),
         (["add", "x", "--prompt", "a", "--score-type", "numeric"], "needs a min_score and a max_score"),

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer
+from tests.integration.judges.grading import to_subject
 from tests.unit.judges import graders
 
 from scoregate.client import Client
-from scoregate.core.compare import compare
-from scoregate.core.record import Run
-from scoregate.core.rows import Label, Row
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.run import Run
 from scoregate.core.suite import Case, Description, Suite
-from scoregate.engine.results import folded
-from scoregate.engine.run_suite import finish, run_suite
-from scoregate.judges import JudgeVersion, Subject, scorers_of, unstored
+from scoregate.engine.results import reduce_log
+from scoregate.engine.run import finish_suite, run_suite
+from scoregate.judges import JudgeVersion, build_scorers, unstored_version
 
 pytestmark = pytest.mark.anyio
 EXAMPLES = [{"input": f"question {n}", "stars": n % 5 + 1, "tone": "kind"} for n in range(12)]
@@ -30,12 +31,12 @@ async def run(*versions: JudgeVersion) -> Run:
         lambda example: example["input"],
         lambda case: Description(case.value["input"], case.value),
         lambda output: output,
-        scorers_of(versions, lambda example, output: Subject({**example, "output": output}, example, output)),
+        build_scorers(versions, lambda example, output: to_subject({**example, "output": output}, example, output)),
     )
     started = perf_counter()
     (log,) = await run_suite(suite, None)
-    finish(log, started)
-    return Run("run", 0.0, 1.0, "0", suites=(folded(log),), complete=True)
+    finish_suite(log, started)
+    return Run("run", 0.0, 1.0, "0", suites=(reduce_log(log),), complete=True)
 
 
 def rows(new: Run, old: Run) -> dict[str, Row]:
@@ -49,8 +50,8 @@ async def test_another_version_is_not_comparable_and_says_so(client: Client, ser
     old = await run(*client.judges.resolve(["helpfulness"], [{"name": "helpfulness", "version": "0.0"}]))
     new = await run(*client.judges.resolve(["helpfulness"]))
     row = rows(new, old)["helpfulness"]
-    assert (row.label, row.reason) == (Label.NOT_COMPARABLE, "judge helpfulness 0.0 -> 1.0")
-    assert rows(new, new)["helpfulness"].label is not Label.NOT_COMPARABLE
+    assert (row.label, row.reason) == (Change.NOT_COMPARABLE, "judge helpfulness 0.0 -> 1.0")
+    assert rows(new, new)["helpfulness"].label is not Change.NOT_COMPARABLE
 
 
 async def test_a_version_that_is_the_same_in_all_but_its_number_is_comparable(
@@ -61,7 +62,7 @@ async def test_a_version_that_is_the_same_in_all_but_its_number_is_comparable(
     old = await run(*client.judges.resolve(["helpfulness"]))
     client.judges.update("helpfulness", major=True)
     new = await run(*client.judges.resolve(["helpfulness"]))
-    assert rows(new, old)["helpfulness"].label is not Label.NOT_COMPARABLE
+    assert rows(new, old)["helpfulness"].label is not Change.NOT_COMPARABLE
 
 
 async def test_another_model_of_the_project_is_told_as_ever(
@@ -86,13 +87,13 @@ async def test_two_versions_of_a_judge_run_together(client: Client, server: Open
 
 
 async def test_code_judges_sync_and_async_are_scorers_too() -> None:
-    judges = [unstored(graders.Short), unstored(graders.Starred), unstored(graders.Toned)]
+    judges = [unstored_version(graders.Short), unstored_version(graders.Starred), unstored_version(graders.Toned)]
     found = (await run(*judges)).suites[0]
     means = {name: found.mean(name) for name in found.evaluators}
     assert means == {"Short": 1.0, "stars": pytest.approx(sum(e["stars"] - 1 for e in EXAMPLES) / 48), "Toned": 1.0}
 
 
 async def test_what_a_judge_raises_is_an_error_of_its_case() -> None:
-    found = (await run(unstored(graders.Broken))).suites[0]
+    found = (await run(unstored_version(graders.Broken))).suites[0]
     assert len(found.columns.errored["Broken"]) == len(EXAMPLES)
     assert found.mean("Broken") is None

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.openai import OpenAIServer
+from tests.integration.judges.grading import grade, to_subject
 from tests.integration.judging.suites import prompts
 from tests.integration.judging.test_injections import ATTACKS, parts, sent
 
 from scoregate.client import Client
-from scoregate.core.evaluation import Naming, Usage
-from scoregate.core.metering import METER, Meter
-from scoregate.judges import JudgeResult, Subject, scored
-from scoregate.judging import filled, placeholders
+from scoregate.core.evaluation import Label
+from scoregate.grading.prompts import fill_prompt, placeholders
+from scoregate.grading.subject import Subject
+from scoregate.judges import JudgeResult
 
 pytestmark = pytest.mark.anyio
 FIELDS = {"question": "When do you open?", "context": ["9 to 17"], "n": None}
@@ -25,17 +26,22 @@ FIELDS = {"question": "When do you open?", "context": ["9 to 17"], "n": None}
 async def ask(client: Client, prompt: str, subject: Subject | None = None, **judge: Any) -> JudgeResult:
     client.judges.create("helpfulness", prompt, **judge)
     (version,) = client.judges.resolve(["helpfulness"])
-    return await scored(version, subject or Subject(FIELDS, FIELDS, output="At nine."))
+    return await grade(version, subject or to_subject(FIELDS, FIELDS, output="At nine."))
 
 
 @pytest.mark.parametrize(("answer", "score"), [("Yes", 1.0), ("No", 0.0)])
 async def test_a_binary_judge_says_yes_or_no(client: Client, server: OpenAIServer, answer: str, score: float) -> None:
     server.answers("helpful", {"answer": answer, "reason": "so it is"})
     found = await ask(client, "Is it helpful?\n{{output}}")
-    assert (found.value, found.score, found.reason, found.version) == (answer, score, "so it is", "0.0")
+    assert (found.grade.value, found.grade.score, found.grade.reason, found.judge.version) == (
+        answer,
+        score,
+        "so it is",
+        "0.0",
+    )
     assert found.usage is not None
     assert found.usage.input_tokens > 10
-    evaluation = found.evaluation()
+    evaluation = found.grade.evaluation()
     assert evaluation is not None
     assert evaluation.metadata is not None
     assert evaluation.metadata["prompt"] == prompts(server)[0]
@@ -46,7 +52,7 @@ async def test_a_binary_judge_says_yes_or_no(client: Client, server: OpenAIServe
 async def test_a_numeric_judge_is_read_on_its_own_scale(client: Client, server: OpenAIServer) -> None:
     server.answers("from 1 to 5", {"answer": 4, "reason": "good"})
     found = await ask(client, "How good?", score_type="numeric", min_score=1, max_score=5, model="openai/gpt-6-luna")
-    assert (found.value, found.score, found.low, found.high) == (4.0, 0.75, 1.0, 5.0)
+    assert (found.grade.value, found.grade.score, *found.judge.scale) == (4.0, 0.75, 1.0, 5.0)
     assert server.asked()[0]["model"] == "gpt-6-luna"
 
 
@@ -56,15 +62,15 @@ async def test_a_categorical_judge_names_its_categories_and_one_may_be_a_mere_la
     categories = [{"value": "kind", "description": "warm words", "score": 1}, "odd"]
     server.answers("- kind: warm words\n- odd", {"answer": "odd", "reason": "hm"})
     found = await ask(client, "Which tone?", score_type="categorical", categories=categories)
-    assert (found.value, found.score, found.error) == ("odd", None, None)
-    assert found.evaluation() == Naming(str(found.value), found.metadata())
+    assert (found.grade.value, found.grade.score, found.error) == ("odd", None, None)
+    assert found.grade.evaluation() == Label(str(found.grade.value), found.grade.metadata())
 
 
 @pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "seven", {"answer": "NaN"}])
 async def test_an_answer_off_the_scale_is_an_error(client: Client, server: OpenAIServer, answer: Any) -> None:
     server.answers("How good|Answer again", answer)
     found = await ask(client, "How good?", score_type="numeric", min_score=1, max_score=5)
-    assert (found.value, found.score) == (None, None)
+    assert (found.grade.value, found.grade.score) == (None, None)
     assert found.error is not None
     assert found.error.type == "MalformedAnswer"
     assert found.usage is not None, "what was paid for is told"
@@ -75,17 +81,6 @@ async def test_a_refusal_is_an_error_with_advice(client: Client, server: OpenAIS
     found = await ask(client, "Is it helpful?")
     assert found.error is not None
     assert found.error.type == "ContentFiltered"
-
-
-async def test_what_is_used_counts_to_who_asks(client: Client, server: OpenAIServer) -> None:  # noqa: ARG001
-    meter = Meter()
-    token = METER.set(meter)
-    try:
-        found = await ask(client, "Is it helpful?")
-    finally:
-        METER.reset(token)
-    assert isinstance(found.usage, Usage)
-    assert meter.usages == (found.usage,)
 
 
 async def test_values_stand_in_fences_in_the_place_of_their_names(client: Client, server: OpenAIServer) -> None:
@@ -106,13 +101,13 @@ async def test_values_stand_in_fences_in_the_place_of_their_names(client: Client
 @pytest.mark.parametrize(
     ("prompt", "subject", "shown"),
     [
-        ("x", Subject({}, {}), []),
-        ("x", Subject({}, {}, output="o"), ["the agent's output"]),
-        ("x", Subject({}, {}, output=None), []),
-        ("x", Subject({}, {}, output="o", trace="t"), ["the agent's trace"]),
-        ("{{output}}", Subject({}, {}, output="o", trace="t"), ["output", "the agent's trace"]),
-        ("{{trace}}", Subject({}, {}, output="o", trace="t"), ["trace"]),
-        ("{{output}}", Subject({}, {"output": "of the dataset"}, output="o"), ["output", "the agent's output"]),
+        ("x", to_subject({}, {}), []),
+        ("x", to_subject({}, {}, output="o"), ["the agent's output"]),
+        ("x", to_subject({}, {}, output=None), []),
+        ("x", to_subject({}, {}, output="o", trace="t"), ["the agent's trace"]),
+        ("{{output}}", to_subject({}, {}, output="o", trace="t"), ["output", "the agent's trace"]),
+        ("{{trace}}", to_subject({}, {}, output="o", trace="t"), ["trace"]),
+        ("{{output}}", to_subject({}, {"output": "of the dataset"}, output="o"), ["output", "the agent's output"]),
     ],
 )
 async def test_what_the_agent_did_is_shown(
@@ -126,7 +121,7 @@ async def test_what_the_agent_did_is_shown(
 
 
 async def test_a_prompt_that_asks_for_what_is_not_there_asks_nobody(client: Client, server: OpenAIServer) -> None:
-    found = await ask(client, "{{output}} {{trace}} {{x}}", Subject({}, {}))
+    found = await ask(client, "{{output}} {{trace}} {{x}}", to_subject({}, {}))
     assert found.error is not None
     assert "asks for {{output}}, {{trace}}, {{x}}, which this example does not have" in found.error.message
     assert "agent's output" in found.error.advice
@@ -142,7 +137,7 @@ async def test_a_value_stands_between_fences_and_nowhere_else(
     (version,) = client.judges.resolve(["judge"])
     for answer in ("calm", text):
         fields = {"answer": answer, "question": "q"}
-        await scored(version, Subject(fields, fields))
+        await grade(version, to_subject(fields, fields))
     (_, calm), (blocks, rest) = map(parts, prompts(server))
     assert blocks == {"answer": sent(text), "question": "q"}
     fences = re.compile("=+ [0-9a-f]{12}")
@@ -155,7 +150,7 @@ def test_no_value_is_ever_read(prompt: str, values: dict[str, str]) -> None:
     names = "".join(f"{{{{{name}}}}}" for name in values)
     question = f"{prompt}\n{names}"
     blocks = dict.fromkeys(placeholders(question), "x") | values
-    found = parts(filled(question, blocks))[0]
+    found = parts(fill_prompt(question, blocks))[0]
     assert {name: found[name] for name in values} == {name: sent(text) for name, text in values.items()}
 
 

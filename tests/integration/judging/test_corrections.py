@@ -10,7 +10,7 @@ from typing import Any
 from tests.fakes.openai import OpenAIServer
 from tests.integration.judging.suites import Accuracy, Own, only, prompts, run
 
-from scoregate.core.fingerprints import what_changed
+from scoregate.core.comparison_rows import describe_fingerprint_change
 from scoregate.store import add_override, open_store
 from scoregate.testing.models import EvaluationOverride, EvaluationOverrideField
 
@@ -109,17 +109,18 @@ def test_a_comparison_says_what_changed_about_a_judge(server: OpenAIServer, monk
         criteria = "unused"
 
     before, plain = info(Taught()), info(Accuracy())
-    assert what_changed(info(Taught()), before) == ""
+    assert describe_fingerprint_change(info(Taught()), before) == ""
     correct(1, 1)
-    assert what_changed(info(Taught()), before) == "its prompt changed"
-    assert what_changed(info(Accuracy()), plain) == ""
+    assert describe_fingerprint_change(info(Taught()), before) == "its prompt changed"
+    assert describe_fingerprint_change(info(Accuracy()), plain) == ""
     monkeypatch.setenv("SCOREGATE_MODEL", "gpt-6-luna")
-    assert what_changed(info(Accuracy()), plain) == "its model changed: gpt-4o → gpt-6-luna"
+    assert describe_fingerprint_change(info(Accuracy()), plain) == "its model changed: gpt-4o → gpt-6-luna"
     assert json.dumps(server.asked()[-1]["model"]) == '"gpt-6-luna"'
 
 
 def test_a_template_that_changed_is_a_changed_prompt(monkeypatch: Any, tmp_path: Path) -> None:
-    from scoregate.judging import Template, templates
+    from scoregate.grading import prompts as templates
+    from scoregate.grading.prompts import Template
 
     before = Template.NSFW.version
     for path in templates.FOLDER.iterdir():

@@ -243,7 +243,7 @@ def test_choices_may_be_a_method_and_a_threshold_a_property(server: OpenAIServer
 
 def test_a_mapper_that_gives_no_string_is_named(server: OpenAIServer) -> None:
     (error,) = only(run([NSFW()], outputs={"a": {"text": "x"}})).errors
-    assert "mapper of 'output' gave a dict" in error.error.message
+    assert "mapper of 'output' returned a dict" in error.error.message
     assert server.requests == []
 
 

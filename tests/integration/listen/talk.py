@@ -12,14 +12,14 @@ from typing import Any
 import httpx
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import LeftOut, Noticed, Said
-from scoregate.ci.listen import Book, Listener, listening
+from scoregate.ci.launch import EventsReceived, Filtered, Notice
+from scoregate.ci.listen import BaselineLookup, Listener, open_listener
 from scoregate.ci.recording import Recording
-from scoregate.core.case import CaseResult
+from scoregate.core.cases import CaseResult
+from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.events import ErrorInfo, Event
-from scoregate.core.override import EvaluationOverride
-from scoregate.core.record import Run, SuiteResult
-from scoregate.core.tally import Tally
+from scoregate.core.reducer import Tally
+from scoregate.core.run import Run, SuiteResult
 
 PYTHON, NODE = "python-httpx/0.28.1", "node"
 
@@ -27,10 +27,10 @@ PYTHON, NODE = "python-httpx/0.28.1", "node"
 class EmptyBook:
     """Knows nothing."""
 
-    def champion(self, suite: str, case: str) -> str | None:  # noqa: ARG002
+    def baseline_output(self, suite: str, case: str) -> str | None:  # noqa: ARG002
         return None
 
-    def crown(self, suite: str, case: str, output: str) -> None: ...
+    def save_baseline_output(self, suite: str, case: str, output: str) -> None: ...
 
     def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:  # noqa: ARG002
         return ()
@@ -45,21 +45,21 @@ class Ear:
     events: list[tuple[str, Event]] = field(default_factory=list)
     failures: list[ErrorInfo] = field(default_factory=list)
 
-    def said(self, log: str, events: Sequence[Event]) -> None:
+    def on_events(self, log: str, events: Sequence[Event]) -> None:
         self.events += ((log, event) for event in events)
-        self.recording.take(Said("command", log, events))
+        self.recording.take(EventsReceived("command", log, events))
 
-    def counted(self, tally: Tally) -> None:
+    def on_progress(self, tally: Tally) -> None:
         self.tallies.append(tally)
 
-    def left_out(self, suite: str) -> None:
-        self.recording.take(LeftOut("command", suite))
+    def on_filtered(self, suite: str) -> None:
+        self.recording.take(Filtered("command", suite))
 
-    def failed(self, error: ErrorInfo) -> None:
+    def on_error(self, error: ErrorInfo) -> None:
         self.failures.append(error)
 
-    def noticed(self, notice: str) -> None:
-        self.recording.take(Noticed("command", notice))
+    def on_notice(self, notice: str) -> None:
+        self.recording.take(Notice("command", notice))
 
 
 @dataclass
@@ -136,23 +136,23 @@ async def talking(
     *,
     suites: Sequence[str] = (),
     redact: Callable[[bytes], bytes] = bytes,
-    book: Book | None = None,
+    book: BaselineLookup | None = None,
 ) -> AsyncIterator[Talk]:
     """A server with one line, recorded in a folder; the run is whole when the block has ended."""
     with RunWriter(folder) as writer:
         ear = Ear(Recording(writer))
-        async with listening(redact) as listener, calling(listener, ear, suites=suites, book=book) as talk:
+        async with open_listener(redact) as listener, calling(listener, ear, suites=suites, book=book) as talk:
             yield talk
         talk.run = ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 
 @asynccontextmanager
 async def calling(
-    listener: Listener, ear: Ear, *, suites: Sequence[str] = (), book: Book | None = None
+    listener: Listener, ear: Ear, *, suites: Sequence[str] = (), book: BaselineLookup | None = None
 ) -> AsyncIterator[Talk]:
     """A line of a server."""
     async with (
-        listener.line(ear, book or EmptyBook(), suites=suites) as line,
-        httpx.AsyncClient(base_url=line.address, trust_env=False, timeout=30) as client,
+        listener.connect(ear, book or EmptyBook(), suites=suites) as session,
+        httpx.AsyncClient(base_url=session.address, trust_env=False, timeout=30) as client,
     ):
         yield Talk(client, ear)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.listen.talk import talking
 
-from scoregate.core.case import CaseResult, Status
+from scoregate.core.cases import CaseResult, Status
 
 pytestmark = pytest.mark.anyio
 WHO = {"testExternalId": "bot", "runId": "http-1"}

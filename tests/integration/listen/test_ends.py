@@ -11,7 +11,7 @@ import pytest
 from tests.integration.listen.talk import Ear, EmptyBook, calling, talking
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.listen import listening
+from scoregate.ci.listen import open_listener
 from scoregate.ci.recording import Recording
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,7 @@ async def test_a_suite_that_did_not_end_is_told_without_its_end(tmp_path: Path) 
 async def test_what_was_said_is_told_when_the_run_is_cancelled(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
         ear = Ear(Recording(writer))
-        async with listening(bytes) as listener:
+        async with open_listener(bytes) as listener:
             with anyio.CancelScope() as scope:
                 async with calling(listener, ear) as talk:
                     run = await talk.start()
@@ -69,7 +69,7 @@ async def test_cases_of_a_suite_that_never_started(tmp_path: Path) -> None:
         await talk.end(None, "nobody")
     assert (talk.suite.complete, talk.case.output, talk.case.evaluations["exact"].score) == (True, "out", 1)
     assert talk.notices == (
-        "command: suite 'bot' told of cases, but never started",
+        "command: suite 'bot' reports cases, but never started",
         "command: suite 'nobody' ended, but never started",
     )
 
@@ -88,8 +88,8 @@ async def test_what_is_told_after_the_end_is_an_error(tmp_path: Path) -> None:
 async def test_a_closed_line_hears_nothing(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
         ear = Ear(Recording(writer))
-        async with listening(bytes) as listener:
-            async with listener.line(ear, EmptyBook()) as line:
+        async with open_listener(bytes) as listener:
+            async with listener.connect(ear, EmptyBook()) as line:
                 pass
             async with httpx.AsyncClient(trust_env=False) as client:
                 answer = await client.post(f"{line.address}/start", json={"testExternalId": "bot"})
@@ -99,7 +99,7 @@ async def test_a_closed_line_hears_nothing(tmp_path: Path) -> None:
 async def test_two_lines_of_one_server_are_told_apart(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "1") as one, RunWriter(tmp_path / "2") as two:
         ears = Ear(Recording(one)), Ear(Recording(two))
-        async with listening(bytes) as listener, calling(listener, ears[0]) as a, calling(listener, ears[1]) as b:
+        async with open_listener(bytes) as listener, calling(listener, ears[0]) as a, calling(listener, ears[1]) as b:
             runs = await a.start("a"), await b.start("b")
             await a.end(runs[0], "a")
     assert runs[0] == runs[1]
@@ -119,7 +119,7 @@ async def test_a_client_that_hangs_does_not_hold_up_the_end(tmp_path: Path) -> N
 
 async def test_signals_stay_the_hosts() -> None:
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
-    async with listening(bytes):
+    async with open_listener(bytes):
         await anyio.sleep(0.05)
         assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 
@@ -131,7 +131,7 @@ async def test_what_the_host_cannot_record_is_the_hosts_failure(tmp_path: Path) 
 
 async def broken_recording(folder: Path) -> None:
     with RunWriter(folder) as writer:
-        async with listening(bytes) as listener, calling(listener, Ear(Recording(writer))) as talk:
+        async with open_listener(bytes) as listener, calling(listener, Ear(Recording(writer))) as talk:
             run = await talk.start()
             await talk.score(run)
             writer.close()

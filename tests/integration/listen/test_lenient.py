@@ -11,7 +11,7 @@ from tests.integration.listen.talk import NODE, talking
 
 from scoregate.ci.secrets import Redactor
 from scoregate.core.evaluation import Assertion
-from scoregate.core.wire import MAX_EVENT_BYTES
+from scoregate.core.json_io import MAX_EVENT_BYTES
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ async def test_true_and_false_are_scores_and_noticed_once(tmp_path: Path, score:
         await talk.end(run)
     assert talk.suite.mean("exact") == taken
     assert talk.notices == (
-        "command: suite 'bot', evaluator 'exact': it gives true or false as its score, taken as 1 or 0",
+        "command: suite 'bot', evaluator 'exact': it returns true or false as its score, which counts as 1 or 0",
     )
 
 
@@ -75,7 +75,7 @@ async def test_what_is_no_duration_is_left_out_and_noticed(tmp_path: Path, durat
         await talk.result(run, testCaseDurationMs=duration)
         await talk.end(run)
     assert talk.case.duration_ms is None
-    assert talk.notices == ("command: suite 'bot' gives durations that are none, which were left out",)
+    assert talk.notices == ("command: suite 'bot' reports durations that are not valid; they are ignored",)
 
 
 async def test_assertions_that_are_none_are_left_out_and_noticed(tmp_path: Path) -> None:

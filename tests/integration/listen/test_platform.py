@@ -13,10 +13,10 @@ import pytest
 from tests.integration.listen.talk import Ear, EmptyBook, Talk, calling, talking
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.listen import listening
+from scoregate.ci.listen import open_listener
 from scoregate.ci.recording import Recording
 from scoregate.core.events import ReviewRequested
-from scoregate.core.record import Run
+from scoregate.core.run import Run
 from scoregate.errors import StoreError
 
 pytestmark = pytest.mark.anyio
@@ -29,10 +29,10 @@ class OneChampion(EmptyBook):
     def __init__(self) -> None:
         self.known: dict[tuple[str, str], str] = {}
 
-    def champion(self, suite: str, case: str) -> str | None:
+    def baseline_output(self, suite: str, case: str) -> str | None:
         return self.known.get((suite, case))
 
-    def crown(self, suite: str, case: str, output: str) -> None:
+    def save_baseline_output(self, suite: str, case: str, output: str) -> None:
         self.known[suite, case] = output
 
 
@@ -42,7 +42,7 @@ class Damaged(EmptyBook):
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def champion(self, suite: str, case: str) -> str | None:  # noqa: ARG002
+    def baseline_output(self, suite: str, case: str) -> str | None:  # noqa: ARG002
         raise self.error
 
 
@@ -85,7 +85,7 @@ async def test_a_first_battle_gives_no_score(tmp_path: Path) -> None:
             await talk.end(run, "a/b")
         assert [(case.hash, case.unscored) for case in talk.cases] == [("c?", unscored), ("other", ())]
         assert (talk.suite.evaluations, talk.suite.columns.unscored) == (0, len(unscored))
-        assert len([notice for notice in talk.notices if "no champions to beat" in notice]) == len(unscored)
+        assert len([notice for notice in talk.notices if "no baseline outputs" in notice]) == len(unscored)
 
 
 async def test_a_first_battle_of_repeats_counts_for_each(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ class Late(EmptyBook):
     def __init__(self) -> None:
         self.asked, self.closed = Event(), Event()
 
-    def champion(self, suite: str, case: str) -> str | None:  # noqa: ARG002
+    def baseline_output(self, suite: str, case: str) -> str | None:  # noqa: ARG002
         self.asked.set()
         self.closed.wait(10)
         raise RuntimeError("too late")
@@ -132,7 +132,7 @@ async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> Non
 
     with RunWriter(tmp_path) as writer:
         ear = Ear(Recording(writer))
-        async with listening(bytes) as listener, anyio.create_task_group() as tasks:
+        async with open_listener(bytes) as listener, anyio.create_task_group() as tasks:
             async with calling(listener, ear, book=book) as talk:
                 tasks.start_soon(ask, f"{talk.client.base_url}{BASELINE.removeprefix('/')}")
                 assert await anyio.to_thread.run_sync(book.asked.wait, 10)
@@ -162,7 +162,7 @@ async def test_what_nobody_knows_stays_here_and_is_noticed_once(tmp_path: Path) 
         for path in ("/cloud", "/cloud/", "/cloud/v2/otel/v1/traces"):
             await get(talk, path, status=404)
         await whole(talk)
-    kept = [notice for notice in talk.notices if "kept on this machine" in notice]
+    kept = [notice for notice in talk.notices if "was not sent there" in notice]
     assert [notice.rpartition(": ")[2] for notice in kept] == [
         "GET /prompts/one", "POST /prompts/one", "DELETE /prompts/one", "GET /", "GET /v2/otel/v1/traces",
     ]  # fmt: skip

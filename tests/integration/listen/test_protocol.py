@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.integration.listen.talk import NODE, talking
 
-from scoregate.core.case import CaseKey, Status
+from scoregate.core.cases import CaseKey, Status
 from scoregate.core.evaluation import Assertion, Threshold
 
 pytestmark = pytest.mark.anyio

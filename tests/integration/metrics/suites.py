@@ -7,12 +7,12 @@ from time import perf_counter
 from typing import Any
 
 from scoregate.core.conversation import Conversation, Turn
-from scoregate.core.record import SuiteResult
+from scoregate.core.run import SuiteResult
 from scoregate.core.suite import Case, Description, Suite
-from scoregate.engine.results import result_of
-from scoregate.engine.run_suite import finish, run_suite
+from scoregate.engine.results import lazy_result
+from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
-from scoregate.metrics import Subject, scorers_of
+from scoregate.metrics import Subject, build_scorers
 
 SINGLE = Subject("When do you open?", "At nine.", "At nine o'clock.", behavior="Tells the hours")
 TALK = Conversation((Turn("When do you open?", "At nine."), Turn("On Sundays too?", "On Sundays too.")))
@@ -28,7 +28,7 @@ def run(metrics: Iterable[Any], subjects: Mapping[str, Subject] | None = None, *
         lambda subject: subject.output,
         lambda case: Description(case.hash, case.hash),
         lambda output: output,
-        scorers_of(metrics, lambda subject, _output: subject, max_concurrency=limit),
+        build_scorers(metrics, lambda subject, _output: subject, max_concurrency=limit),
     )
     started = perf_counter()
 
@@ -36,5 +36,5 @@ def run(metrics: Iterable[Any], subjects: Mapping[str, Subject] | None = None, *
         return await run_suite(suite, None)
 
     (log,) = run_sync(whole)
-    finish(log, started)
-    return result_of(log)
+    finish_suite(log, started)
+    return lazy_result(log)

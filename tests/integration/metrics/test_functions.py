@@ -13,7 +13,7 @@ from scoregate.core.evaluation import Threshold
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.metrics import MetricResult, metric
-from scoregate.metrics.scorers import fingerprint_of
+from scoregate.metrics.scorers import metric_fingerprint
 
 
 @metric("short", "numeric", "Few words", min_score=0, max_score=10, threshold=5, threshold_operator="<=")
@@ -153,8 +153,8 @@ def test_one_for_conversations_takes_one() -> None:
 
 
 def test_its_code_and_its_terms_are_in_its_fingerprint() -> None:
-    code = fingerprint_of(short).source
+    code = metric_fingerprint(short).source
     assert code is not None
-    assert code != fingerprint_of(polite).source
-    strict, mild = (fingerprint_of(metric("m", threshold=limit)(short.function)) for limit in (0.5, 0.1))
+    assert code != metric_fingerprint(polite).source
+    strict, mild = (metric_fingerprint(metric("m", threshold=limit)(short.function)) for limit in (0.5, 0.1))
     assert (strict.source, strict.parameters != mild.parameters) == (mild.source, True)

@@ -21,7 +21,7 @@ from scoregate.metrics import (
     NumericJudge,
     Subject,
     behavior_judge,
-    scorers_of,
+    build_scorers,
 )
 from scoregate.models import get_model
 from scoregate.testing.evaluators import BaseIsEquals
@@ -133,11 +133,11 @@ def test_the_words_of_the_author_are_asked_and_are_the_prompt_of_the_fingerprint
     "change", [{"threshold": 4}, {"threshold_operator": ">"}, {"max_score": 10}, {"requires_ground_truth": True}]
 )
 def test_what_decides_is_a_parameter_of_the_fingerprint(change: dict[str, Any], root: Any) -> None:  # noqa: ARG001
-    from scoregate.metrics.scorers import fingerprint_of
+    from scoregate.metrics.scorers import metric_fingerprint
 
-    assert fingerprint_of(POLITE).parameters != fingerprint_of(replace(POLITE, **change)).parameters
+    assert metric_fingerprint(POLITE).parameters != metric_fingerprint(replace(POLITE, **change)).parameters
     told = replace(POLITE, name="kind", description="of tone", id="polite-2", metric_type="style")
-    assert fingerprint_of(told) == fingerprint_of(POLITE)
+    assert metric_fingerprint(told) == metric_fingerprint(POLITE)
 
 
 def test_the_model_is_the_projects_or_its_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,12 +242,14 @@ def test_evaluators_are_metrics_too_and_get_the_case_and_the_output(server: Open
     subjects = {"a": SINGLE, "b": replace(SINGLE, expected_output="At nine.")}
     scores = {case.hash: case.evaluations["equal"].score for case in run([POLITE, Equal()], subjects).cases}
     assert scores == {"a": 0, "b": 1}
-    limits = [scorer.max_concurrency for scorer in scorers_of([POLITE, Equal()], lambda *_: SINGLE, max_concurrency=7)]
+    limits = [
+        scorer.max_concurrency for scorer in build_scorers([POLITE, Equal()], lambda *_: SINGLE, max_concurrency=7)
+    ]
     assert limits == [7, 3]
 
 
 def test_no_more_than_so_many_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.models.manners._known", {})
+    monkeypatch.setattr("scoregate.models.structured_output._known", {})
     with OpenAIServer.start(latency=0.05) as slow:
         for name, value in slow.environment.items():
             monkeypatch.setenv(name, value)

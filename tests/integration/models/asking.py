@@ -26,9 +26,9 @@ def ask_sync(model: Model, prompt: str, **options: Any) -> Generation:
 
 def ask_async(model: Model, prompt: str, **options: Any) -> Generation:
     async def ask() -> Generation:
-        from scoregate.core.endings import closing
+        from scoregate.core.cleanup import close_at_end
 
-        async with closing():
+        async with close_at_end():
             return await model.a_generate(prompt, **options)
 
     return asyncio.run(ask())

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.fixtures import openai_server
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.core.metering import METER, Meter
+from scoregate.core.usage import METER, UsageMeter
 
 __all__ = ["openai_server"]
 
@@ -24,9 +24,9 @@ def server(openai_server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def meter() -> Iterator[Meter]:
+def meter() -> Iterator[UsageMeter]:
     """What the calls of the test are counted on."""
-    meter = Meter()
+    meter = UsageMeter()
     token = METER.set(meter)
     yield meter
     METER.reset(token)

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.openai import OpenAIServer, Reply, ToolCall
 from tests.integration.models.asking import BOTH, Ask, Grade, ask_sync
 
-from scoregate.core.metering import Meter
+from scoregate.core.usage import UsageMeter
 from scoregate.errors import (
     ContentFiltered,
     MalformedAnswer,
@@ -27,7 +27,7 @@ CHAT = "*/chat/completions"
 
 
 @pytest.mark.parametrize("ask", BOTH)
-def test_a_text_with_what_it_took(server: OpenAIServer, meter: Meter, ask: Ask) -> None:
+def test_a_text_with_what_it_took(server: OpenAIServer, meter: UsageMeter, ask: Ask) -> None:
     server.answers("capital", "Paris")
     server.cached_tokens = 2
     answer = ask(get_model("gpt-4o", max_tokens=9), "The capital of France?", temperature=0)
@@ -77,7 +77,7 @@ def test_what_a_model_does_not_take_is_left_out_or_renamed(server: OpenAIServer)
 
 
 @pytest.mark.parametrize("ask", BOTH)
-def test_a_malformed_answer_is_repaired_once(server: OpenAIServer, meter: Meter, ask: Ask) -> None:
+def test_a_malformed_answer_is_repaired_once(server: OpenAIServer, meter: UsageMeter, ask: Ask) -> None:
     server.answers("judge", "I think it is A.", times=1)
     answer = ask(get_model("gpt-4o"), "judge", schema=Grade)
     assert answer.parsed.choice == "A"
@@ -187,7 +187,7 @@ def test_a_time_out_is_asked_again(server: OpenAIServer) -> None:
 
 
 def test_what_does_not_pass_ends(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.models.patience.MOST_ATTEMPTS", 2)
+    monkeypatch.setattr("scoregate.models.ask.MOST_ATTEMPTS", 2)
     server.fail("POST", CHAT, status=503, times=math.inf)
     with pytest.raises(Unreachable, match="503"):
         get_model("gpt-4o").generate("hello")
@@ -207,7 +207,7 @@ def test_a_body_that_is_no_answer(server: OpenAIServer) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.models.patience.MOST_ATTEMPTS", 1)
+    monkeypatch.setattr("scoregate.models.ask.MOST_ATTEMPTS", 1)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
         get_model("gpt-4o").generate("hello")

@@ -13,7 +13,7 @@ from openai.types.chat import ChatCompletion
 from tests.fakes.openai import OpenAIServer
 from tests.integration.models.asking import Grade, user
 
-from scoregate.core.metering import METER, Meter
+from scoregate.core.usage import METER, UsageMeter
 from scoregate.models import wrap
 
 CHAT = "*/chat/completions"
@@ -70,7 +70,7 @@ def test_a_call_gives_what_it_gave_is_counted_and_costs_nothing_again(
     plain = call(OpenAI())
     seen = []
     for _ in range(2):
-        METER.set(meter := Meter())
+        METER.set(meter := UsageMeter())
         seen.append((made(call, in_loop=in_loop), meter.usage))
     (first, paid), (second, read) = seen
     assert type(first) is type(second) is type(plain)
@@ -85,18 +85,18 @@ def test_a_call_gives_what_it_gave_is_counted_and_costs_nothing_again(
 def test_what_parse_made_of_an_answer_is_made_of_a_stored_one_too(server: OpenAIServer) -> None:
     server.answers("judge", {"choice": "B"})
     for _ in range(2):
-        METER.set(Meter())
+        METER.set(UsageMeter())
         assert graded(wrap(OpenAI())).choices[0].message.parsed == Grade(reason="because it is so", choice="B")
     assert len(server.requests) == 1
     METER.set(None)
 
 
-def test_the_same_question_again_within_a_case_is_another_question(server: OpenAIServer, meter: Meter) -> None:
+def test_the_same_question_again_within_a_case_is_another_question(server: OpenAIServer, meter: UsageMeter) -> None:
     client = wrap(OpenAI())
     for _ in range(3):
         chat(client)
     assert len(server.requests) == 3
-    METER.set(Meter(repeat=1))
+    METER.set(UsageMeter(repeat=1))
     chat(client)
     assert len(server.requests) == 4, "and so it is in another repeat"
     assert len({usage.answer for usage in meter.usages}) == 3
@@ -106,7 +106,7 @@ def test_what_the_same_questions_ask_at_once_is_asked_once(server: OpenAIServer)
     server.latency = 0.1
 
     async def ask(client: AsyncOpenAI) -> None:
-        METER.set(Meter())
+        METER.set(UsageMeter())
         await chat(client)
 
     async def ask_all() -> None:
@@ -119,7 +119,7 @@ def test_what_the_same_questions_ask_at_once_is_asked_once(server: OpenAIServer)
 
 @pytest.mark.parametrize("in_loop", [False, True], ids=["sync", "async"])
 def test_a_stream_is_counted_and_shows_nothing_that_was_not_asked_for(
-    server: OpenAIServer, meter: Meter, in_loop: bool
+    server: OpenAIServer, meter: UsageMeter, in_loop: bool
 ) -> None:
     server.answers("capital", "Paris is the capital")
     options: dict[str, Any] = {"model": "gpt-4o", "messages": user("capital"), "stream": True}
@@ -135,7 +135,7 @@ def test_a_stream_is_counted_and_shows_nothing_that_was_not_asked_for(
     assert server.asked()[0]["stream_options"] == {"include_usage": True}
 
 
-def test_who_asks_for_the_usage_of_a_stream_gets_it(server: OpenAIServer, meter: Meter) -> None:
+def test_who_asks_for_the_usage_of_a_stream_gets_it(server: OpenAIServer, meter: UsageMeter) -> None:
     options: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
     chunks = list(wrap(OpenAI()).chat.completions.create(model="gpt-4o", messages=user("hi"), **options))
     assert chunks[-1].usage is not None
@@ -143,7 +143,7 @@ def test_who_asks_for_the_usage_of_a_stream_gets_it(server: OpenAIServer, meter:
     assert len(server.requests) == 1
 
 
-def test_responses_as_a_stream(server: OpenAIServer, meter: Meter) -> None:
+def test_responses_as_a_stream(server: OpenAIServer, meter: UsageMeter) -> None:
     client = wrap(OpenAI())
     if not hasattr(client, "responses"):
         pytest.skip("this release of the openai package has no responses API")
@@ -164,7 +164,7 @@ def test_it_is_a_client_as_before(server: OpenAIServer) -> None:
     assert server.requests[-1].headers["x-mine"] == "1"
 
 
-def test_its_copies_and_raw_responses_are_counted_too(server: OpenAIServer, meter: Meter) -> None:
+def test_its_copies_and_raw_responses_are_counted_too(server: OpenAIServer, meter: UsageMeter) -> None:
     client = wrap(OpenAI())
     chat(client.with_options(timeout=3))
     raw = client.chat.completions.with_raw_response.create(model="gpt-4o", messages=user("hi"))
@@ -181,7 +181,7 @@ def test_errors_are_those_of_the_package_with_advice(server: OpenAIServer, in_lo
     assert "gpt-6-luna" in told.value.advice  # type: ignore[attr-defined]
 
 
-def test_what_passes_is_asked_again_and_nothing_of_an_error_is_kept(server: OpenAIServer, meter: Meter) -> None:
+def test_what_passes_is_asked_again_and_nothing_of_an_error_is_kept(server: OpenAIServer, meter: UsageMeter) -> None:
     server.fail("POST", CHAT, status=500)
     server.rate_limit("POST", CHAT, status=429, retry_after=0)
     assert chat(wrap(OpenAI())).choices[0].message.content
@@ -189,13 +189,13 @@ def test_what_passes_is_asked_again_and_nothing_of_an_error_is_kept(server: Open
     assert len(meter.usages) == 1
     server.filters_content("poison")
     for _ in range(2):
-        METER.set(Meter())
+        METER.set(UsageMeter())
         answer = wrap(OpenAI()).chat.completions.create(model="gpt-4o", messages=user("poison"))
         assert answer.choices[0].finish_reason == "content_filter"
     assert len(server.requests) == 5
 
 
-def test_azures_client(server: OpenAIServer, meter: Meter) -> None:
+def test_azures_client(server: OpenAIServer, meter: UsageMeter) -> None:
     client = wrap(AzureOpenAI(azure_endpoint=server.url.removesuffix("/v1"), api_version="2024-10-21", api_key="k"))
     assert chat(client).choices[0].message.content
     assert server.requests[0].path.endswith("/deployments/gpt-4o/chat/completions")

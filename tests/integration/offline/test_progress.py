@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from scoregate.engine.progress import bar
+from scoregate.engine.terminal import show_progress
 
 SCRIPT = """
 import time
-from scoregate.engine.progress import bar
+from scoregate.engine.terminal import show_progress
 
-with bar("nightly [red]\\x1b[2J", 4, shown={shown}) as advance:
+with show_progress("nightly [red]\\x1b[2J", 4, shown={shown}) as advance:
     for _ in range(4):
         time.sleep(0.15)
         advance()
@@ -61,14 +61,17 @@ def test_where_somebody_else_shows_it_there_is_none() -> None:
 
 
 def test_without_a_terminal_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
-    with bar("nightly", 1, shown=True) as advance:
+    with show_progress("nightly", 1, shown=True) as advance:
         advance()
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPatch, client: object) -> None:
     told: list[tuple[str, int]] = []
-    monkeypatch.setattr("scoregate.offline_tests.running.bar", lambda name, total, shown: _Counting(told, name, total))  # noqa: ARG005
+    monkeypatch.setattr(
+        "scoregate.offline_tests.run.show_progress",
+        lambda name, total, shown: _Counting(told, name, total),  # noqa: ARG005
+    )
 
     def agent(input: str) -> str:  # noqa: A002
         if "2" in input:

@@ -15,7 +15,7 @@ from tests.integration.offline import judges
 from scoregate import Client
 from scoregate.errors import JudgmentTestError, JudgmentValidationError, ScoregateError
 from scoregate.offline_tests import OfflineTestResult, OfflineTestsFactory
-from scoregate.offline_tests.table import show
+from scoregate.offline_tests.run import print_result
 
 
 def answer(input: str) -> str:  # noqa: A002
@@ -332,7 +332,7 @@ def test_the_address_is_that_of_the_ci_run_or_none(client: Client, monkeypatch: 
     result = with_judge(client, judges.Matches)(answer)
     assert isinstance(result, OfflineTestResult)
     assert result.ui_results_url == "https://ghe.example/a/b/actions/runs/7"
-    show(result)
+    print_result(result)
 
 
 def test_a_filter_leaves_a_run_out(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

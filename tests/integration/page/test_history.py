@@ -44,7 +44,7 @@ def test_the_runs_are_behind_one_line_the_newest_first(remembering: Path, visit:
         page = visit(remembering, ready=False, **options)
         table = page.get_by_role("region", name="Table of the last runs")
         expect(table).to_be_hidden()
-        page.get_by_text("9 runs before this one").click()
+        page.get_by_text("9 earlier runs").click()
         expect(table.get_by_role("row").nth(1)).to_contain_text("main@a1b2c3d")
         expect(table.get_by_role("row").nth(2)).to_contain_text("night 8")
         expect(table.get_by_role("link").nth(1)).to_have_attribute(
@@ -65,14 +65,14 @@ def test_the_policy_of_the_page_refuses_none_of_it(remembering: Path, visit: Ope
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_it(remembering: Path, visit: Opener, theme: str) -> None:
     page = visit(remembering, color_scheme=theme, bypass_csp=True)
-    page.get_by_text("9 runs before this one").click()
+    page.get_by_text("9 earlier runs").click()
     assert violations(page) == []
 
 
 @pytest.mark.parametrize("width", [360, 820])
 def test_it_is_no_wider_than_a_small_screen(remembering: Path, visit: Opener, width: int) -> None:
     page = visit(remembering, viewport={"width": width, "height": 780})
-    page.get_by_text("9 runs before this one").click()
+    page.get_by_text("9 earlier runs").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

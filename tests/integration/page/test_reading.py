@@ -88,7 +88,7 @@ def test_turns_of_a_conversation_stand_beside_each_other(report: Path, visit: Op
     expect(assistant.locator("del")).to_have_text("sent a new one")
     expect(assistant.locator("ins")).to_have_text("asked the carrier")
     expect(turns.nth(2)).to_contain_text("only now")
-    expect(page.get_by_role("dialog")).to_contain_text("no turn was left, goal not achieved")
+    expect(page.get_by_role("dialog")).to_contain_text("no turns left, goal not achieved")
 
 
 def test_repeats_have_a_spread_and_can_be_looked_at_one_by_one(report: Path, visit: Opener) -> None:

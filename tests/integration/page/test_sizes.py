@@ -72,13 +72,13 @@ def test_ten_thousand_cases_open_at_once_and_scroll(large: Path, visit: Opener) 
 
 
 def test_a_list_with_a_ceiling_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.ci.report.html.document.LISTED", 30)
+    monkeypatch.setattr("scoregate.ci.report.html.document.MAX_CASES", 30)
     told = Told("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
     page = visit(path)
     expect(page.locator(".notice")).to_contain_text(
-        "lists the 30 cases that changed most, of 50; the others are in run/"
+        "lists the 30 cases with the largest changes, of 50. All cases are in run/"
     )
     expect(page.locator(".controls output")).to_have_text("30 cases")
 
@@ -90,5 +90,5 @@ def test_an_output_beyond_the_bound_is_shortened_and_says_by_how_much(tmp_path: 
     page = visit(path)
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.locator("dialog .cut")).to_have_text(
-        "shortened: the first 32,768 of 500,000 characters; the whole is in run/cases.jsonl.gz"
+        "cut: the first 32,768 of 500,000 characters; the full text is in run/cases.jsonl.gz"
     )

@@ -14,7 +14,7 @@ from tests.integration.ragas.environment import ROOT, Environment, prepared
 from tests.integration.ragas.model import answer
 
 from scoregate.core.events import Errored, ErrorInfo, EvaluatorInfo, Event, Scored, SuiteStarted
-from scoregate.core.wire import parse_event
+from scoregate.core.json_io import parse_event
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scoregate.core.events import Errored, ErrorInfo
-from scoregate.core.wire import parse_event
+from scoregate.core.json_io import parse_event
 
 SUITE = """
 import sys

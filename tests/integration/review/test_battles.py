@@ -27,7 +27,7 @@ def test_a_pending_battle_becomes_a_score_without_running_anything_again(reviewe
     run = reviewed("a", "b", "c")
     code, before = run.gate()
     assert code == 0
-    assert "3 evaluations waiting for a person" in before
+    assert "3 evaluations waiting for review" in before
     with run.reviewing() as address, entered(address) as client:
         for battle, winner in zip(battles(client), ("new", "old", "old"), strict=True):
             say(client, battle, winner)

@@ -32,10 +32,10 @@ def test_a_file_goes_out_blind_and_comes_back_as_scores(reviewed: Maker) -> None
         line |= {"said": "left" if line["left"].startswith(winner) else "right", "by": "Ann"}
     code, output = back(run, file, lines)
     assert code == 0, output
-    assert "2 added, 0 changed, 0 known before, 1 not judged" in output
+    assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
     said = {each["case"]: (each["winner"], each["by"]) for each in run.words("verdicts", "better")}
     assert said == {"a": ("challenger", "Ann"), "b": ("baseline", "Ann")}
-    assert "2 known before" in back(run, file, lines)[1]
+    assert "2 unchanged" in back(run, file, lines)[1]
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.9")
     assert code == 1, output
     assert "1 evaluation waiting" in output
@@ -45,7 +45,7 @@ def test_a_file_goes_out_blind_and_comes_back_as_scores(reviewed: Maker) -> None
     ("change", "told"),
     [
         ({"said": "both"}, "said"),
-        ({"key": "0" * 16}, "no battle"),
+        ({"key": "0" * 16}, "no open battle"),
         ({"left": "something else"}, "left, right"),
         ({"left": "old a", "right": "old a"}, "left, right"),
         ({"said": "tie", "by": ""}, "by:"),
@@ -86,7 +86,7 @@ def test_no_file_holds_a_battle_and_the_score_of_its_output(reviewed: Maker) -> 
     run = reviewed("a", "b", "c")
     file, lines, told = given_out(run)
     assert [line["kind"] for line in lines] == ["battle"] * 3
-    assert "3 scores of outputs that fight in these battles are left out" in told.replace("\n", " ")
+    assert "3 scores are skipped until the battles" in told.replace("\n", " ")
     assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
     _, lines, _ = given_out(run, "--by", "Ann")
     assert [(line["kind"], line["case"]) for line in lines] == [("battle", "c"), ("score", "a"), ("score", "b")]
@@ -112,13 +112,13 @@ def test_scores_of_judges_go_out_and_come_back_as_overrides(reviewed: Maker) -> 
     lines[1] |= {"said": 0.5}
     code, output = back(run, file, lines, "--by", "Ann")
     assert code == 0, output
-    assert "2 added, 0 changed, 0 known before, 1 not judged" in output
+    assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
     said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
     assert {name: (each["override_score"], each["by"]) for name, each in said.items()} == {
         "a": (1, "Ann"), "b": (0.5, "Ann"),
     }  # fmt: skip
     assert [each["comment_text"] for each in said["a"]["comments"]] == ["short is good"]
-    assert "2 known before" in back(run, file, lines, "--by", "Ann")[1]
+    assert "2 unchanged" in back(run, file, lines, "--by", "Ann")[1]
     assert "0.500" in run.project.scoregate("agreement").output
 
 

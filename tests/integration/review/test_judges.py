@@ -77,7 +77,7 @@ def test_a_score_whose_battle_waits_is_refused_and_nothing_is_told_of_it(reviewe
         for answer in asked:
             assert answer.status_code == 409
             assert list(answer.json()) == ["error"]
-            assert "once you have judged the battle" in answer.json()["error"]
+            assert "Judge the battle" in answer.json()["error"]
         assert client.get("/judges/unknown").status_code == 404
         freed(client)
         assert client.get(f"/judges/{key}").json()["score"] == 0.5

@@ -53,7 +53,7 @@ def test_from_pending_to_gated_by_keys_and_clicks(reviewed: Maker, browser: Brow
         press_for(page, "old")
         page.get_by_label("Comment").fill("both are fine")
         page.get_by_role("button", name="Tie").click()
-        expect(page.locator("h1")).to_have_text("All battles are judged")
+        expect(page.locator("h1")).to_have_text("All battles are reviewed")
         page.keyboard.press("k")
         expect(page.get_by_role("button", name="Tie")).to_have_attribute("aria-pressed", "true")
         expect(page.get_by_label("Comment")).to_have_value("both are fine")
@@ -117,14 +117,14 @@ def all_tied(page: Page) -> None:
     for name in "abc":
         expect(page.locator("h1")).to_have_text(name)
         page.keyboard.press("ArrowDown")
-    expect(page.locator("h1")).to_have_text("All battles are judged")
+    expect(page.locator("h1")).to_have_text("All battles are reviewed")
 
 
 def test_scores_of_outputs_are_not_told_before_their_battles_are_judged(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
         page.get_by_role("button", name="Judges").click()
-        expect(page.locator("h1")).to_have_text("Battles come first")
+        expect(page.locator("h1")).to_have_text("Review the battles first")
         expect(page.get_by_role("main")).not_to_contain_text("new")
         page.get_by_role("button", name="Battles").click()
         expect(page.locator("h1")).to_have_text("a")
@@ -147,7 +147,7 @@ def test_a_judge_is_corrected_by_keys_numbers_and_quotations(reviewed: Maker, br
         page.get_by_role("spinbutton").press("Enter")
         expect(page.locator("h1")).to_have_text("c")
         page.get_by_role("button", name="3 0", exact=True).click()
-        expect(page.locator("h1")).to_have_text("All scores of judges are judged")
+        expect(page.locator("h1")).to_have_text("All scores of judges are reviewed")
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_contain_text("0.333")
     said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
@@ -186,4 +186,4 @@ def test_a_browser_is_opened_where_asked_at_the_port_that_was_named(reviewed: Ma
         port = address.split(":")[2].partition("/")[0]
         taken = place.project.scoregate("review", str(place.run), "--port", port)
     assert taken.exit_code == 2
-    assert f"port {port} of this machine cannot be had" in taken.output
+    assert f"port {port} is not available" in taken.output

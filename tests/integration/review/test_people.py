@@ -27,13 +27,13 @@ def test_from_a_run_that_waits_to_one_that_is_gated_and_is_a_base(tmp_path: Path
     project.commit()
     ran = project.scoregate("run", "--baseline", "none")
     assert ran.exit_code == 0, ran.output
-    assert "3 evaluations waiting for a person; judge with: scoregate review" in " ".join(ran.output.split())
+    assert "3 evaluations waiting for review: scoregate review" in " ".join(ran.output.split())
     run = Reviewed(project, tmp_path / "scoregate-out" / "run")
     assert "waiting" in run.gate(SCOREGATE_MIN_PASS_RATE="0.6")[1]
     with run.reviewing() as address, opened(browser, address) as page:
         for winner in ("new", "old", "new"):
             click_for(page, winner)
-        expect(page.locator("h1")).to_have_text("All battles are judged")
+        expect(page.locator("h1")).to_have_text("All battles are reviewed")
         counted = page.locator("code").inner_text()
     assert counted == f"scoregate gate {run.run}"
     strict, lenient = run.gate(SCOREGATE_MIN_PASS_RATE="0.9"), run.gate(SCOREGATE_MIN_PASS_RATE="0.6")
@@ -53,7 +53,7 @@ def test_two_reviewers_at_once_lose_nothing_and_see_where_they_differ(reviewed: 
         expect(ann.get_by_role("button", name="Battles 1/3", exact=True)).to_be_visible()
         ann.get_by_label("Comment").fill("half a word")
         click_for(bob, "old")
-        expect(bob.get_by_role("status")).to_have_text("Others said something else of a.")
+        expect(bob.get_by_role("status")).to_have_text("Others disagree on a.")
         expect(ann.get_by_role("button", name="Battles 1/3 ≠1")).to_be_visible(timeout=20_000)
         expect(ann.get_by_label("Comment")).to_have_value("half a word")
         ann.get_by_role("button", name="k Back").click()
@@ -67,8 +67,8 @@ def test_two_reviewers_at_once_lose_nothing_and_see_where_they_differ(reviewed: 
             page.get_by_role("button", name="j Skip").click()
         for page in (ann, bob, ann, bob):
             click_for(page, "new")
-        expect(ann.locator("h1")).to_have_text("All battles are judged")
-        expect(bob.locator("h1")).to_have_text("All battles are judged")
+        expect(ann.locator("h1")).to_have_text("All battles are reviewed")
+        expect(bob.locator("h1")).to_have_text("All battles are reviewed")
     said = sorted((each["case"], each["by"], each["winner"]) for each in run.words("verdicts", "better"))
     assert said == [(case, by, "challenger") for case in "abc" for by in ("Ann", "Bob")]
 

@@ -156,7 +156,7 @@ def test_a_file_shows_the_score_where_nobody_knows_the_choices_and_takes_no_othe
     sheets = give_out(judged, 3)
     assert all(sheet["score"] is not None for sheet in sheets)
     code, output = take_back(judged, [{**sheets[0], "score": 0.3, "said": 1}])
-    assert (code, "these are not what was judged" in output) == (2, True)
+    assert (code, "these are not the exported values" in output) == (2, True)
     assert take_back(judged, sheets, "--sample", "3")[0] == 2
 
 
@@ -169,14 +169,14 @@ def test_a_run_without_a_judge_has_nothing_to_draw_from(tmp_path: Path) -> None:
     assert project.scoregate("run", "--baseline", "none").exit_code == 0
     done = project.scoregate("review", "--sample", "50", "--no-open")
     assert done.exit_code == 2
-    assert "no evaluator of this run asked a model" in done.output
+    assert "no evaluator of this run called a model" in done.output
 
 
 def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, browser: Browser) -> None:
     with judged.reviewing("--sample", "3", "--by", "Ann") as address, opened(browser, address) as page:
         expect(page.locator(".progress")).to_contain_text("0 of 3 scores")
         for number in range(3):
-            expect(page.get_by_text("Drawn at random. You see")).to_be_visible()
+            expect(page.get_by_text("Random sample. You see")).to_be_visible()
             expect(page.get_by_label("The judge")).to_have_count(0)
             title = page.locator("h1").inner_text()
             output = page.locator("pre[data-field=output]").inner_text()
@@ -185,11 +185,11 @@ def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, brows
             page.keyboard.press("1" if "please" in output else "2")
             expect(page.locator("h1")).not_to_have_text(title)
             assert len(judged.words("overrides", "polite")) == number + 1
-        expect(page.locator("h1")).to_have_text("All scores of judges are judged")
+        expect(page.locator("h1")).to_have_text("All scores of judges are reviewed")
         page.keyboard.press("k")
         expect(page.get_by_label("The judge")).to_contain_text("it says")
         page.keyboard.press("u")
-        expect(page.get_by_text("Drawn at random. You see")).to_be_visible()
+        expect(page.get_by_text("Random sample. You see")).to_be_visible()
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_contain_text("random sample")
     said = judged.words("overrides", "polite")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scoregate.core.events import CaseFinished, Event
-from scoregate.core.wire import parse_event
+from scoregate.core.json_io import parse_event
 
 PREAMBLE = """
 import asyncio, glob, os, sys, time

@@ -10,7 +10,7 @@ import pytest
 from tests.integration.sdk.scripts import Home, ended, finished
 
 from scoregate.core.events import CaseOutput, CaseStarted, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.fold import SuiteFold
+from scoregate.core.reducer import SuiteReducer
 
 DEATHS = {
     "kill -9": ("os.kill(os.getpid(), 9)", -signal.SIGKILL),
@@ -44,7 +44,7 @@ def test_a_process_that_dies_leaves_its_finished_cases(home: Home, death: str, c
 
 def test_what_is_left_can_be_folded(home: Home) -> None:
     home.run(DYING % "os._exit(7)")
-    fold = SuiteFold(0, "demo")
+    fold = SuiteReducer(0, "demo")
     cases = [case for event in home.log() if (case := fold.apply(event))]
     (unfinished,) = fold.close()
     assert [str(case.status) for case in cases] == ["passed"] * 8

@@ -13,9 +13,8 @@ HEAVY = {
     "scoregate.ci", "scoregate.cli",
 }  # fmt: skip
 LATE = {
-    "json", "scoregate.core.events", "scoregate.core.fold", "scoregate.core.override", "scoregate.core.record",
-    "scoregate.core.trace", "scoregate.judging", "scoregate.store", "scoregate.testing.champions",
-    "scoregate.testing.reviews", "scoregate.testing.summary",
+    "json", "scoregate.core.trace", "scoregate.grading", "scoregate.store", "scoregate.testing.battle_state",
+    "scoregate.testing.summary",
 }  # fmt: skip
 
 

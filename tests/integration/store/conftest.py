@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.cli import run_cli
 
 _DROPPED = ("SCOREGATE_", "GITHUB_", "INPUT_", "GIT_", "PYTEST_")
 _AUTHOR = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
@@ -21,12 +22,8 @@ class Project:
     root: Path
 
     def scoregate(self, *words: str, text: bytes = b"", **more: str) -> subprocess.CompletedProcess[str]:
-        """The command line as a child process."""
-        command = [sys.executable, "-m", "scoregate", *words]
-        done = subprocess.run(
-            command, cwd=self.root, env=environment(**more), input=text, capture_output=True, check=False
-        )
-        return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
+        """Run a command in this process."""
+        return run_cli(*words, cwd=self.root, environ=environment(**more), text=text)
 
     def start(self, code: str, *words: str) -> subprocess.Popen[str]:
         """Python code in a process of its own."""

@@ -42,7 +42,7 @@ def test_what_the_judge_cannot_say_is_refused(project: Project) -> None:
     ran(project, JUDGE)
     code, told = add(project, "1", "0.3")
     assert code == 2
-    assert "tone chooses among 1 (Kind), 0.5, 0 (Rude), and 0.3 is none of them" in " ".join(told.split())
+    assert "0.3 is not among the choices of tone: 1 (Kind), 0.5, 0 (Rude)" in " ".join(told.split())
     assert kept(project) == []
     assert add(project, "1", "0.5")[0] == 0
     assert kept(project) == [0.5]
@@ -52,7 +52,7 @@ def test_a_score_of_a_judge_that_had_other_choices_is_taken_with_a_note(project:
     ran(project, JUDGE)
     code, told = add(project, "0.8", "0.3")
     assert code == 0
-    assert "corrected are also scores of 0.8" in " ".join(told.split())
+    assert "some corrected scores are not: 0.8" in " ".join(told.split())
     assert kept(project) == [0.3]
 
 
@@ -69,7 +69,7 @@ def test_a_file_with_one_of_them_imports_nothing(project: Project, name: str) ->
     done = project.scoregate("overrides", "import", "tone", name, text=lines.encode())
     assert done.returncode == 2
     told = " ".join(done.stderr.split())
-    assert "number 2: score: tone chooses among" in told
+    assert "number 2: score: " in told
     assert "number 4:" in told
     assert "number 3:" not in told
     assert kept(project) == []

@@ -52,11 +52,11 @@ def test_what_is_exported_is_imported_elsewhere_line_for_line(project: Project, 
     assert project.scoregate("overrides", "export", "accuracy", name).returncode == 0
     done = project.scoregate("overrides", "import", "other/judge", name)
     assert done.returncode == 0, done.stderr
-    assert "2 added, 0 changed, 0 known before" in done.stdout
+    assert "2 added, 0 changed, 0 unchanged" in done.stdout
     lines = [project.file(f"overrides/{file}.jsonl").read_bytes() for file in ("accuracy", "other%2fjudge")]
     assert lines[0] == lines[1]
     again = project.scoregate("overrides", "import", "other/judge", name)
-    assert "0 added, 0 changed, 2 known before" in again.stdout
+    assert "0 added, 0 changed, 2 unchanged" in again.stdout
 
 
 def test_json_lines_pass_through_pipes(project: Project) -> None:
@@ -72,7 +72,7 @@ def test_a_correction_in_a_spreadsheet_changes_what_is_there(project: Project) -
     path = project.root / "a.csv"
     path.write_text(path.read_text().replace("Pariss", "Paris"))
     done = project.scoregate("overrides", "import", "accuracy", "a.csv")
-    assert "0 added, 1 changed, 0 known before" in done.stdout
+    assert "0 added, 1 changed, 0 unchanged" in done.stdout
     assert len(json.loads(project.scoregate("overrides", "list", "--json").stdout)) == 1
 
 
@@ -88,10 +88,10 @@ def test_a_wrong_row_imports_nothing_and_is_told(project: Project) -> None:
     ("words", "told"),
     [
         (["import", "accuracy", "a.xlsx"], "neither JSON lines nor CSV"),
-        (["import", "accuracy", "missing.csv"], "missing.csv cannot be read"),
-        (["export", "accuracy", "no/such/folder.csv"], "cannot be written"),
-        (["export", "nobody"], "there are no overrides of 'nobody'"),
-        (["list", "nobody*"], "no overrides of an evaluator 'nobody*'"),
+        (["import", "accuracy", "missing.csv"], "cannot read missing.csv"),
+        (["export", "accuracy", "no/such/folder.csv"], "cannot write no/such"),
+        (["export", "nobody"], "there are no overrides for 'nobody'"),
+        (["list", "nobody*"], "no overrides for an evaluator 'nobody*'"),
         (["add", "accuracy", "--original", "0", "--score", "2", "--output", "x"], "--score"),
     ],
 )
@@ -219,13 +219,13 @@ def test_too_few_overrides_are_said_and_pass(project: Project) -> None:
     (project.root / "scoregate.toml").write_text("min_agreement = 0.9\n")
     done = project.scoregate("agreement")
     assert done.returncode == 0
-    assert "note: accuracy (chosen by people): 4 of the 10 overrides that it takes to say" in done.stdout
+    assert "note: accuracy (chosen by people): 4 of 10 required overrides" in done.stdout
     assert project.scoregate("agreement", "--min-overrides", "4").returncode == 1
 
 
 def test_nothing_to_say(project: Project) -> None:
     done = project.scoregate("agreement", "--min-agreement", "0.9")
-    assert (done.returncode, done.stdout) == (0, "There are no overrides, so nothing can be said of any judge.\n")
+    assert (done.returncode, done.stdout) == (0, "There are no overrides, so no agreement can be measured.\n")
     judged(project, 1, 0)
     assert project.scoregate("agreement", "nobody").returncode == 2
 

@@ -33,7 +33,6 @@ for number in range(int(count)):
 DIES = """
 import os, signal, sys
 from scoregate import Client
-from scoregate.store import files
 
 at, calls = int(sys.argv[1]), 0
 

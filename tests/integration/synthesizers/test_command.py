@@ -33,7 +33,7 @@ def test_a_table_to_review_is_written_and_can_be_imported(
     assert cost.startswith("gpt-4o: $0.0")
     assert cost.endswith("0 of 4 answers from the cache)")
     assert told[:2] == ["tests.csv: 25 of 25 tests, Single-Turn", "behaviors: Refunds by the rules (25)"]
-    assert "Review them before you rely on them" in told[2]
+    assert "Review them before you use them" in told[2]
     assert told[3] == "scoregate testset import tests.csv --name Refunds"
     found = TestSet.from_csv(project.root / "tests.csv")
     assert found.test_count == 25
@@ -57,7 +57,7 @@ def test_conversations_from_sources_with_names(
     (asked,) = questions(openai_server)
     assert "- Pays\n- Explains\n" in asked.last
     assert "Refunds within thirty days." in asked.last
-    assert (asked.model, "mine: a cost that is not known" in done.stdout) == ("mine", True)
+    assert (asked.model, "mine: unknown cost" in done.stdout) == ("mine", True)
 
 
 def test_nothing_is_written_over_unless_that_is_said(
@@ -116,6 +116,6 @@ def test_formulas_and_hostile_names_are_told_and_do_nothing(
     openai_server.answers("Title Case", {**fake.NAMED, "name": "$(touch x); \x1b]0;b\n"})
     done = synthesize("refunds", "--num-tests", "1", "--out", "tests.csv")
     assert done.returncode == 0
-    assert "1 of them begin as formulas do" in done.stderr
+    assert "1 of the tests look like formulas" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "--name '$(touch x);" in done.stdout

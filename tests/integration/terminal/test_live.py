@@ -51,7 +51,7 @@ def test_a_window_of_any_size_shows_how_far_it_is_and_then_the_verdict(
     assert opened.finish() == 0
     assert is_left_clean(opened)
     assert "✓ scoregate: " in opened.text
-    assert "Look: scoregate view" in opened.text
+    assert "Open: scoregate view" in opened.text
 
 
 def test_time_goes_by_while_nothing_else_happens(project: Project, window: Open) -> None:

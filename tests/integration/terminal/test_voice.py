@@ -56,7 +56,7 @@ def test_verbosely_everything_is_told(project: Project) -> None:
     lines = out(ran)
     assert any(line.startswith("found evals/demo.py:") and "in evals/" in line for line in lines)
     assert any(line.startswith("Python: ") for line in lines)
-    assert any(line.startswith("no base: name a base with --baseline") for line in lines)
+    assert any(line.startswith("no baseline: name a baseline with --baseline") for line in lines)
     assert any(line.startswith("  ✗ demo · bad 11  is-equals 0 (needs ≥ 1)  ") for line in lines)
     assert any(line.startswith("  ! demo · good 0  RuntimeError: no answer") for line in lines)
     assert [f"✗ bad {number}  demo" in lines for number in range(12)] == [True] * 12
@@ -67,7 +67,7 @@ def test_verbosely_everything_is_told(project: Project) -> None:
 def test_loud_and_quiet_at_once_is_wrong_usage(project: Project) -> None:
     ran = apart(project, "run", "-q", "-v")
     assert (ran.returncode, ran.stdout) == (2, b"")
-    assert b"--quiet and --verbose contradict each other" in ran.stderr
+    assert b"--quiet and --verbose exclude each other" in ran.stderr
 
 
 @pytest.mark.parametrize("bad", [0, 1])
@@ -137,7 +137,7 @@ def test_a_base_that_is_run_anew_is_told(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.commit()
     lines = out(apart(project, "run", "-v", "--baseline", "rerun:HEAD"))
-    assert any(line.startswith("base: ") for line in lines)
+    assert any(line.startswith("baseline: ") for line in lines)
 
 
 def test_a_report_has_one_format(project: Project) -> None:

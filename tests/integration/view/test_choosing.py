@@ -25,7 +25,7 @@ def test_two_runs_are_chosen_by_keyboard_and_the_address_carries_them(place: Pla
         expect(page.get_by_role("combobox", name="Run", exact=True)).to_be_focused()
         page.keyboard.press("ArrowDown")
         expect(in_report(page, ".brand")).to_contain_text("second")
-        expect(page.get_by_role("combobox", name="held against")).to_have_value("reported")
+        expect(page.get_by_role("combobox", name="compared with")).to_have_value("reported")
         page.keyboard.press("Tab")
         page.keyboard.press("End")
         expect(in_report(page, ".facts")).to_contain_text("stored run")
@@ -33,11 +33,11 @@ def test_two_runs_are_chosen_by_keyboard_and_the_address_carries_them(place: Pla
         page.reload()
         expect(in_report(page, ".facts")).to_contain_text("stored run")
         with page.expect_popup() as opened:
-            page.get_by_role("link", name="Open alone").click()
+            page.get_by_role("link", name="Open in a new tab").click()
         expect(opened.value.locator(".facts")).to_contain_text("stored run")
         expect(opened.value.locator("html")).to_have_attribute("data-ready", "all")
         page.go_back()
-        expect(page.get_by_role("combobox", name="held against")).to_have_value("reported")
+        expect(page.get_by_role("combobox", name="compared with")).to_have_value("reported")
 
 
 def test_enter_and_escape_lead_from_a_list_back_to_the_report(place: Place, look: Looker) -> None:
@@ -83,9 +83,9 @@ def test_a_run_is_shown_as_it_was_reported_and_else_as_it_is_judged_now(place: P
         page = look(address)
         expect(in_report(page, "h1")).to_contain_text("passed")
         expect(in_report(page, ".facts")).to_contain_text("stored run")
-        page.get_by_role("combobox", name="held against").select_option("nothing")
+        page.get_by_role("combobox", name="compared with").select_option("nothing")
         expect(in_report(page, "h1")).to_contain_text("failed")
-        expect(in_report(page, ".facts")).to_contain_text("no base was named")
+        expect(in_report(page, ".facts")).to_contain_text("no baseline was named")
 
 
 def test_the_command_names_runs_and_what_they_are_held_against(place: Place, look: Looker) -> None:
@@ -127,7 +127,7 @@ def test_beside_others_a_run_that_cannot_be_read_is_told(place: Place, look: Loo
     told: list[str] = []
     with place.viewing("dam/a", "scoregate-out", told=told) as address:
         expect(in_report(look(address), ".brand")).to_contain_text("whole")
-    assert "left out: " in "".join(told)
+    assert "skipped: " in "".join(told)
     assert "run.json is damaged" in "".join(told)
 
 
@@ -136,4 +136,4 @@ def test_a_port_that_is_taken_is_told(place: Place) -> None:
         port = address.split(":")[2].partition("/")[0]
         ran = place.project.scoregate("view", "--port", port)
     assert ran.exit_code == 2
-    assert f"port {port} of this machine cannot be had" in ran.output
+    assert f"port {port} is not available" in ran.output

@@ -26,7 +26,7 @@ def test_from_no_run_over_a_running_one_to_its_report(place: Place, look: Looker
             expect(page).to_have_title("2 of 4 cases · stricter retrieval · scoregate")
             place.let_go("two", "last")
             expect(page.frame_locator("iframe").locator("h1")).to_contain_text("gates passed")
-        expect(page.get_by_role("combobox", name="held against")).to_have_value("reported")
+        expect(page.get_by_role("combobox", name="compared with")).to_have_value("reported")
         assert not (place.out / "run" / ".live.json").exists()
 
 
@@ -40,12 +40,12 @@ def test_who_reads_at_the_top_goes_over_and_who_reads_on_is_asked(place: Place, 
         expect(reading.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
         with place.running("-m", "second"):
             expect(top.locator("main > .head h1")).to_have_text("second")
-            expect(reading.locator("#news")).to_contain_text("A run is going on")
+            expect(reading.locator("#news")).to_contain_text("A run is in progress")
             expect(reading.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
         expect(top.frame_locator("iframe").locator(".brand")).to_contain_text("second")
         expect(reading.locator("#news")).to_contain_text("There is a newer run")
         expect(reading.frame_locator("iframe").locator(".brand")).to_contain_text("first")
-        reading.get_by_role("button", name="Show it").click()
+        reading.get_by_role("button", name="Show").click()
         expect(reading.frame_locator("iframe").locator(".brand")).to_contain_text("second")
         expect(reading.locator("#news")).to_be_hidden()
 

@@ -17,7 +17,7 @@ from tests.integration.review.conftest import HOSTILE
 from tests.integration.view.conftest import Looker, Place
 
 from scoregate.ci.archive import RUN_FILE
-from scoregate.loopback.guard import Keys
+from scoregate.web.server import AccessKeys
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def test_without_the_token_nothing_is_told(place: Place) -> None:
 
 
 def test_a_ticket_lets_in_once_and_the_token_always() -> None:
-    keys = Keys(1, "view")
+    keys = AccessKeys(1, "view")
     ticket = keys.ticket().partition("token=")[2]
     assert [keys.opens(ticket), keys.opens(ticket)] == [True, False]
     assert [keys.opens(keys.token), keys.opens(keys.token), keys.opens("")] == [True, True, False]
@@ -165,5 +165,5 @@ def test_a_run_that_cannot_be_read_says_why_in_its_place(place: Place, look: Loo
     (place.out / "run" / "cases.jsonl.gz").unlink()
     with place.viewing() as address:
         page = look(address)
-        expect(page.frame_locator("iframe").locator("h1")).to_have_text("This cannot be shown")
-        expect(page.frame_locator("iframe").locator("pre")).to_contain_text("cases.jsonl.gz cannot be read")
+        expect(page.frame_locator("iframe").locator("h1")).to_have_text("This report can't be shown")
+        expect(page.frame_locator("iframe").locator("pre")).to_contain_text("cases.jsonl.gz can't be read")

@@ -49,7 +49,7 @@ def test_the_list_says_so(reviewed: Maker, look: Looker) -> None:  # noqa: F811
     run = reviewed("a", "b")
     with Place(run.project).viewing() as address:
         page = look(address)
-        chosen = page.get_by_role("combobox", name="held against").locator("option:checked")
-        expect(chosen).to_have_text("as it was reported")
+        chosen = page.get_by_role("combobox", name="compared with").locator("option:checked")
+        expect(chosen).to_have_text("as reported")
         judge(run, "challenger")
-        expect(chosen).to_have_text("as it was reported; 1 verdict since is not in it")
+        expect(chosen).to_have_text("as reported, without 1 later verdict")

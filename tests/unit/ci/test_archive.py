@@ -16,14 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scoregate.ci.archive import RunWriter, read_run, run_folder
-from scoregate.ci.archive.head import RUN_FIELDS, SUITE_FIELDS
-from scoregate.core.case import CaseError, CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.evaluation import Assertion, Evaluation, Naming, Threshold, Usage
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
-from scoregate.core.fold import with_undeclared
-from scoregate.core.pending import Contest
-from scoregate.core.record import Run, Script, SuiteResult
+from scoregate.ci.archive.run_json import RUN_FIELDS, SUITE_FIELDS
+from scoregate.core.cases import CaseError, CaseResult, Columns
+from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin, PairwiseComparison
+from scoregate.core.reducer import add_undeclared
+from scoregate.core.run import Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
 FULL = CaseResult(
@@ -54,9 +52,9 @@ FULL = CaseResult(
     ("waits",),
     Usage(7, 8),
     {"trace_id": "t", "spans": [{"name": "ask"}]},
-    {"plain": Naming("odd"), "full": Naming("kind", {"why": ["x"]}, Usage(1, 2, 3, 0.25, "m-1"))},
+    {"plain": Label("odd"), "full": Label("kind", {"why": ["x"]}, Usage(1, 2, 3, 0.25, "m-1"))},
     Origin("evals/refunds.csv", 12),
-    {"waits": Contest("old", "new", "what counts", Threshold(gte=0.5))},
+    {"waits": PairwiseComparison("old", "new", "what counts", Threshold(gte=0.5))},
     "an earlier run",
 )
 
@@ -88,7 +86,7 @@ def same(one: Run, other: Run) -> bool:
 
 
 def bare_suite(suite: SuiteResult) -> SuiteResult:
-    return replace(suite, read=None, evaluators=with_undeclared(suite.evaluators, suite.columns))
+    return replace(suite, read=None, evaluators=add_undeclared(suite.evaluators, suite.columns))
 
 
 def test_the_fullest_case_leaves_no_field_out() -> None:
@@ -282,7 +280,7 @@ def test_a_disk_that_takes_no_more_is_told_and_the_old_run_stays(tmp_path: Path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
-        with pytest.raises(RecordError, match=r"cannot be written to .*: File too large"):
+        with pytest.raises(RecordError, match=r"can't be written to .*: File too large"):
             write(tmp_path, list(large))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -322,7 +320,7 @@ def damage(folder: Path, *lines: bytes) -> Run:
 )
 def test_a_line_that_is_no_case_is_a_notice(tmp_path: Path, line: bytes) -> None:
     run = damage(tmp_path, line, b'{"suite":0,"hash":"last"}')
-    assert any("1 of its lines hold no case, the first is line 4" in notice for notice in run.notices)
+    assert any("1 lines are not valid cases; the first is line 4" in notice for notice in run.notices)
     assert not run.complete
     assert [case.hash for case in run.suites[0].cases] == run.suites[0].columns.hashes == ["h0", "h1", "h2", "last"]
 
@@ -334,8 +332,7 @@ def test_no_line_breaks_the_reader(tmp_path: Path, line: bytes) -> None:
 
 
 def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("cases", "lines"):
-        monkeypatch.setattr(f"scoregate.ci.archive.{module}.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("scoregate.ci.archive.cases.MAX_LINE_BYTES", 1000)
     run = damage(tmp_path, b'{"suite":0,"hash":"' + b"x" * 5000 + b'"}', b'{"suite":0,"hash":"last"}')
     assert "line 4: longer than" in " ".join(run.notices)
     assert run.suites[0].columns.hashes[-1] == "last"
@@ -343,7 +340,7 @@ def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch:
 
 def test_a_case_that_is_there_twice_counts_once(tmp_path: Path) -> None:
     run = damage(tmp_path, b'{"suite":0,"hash":"h1"}')
-    assert any("1 cases are there twice" in notice for notice in run.notices)
+    assert any("1 cases appear twice" in notice for notice in run.notices)
     assert not run.complete
     assert len(run.suites[0].columns) == len(list(run.cases)) == 3
 
@@ -354,7 +351,7 @@ def test_lines_that_others_wrote_are_read_like_ours(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:
-    assert any("not as it was" in notice for notice in damage(tmp_path, b'{"suite":0,"hash":"added"}').notices)
+    assert any("has changed since" in notice for notice in damage(tmp_path, b'{"suite":0,"hash":"added"}').notices)
 
 
 @pytest.mark.parametrize("kept", [0.9, 0.5, 0.01, 0])
@@ -388,7 +385,7 @@ def test_a_file_that_was_never_packed_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"schema_version": 2}, "of schema 2; this scoregate reads up to 1"),
+        ({"schema_version": 2}, "has schema version 2; this scoregate reads versions up to 1"),
         ({"id": 3}, "is damaged: id"),
         ({"suites": [{}]}, r"is damaged: suites\.0\.id"),
         ({"started": "soon"}, "is damaged: started"),

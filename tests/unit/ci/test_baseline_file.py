@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.baseline.file import describe, file_baseline
+from scoregate.ci.baseline.file import describe_run, find_file_baseline
 from scoregate.ci.settings import Settings
-from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import RecordError
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +23,7 @@ RUN = Run("id", 0.0, 1000.0, "0", complete=True, commit="a1b2c3d4e5", branch="ma
 async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "base" / "run") as writer:
         writer.finish(RUN)
-    found = await file_baseline(tmp_path, Settings(baseline="base"))
+    found = await find_file_baseline(tmp_path, Settings(baseline="base"))
     assert found is not None
     assert found.run is not None
     assert found.run.id == "id"
@@ -36,7 +35,7 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
     for name, run in {"a": RUN, "b": replace(RUN, id="twin", finished=900.0), "c": old}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
-    found = await file_baseline(tmp_path, Settings(baseline="bases"))
+    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
     assert found is not None
     assert found.run is not None
     assert (found.run.id, [run.id for run in found.pool]) == ("id", ["twin"])
@@ -47,7 +46,7 @@ async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) ->
     for name, run in {"a": RUN, "b": replace(RUN, id="dirty", finished=900.0, dirty=True)}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
-    found = await file_baseline(tmp_path, Settings(baseline="bases"))
+    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
     assert found is not None
     assert (found.note, found.pool) == ("stored run", ())
 
@@ -58,13 +57,13 @@ async def test_a_run_that_cannot_be_read_is_refused_alone_and_spoils_no_other(tm
             writer.finish(RUN)
     head = tmp_path / "bases" / "b" / "run" / "run.json"
     head.write_text(head.read_text().replace('"schema_version": 1', '"schema_version": 2'))
-    found = await file_baseline(tmp_path, Settings(baseline="bases"))
+    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
     assert found is not None
     assert found.run is not None
     assert found.pool == ()
-    assert "of schema 2; this scoregate reads up to 1: Update scoregate." in found.note
-    with pytest.raises(RecordError, match=r"the base cannot be read: .*of schema 2"):
-        await file_baseline(tmp_path, Settings(baseline="bases/b"))
+    assert "schema version 2; this scoregate reads versions up to 1: Update scoregate." in found.note
+    with pytest.raises(RecordError, match=r"the baseline can't be read: .*schema version 2"):
+        await find_file_baseline(tmp_path, Settings(baseline="bases/b"))
 
 
 def half(file: Path) -> None:
@@ -77,7 +76,7 @@ def half(file: Path) -> None:
         ("run.json", lambda file: file.write_text(""), "is damaged"),
         ("run.json", lambda file: file.write_text('{"name": "demo"}'), "is damaged"),
         ("run.json", half, "is damaged"),
-        ("cases.jsonl.gz", Path.unlink, "cannot be read"),
+        ("cases.jsonl.gz", Path.unlink, "can't be read"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(b""), "3 of 3 cases are missing"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(gzip.compress(b"")), "3 of 3 cases are missing"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(b"hello"), "cut off or damaged"),
@@ -93,24 +92,24 @@ async def test_a_run_that_is_named_and_cannot_be_read_is_an_error(
             columns.add(case)
             writer.add(case)
         writer.finish(replace(RUN, suites=(SuiteResult("demo", "demo", complete=True, columns=columns),)))
-    found = await file_baseline(tmp_path, Settings(baseline="base"))
+    found = await find_file_baseline(tmp_path, Settings(baseline="base"))
     assert found is not None
     assert found.run is not None
     spoil(tmp_path / "base" / name)
-    with pytest.raises(RecordError, match=f"the base cannot be read: .*{name} .*{told}"):
-        await file_baseline(tmp_path, Settings(baseline="base"))
+    with pytest.raises(RecordError, match=f"the baseline can't be read: .*{name} .*{told}"):
+        await find_file_baseline(tmp_path, Settings(baseline="base"))
 
 
 async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:
-    found = await file_baseline(tmp_path, Settings(baseline="none"))
+    found = await find_file_baseline(tmp_path, Settings(baseline="none"))
     assert found is not None
     assert (found.run, found.note) == (None, "")
-    assert await file_baseline(tmp_path, Settings(baseline="rerun:main")) is None
+    assert await find_file_baseline(tmp_path, Settings(baseline="rerun:main")) is None
 
 
 async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="does not exist"):
-        await file_baseline(tmp_path, Settings(baseline="nowhere"))
+        await find_file_baseline(tmp_path, Settings(baseline="nowhere"))
 
 
 @pytest.mark.parametrize(
@@ -125,4 +124,4 @@ async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_a_run_in_words(run: Run, note: str) -> None:
-    assert describe(run) == note
+    assert describe_run(run) == note

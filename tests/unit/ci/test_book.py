@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.book import EVALUATOR, open_book
-from scoregate.core.case import CaseResult
-from scoregate.core.champions import CHAMPIONS_VARIABLE, champion_lines
-from scoregate.core.columns import Columns
-from scoregate.core.evaluation import Evaluation
+from scoregate.ci.foreign_sdk import EVALUATOR, open_baseline_lookup
+from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
 from scoregate.core.events import EvaluatorInfo
-from scoregate.core.override import EvaluationOverride, EvaluationOverrideField
-from scoregate.core.record import Run, SuiteResult
-from scoregate.store import add_override, champions, crown, open_store
+from scoregate.core.run import Run, SuiteResult
+from scoregate.store import add_override, champions, open_store, set_baseline_outputs
 
 
 def suite(*cases: CaseResult, sdk: str | None = "autoblocks-python", **more: object) -> SuiteResult:
@@ -24,8 +22,8 @@ def suite(*cases: CaseResult, sdk: str | None = "autoblocks-python", **more: obj
 def told(folder: Path, *suites: SuiteResult) -> dict[str, str]:
     """As a launch is told of its base."""
     file = folder / "champions.jsonl"
-    file.write_bytes(b"".join(champion_lines(Run("1", 0, 1, "0", suites=suites))))
-    return {CHAMPIONS_VARIABLE: str(file)}
+    file.write_bytes(b"".join(dump_baseline_outputs(Run("1", 0, 1, "0", suites=suites))))
+    return {BASELINE_OUTPUTS_VARIABLE: str(file)}
 
 
 def case(name: str, output: object, **more: object) -> CaseResult:
@@ -38,33 +36,33 @@ def fought(name: str, output: object, *, challenger: str) -> CaseResult:
 
 
 def test_without_a_base_the_store_knows_the_champions(tmp_path: Path) -> None:
-    book = open_book(tmp_path, {}, {})
-    assert book.champion("demo", "a") is None
-    book.crown("demo", "a", "best")
+    book = open_baseline_lookup(tmp_path, {}, {})
+    assert book.baseline_output("demo", "a") is None
+    book.save_baseline_output("demo", "a", "best")
     assert champions(open_store(tmp_path), "demo", EVALUATOR) == {"a": "best"}
-    assert open_book(tmp_path, {}, {}).champion("demo", "a") == "best"
+    assert open_baseline_lookup(tmp_path, {}, {}).baseline_output("demo", "a") == "best"
 
 
 def test_nobody_fights_who_was_crowned_in_the_same_run(tmp_path: Path) -> None:
-    crown(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "old"})
-    book = open_book(tmp_path, {}, {})
-    assert book.champion("demo", "a") == "old"
-    book.crown("demo", "a", "new")
-    assert book.champion("demo", "a") == "old"
+    set_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "old"})
+    book = open_baseline_lookup(tmp_path, {}, {})
+    assert book.baseline_output("demo", "a") == "old"
+    book.save_baseline_output("demo", "a", "new")
+    assert book.baseline_output("demo", "a") == "old"
 
 
 def test_the_base_decides_and_the_store_stays_as_it_is(tmp_path: Path) -> None:
-    crown(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "of the store", "b": "of the store"})
-    book = open_book(tmp_path, {}, told(tmp_path, suite(case("a", "of the base"))))
-    assert (book.champion("demo", "a"), book.champion("demo", "b")) == ("of the base", None)
-    book.crown("demo", "a", "new")
+    set_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "of the store", "b": "of the store"})
+    book = open_baseline_lookup(tmp_path, {}, told(tmp_path, suite(case("a", "of the base"))))
+    assert (book.baseline_output("demo", "a"), book.baseline_output("demo", "b")) == ("of the base", None)
+    book.save_baseline_output("demo", "a", "new")
     assert champions(open_store(tmp_path), "demo", EVALUATOR)["a"] == "of the store"
 
 
 def test_what_fought_for_the_base_is_known_by_its_text(tmp_path: Path) -> None:
     base = told(tmp_path, suite(fought("a", {"answer": "text"}, challenger="text"), case("b", {"answer": "?"})))
-    book = open_book(tmp_path, {}, base)
-    assert (book.champion("demo", "a"), book.champion("demo", "b")) == ("text", None)
+    book = open_baseline_lookup(tmp_path, {}, base)
+    assert (book.baseline_output("demo", "a"), book.baseline_output("demo", "b")) == ("text", None)
 
 
 @pytest.mark.parametrize(
@@ -79,18 +77,18 @@ def test_what_fought_for_the_base_is_known_by_its_text(tmp_path: Path) -> None:
     ids=["shortened", "a repeat", "two suites of one id", "a grid", "no battle of theirs"],
 )
 def test_what_is_no_champion_fights_nobody(tmp_path: Path, held: tuple[SuiteResult, ...]) -> None:
-    assert open_book(tmp_path, {}, told(tmp_path, *held)).champion("demo", "a") is None
+    assert open_baseline_lookup(tmp_path, {}, told(tmp_path, *held)).baseline_output("demo", "a") is None
 
 
 def test_suites_of_ours_tell_their_outputs_as_they_were() -> None:
     ours = suite(case("a", {"n": 1}), sdk="scoregate 1", evaluators={"b": EvaluatorInfo("b", battles=True)})
-    assert list(champion_lines(Run("1", 0, 1, "0", suites=(ours,)))) == [b'["demo","a",{"n":1}]\n']
+    assert list(dump_baseline_outputs(Run("1", 0, 1, "0", suites=(ours,)))) == [b'["demo","a",{"n":1}]\n']
 
 
 def test_people_are_heard_the_newest_first(tmp_path: Path) -> None:
     for n in range(3):
         field = EvaluationOverrideField("o", "output", str(n))
         add_override(open_store(tmp_path), "judge", EvaluationOverride(0, 1, output_fields=[field]))
-    found = open_book(tmp_path, {}, {}).overrides("judge", 2)
+    found = open_baseline_lookup(tmp_path, {}, {}).overrides("judge", 2)
     assert [override.output_fields[0].value for override in found] == ["2", "1"]
-    assert open_book(tmp_path, {}, {}).overrides("other", 2) == []
+    assert open_baseline_lookup(tmp_path, {}, {}).overrides("other", 2) == []

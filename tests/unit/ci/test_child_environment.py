@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.ci.child import visible
+from scoregate.ci.process import visible_environment
 
 TOKEN = "ghs_0123456789abcdef"
 
@@ -15,17 +15,19 @@ TOKEN = "ghs_0123456789abcdef"
      "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"],
 )  # fmt: skip
 def test_what_is_of_ci_alone_is_not_seen(name: str) -> None:
-    assert visible({name: "anything", "KEPT": "yes"}) == {"KEPT": "yes"}
+    assert visible_environment({name: "anything", "KEPT": "yes"}) == {"KEPT": "yes"}
 
 
 @pytest.mark.parametrize("name", ["GITHUB_TOKEN", "INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN"])
 def test_no_variable_carries_a_token_that_we_were_given(name: str) -> None:
     copies = {"GH_TOKEN": TOKEN, "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: bearer {TOKEN}"}
-    assert visible({name: TOKEN, **copies, "OPENAI_API_KEY": "sk-theirs"}) == {"OPENAI_API_KEY": "sk-theirs"}
+    assert visible_environment({name: TOKEN, **copies, "OPENAI_API_KEY": "sk-theirs"}) == {
+        "OPENAI_API_KEY": "sk-theirs"
+    }
 
 
 def test_a_word_that_is_no_token_hides_nothing() -> None:
-    assert visible({"GITHUB_TOKEN": "x", "INPUT_GITHUB-TOKEN": "", "NAME": "xyz"}) == {"NAME": "xyz"}
+    assert visible_environment({"GITHUB_TOKEN": "x", "INPUT_GITHUB-TOKEN": "", "NAME": "xyz"}) == {"NAME": "xyz"}
 
 
 @pytest.mark.parametrize(
@@ -33,8 +35,8 @@ def test_a_word_that_is_no_token_hides_nothing() -> None:
     ["LD_LIBRARY_PATH", "pythonLocation", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_PYTHON_DOWNLOADS"],
 )
 def test_what_the_runners_host_leaks_is_left_out_there_only(name: str) -> None:
-    assert name in visible({name: "/somewhere"})
-    assert visible({name: "/somewhere", "GITHUB_ACTIONS": "true"}) == {"GITHUB_ACTIONS": "true"}
+    assert name in visible_environment({name: "/somewhere"})
+    assert visible_environment({name: "/somewhere", "GITHUB_ACTIONS": "true"}) == {"GITHUB_ACTIONS": "true"}
 
 
 @pytest.mark.parametrize(
@@ -50,4 +52,4 @@ def test_what_the_runners_host_leaks_is_left_out_there_only(name: str) -> None:
     ],
 )
 def test_private_indexes_stay_reachable(name: str) -> None:
-    assert name in visible({name: "theirs", "GITHUB_ACTIONS": "true"})
+    assert name in visible_environment({name: "theirs", "GITHUB_ACTIONS": "true"})

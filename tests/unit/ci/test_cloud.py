@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.listen.cloud import Answer, Crowned, Request, Review, answer
-from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.ci.listen.cloud import Answer, FirstBaseline, PlatformRequest, ReviewJob, answer
+from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.errors import StoreError
 
 
@@ -23,10 +23,10 @@ class Shelf:
     champions: dict[tuple[str, str], str] = field(default_factory=dict)
     corrections: dict[str, list[EvaluationOverride]] = field(default_factory=dict)
 
-    def champion(self, suite: str, case: str) -> str | None:
+    def baseline_output(self, suite: str, case: str) -> str | None:
         return self.champions.get((suite, case))
 
-    def crown(self, suite: str, case: str, output: str) -> None:
+    def save_baseline_output(self, suite: str, case: str, output: str) -> None:
         self.champions[suite, case] = output
 
     def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:
@@ -36,7 +36,7 @@ class Shelf:
 class Broken(Shelf):
     """One that cannot be read."""
 
-    def champion(self, suite: str, case: str) -> str | None:
+    def baseline_output(self, suite: str, case: str) -> str | None:
         raise StoreError(f"cannot read {suite} {case}", advice="Repair it.")
 
 
@@ -44,29 +44,31 @@ def baseline(suite: str, case: str) -> str:
     return f"/test-suites/{suite}/test-cases/{case}/baseline"
 
 
-def post(path: str, body: object) -> Request:
-    return Request("POST", path, body=json.dumps(body).encode())
+def post(path: str, body: object) -> PlatformRequest:
+    return PlatformRequest("POST", path, body=json.dumps(body).encode())
 
 
 @given(st.text(min_size=1).filter(str.isprintable), st.text(min_size=1).filter(str.isprintable))
 def test_a_baseline_comes_back_whatever_the_names(suite: str, case: str) -> None:
     book, path = Shelf(), baseline(quote(suite, safe=""), quote(case, safe=""))
-    assert answer(Request("GET", path), book).content == {}
-    assert answer(post(path, {"baseline": "good"}), book) == Answer(content={}, crowned=Crowned(suite, case))
+    assert answer(PlatformRequest("GET", path), book).content == {}
+    assert answer(post(path, {"baseline": "good"}), book) == Answer(
+        content={}, first_baseline=FirstBaseline(suite, case)
+    )
     assert answer(post(path, {"baseline": "best"}), book) == Answer(content={})
     assert book.champions == {(suite, case): "best"}
-    assert answer(Request("GET", path), book).content == {"baseline": "best"}
+    assert answer(PlatformRequest("GET", path), book).content == {"baseline": "best"}
 
 
 def test_names_that_javascript_did_not_encode_are_found() -> None:
     book = Shelf({("a/b c", "x"): "best"})
-    assert answer(Request("GET", baseline("a/b%20c", "x")), book).content == {"baseline": "best"}
+    assert answer(PlatformRequest("GET", baseline("a/b%20c", "x")), book).content == {"baseline": "best"}
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"baseline": 1}', b"{", b'{"baseline": null}'])
 def test_a_baseline_that_is_no_text_is_refused(body: bytes) -> None:
     book = Shelf()
-    assert answer(Request("POST", baseline("s", "c"), body=body), book).status == 400
+    assert answer(PlatformRequest("POST", baseline("s", "c"), body=body), book).status == 400
     assert book.champions == {}
 
 
@@ -75,7 +77,7 @@ def test_corrections_are_told_in_the_words_of_the_sdk() -> None:
     corrected = EvaluationOverride(0, 0.5, *parts, [EvaluationOverrideComment("2", "so", "too short")])
     book = Shelf(corrections={"is it/good?": [corrected] * 5})
     path = f"/test-suites/demo/evaluators/{quote('is it/good?', safe='')}/human-reviews"
-    told = answer(Request("GET", path, query="n=2"), book).content
+    told = answer(PlatformRequest("GET", path, query="n=2"), book).content
     assert (
         told
         == [
@@ -89,17 +91,17 @@ def test_corrections_are_told_in_the_words_of_the_sdk() -> None:
         ]
         * 2
     )
-    assert answer(Request("GET", path), book).content == []
-    assert answer(Request("GET", path, query="n=many"), book).status == 400
+    assert answer(PlatformRequest("GET", path), book).content == []
+    assert answer(PlatformRequest("GET", path, query="n=many"), book).status == 400
 
 
 @pytest.mark.parametrize("place", ["local", "ci"])
 def test_a_review_job_is_told_of_the_run(place: str) -> None:
     path = f"/testing/{place}/runs/run%201/human-review-job"
     told = answer(post(path, {"assigneeEmailAddress": "ann@example.com", "name": "look"}), Shelf())
-    assert told == Answer(review=Review("run 1", "look", ("ann@example.com",)))
+    assert told == Answer(review=ReviewJob("run 1", "look", ("ann@example.com",)))
     many = answer(post(path, {"assigneeEmailAddress": ["a", "b"], "name": None}), Shelf())
-    assert many.review == Review("run 1", "human review", ("a", "b"))
+    assert many.review == ReviewJob("run 1", "human review", ("a", "b"))
 
 
 def test_traces_are_taken() -> None:
@@ -110,20 +112,20 @@ def test_traces_are_taken() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        Request("GET", "/prompts/greeting/major/1/minor/latest"),
-        Request("POST", "/v2/otel/v1/traces", body=b"\x00"),
-        Request("DELETE", baseline("s", "c")),
-        Request("GET", "/"),
-        Request("GET", ""),
+        PlatformRequest("GET", "/prompts/greeting/major/1/minor/latest"),
+        PlatformRequest("POST", "/v2/otel/v1/traces", body=b"\x00"),
+        PlatformRequest("DELETE", baseline("s", "c")),
+        PlatformRequest("GET", "/"),
+        PlatformRequest("GET", ""),
     ],
 )
-def test_every_other_call_is_unknown(call: Request) -> None:
+def test_every_other_call_is_unknown(call: PlatformRequest) -> None:
     found = answer(call, Shelf())
     assert (found.status, found.unknown) == (404, True)
 
 
 def test_a_book_that_cannot_be_read_fails_the_suite() -> None:
-    found = answer(Request("GET", baseline("demo", "c")), Broken())
+    found = answer(PlatformRequest("GET", baseline("demo", "c")), Broken())
     assert found.status == 500
     assert found.failure is not None
     assert found.failure.suite == "demo"

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from scoregate.ci.archive import EARLIER, RunWriter, read_run
-from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
+from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.run import Run, SuiteResult
 
 
 def write(out: Path, number: int, *, keep: int = 3, cases: int = 2, id: str = "") -> Run:  # noqa: A002

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.listen.environment import foreign_environment
-from scoregate.ci.listen.line import Line
+from scoregate.ci.foreign_sdk import foreign_environment
+from scoregate.ci.listen.server import ListenerAddress
 
 
-def line(*globs: str) -> Line:
-    return Line("http://127.0.0.1:1/token", globs)
+def line(*globs: str) -> ListenerAddress:
+    return ListenerAddress("http://127.0.0.1:1/token", globs)
 
 
 def filters(*globs: str, **given: str) -> object:

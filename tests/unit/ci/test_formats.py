@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from scoregate.ci.importers import IMPORTERS
-from scoregate.ci.settings.commands import IMPORTED
+from scoregate.ci.settings.fields import IMPORT_FORMATS
 
 
 def test_settings_take_every_format_that_is_read_and_no_other() -> None:
-    assert {*IMPORTED, "junit"} == IMPORTERS.keys()
-    assert "junit" not in IMPORTED
+    assert {*IMPORT_FORMATS, "junit"} == IMPORTERS.keys()
+    assert "junit" not in IMPORT_FORMATS
 
 
 def test_every_format_has_its_reader() -> None:

@@ -13,16 +13,18 @@ from hypothesis import strategies as st
 from tests.unit.ci.test_archive import a_run, some, write
 
 from scoregate.ci.archive import amend_run, read_run
-from scoregate.ci.archive.past import read_history
+from scoregate.ci.archive.run_json import read_history
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.remember import remember
-from scoregate.core.history import History, Past, Score, SuiteHistory, Took
-from scoregate.core.lineage import following, line_of
-from scoregate.core.record import Run
+from scoregate.ci.pipeline import with_history
+from scoregate.core.history import history_after, with_history_of
+from scoregate.core.run import History, PastRun, Run, Score, SuiteHistory, SuiteMetrics
 
 HISTORY = History(
-    (Past("r1", 1.5, Took(0.5, 0.25, 812.0), "c" * 40, "main", "hi\n", dirty=True), Past("r2", 2.5, Took(), None)),
-    {"s0": SuiteHistory((Took(0.5, None, 10.0), None), {"e": (None, Score(0.25, 4, "a1b2c3d4"))})},
+    (
+        PastRun("r1", 1.5, SuiteMetrics(0.5, 0.25, 812.0), "c" * 40, "main", "hi\n", dirty=True),
+        PastRun("r2", 2.5, SuiteMetrics(), None),
+    ),
+    {"s0": SuiteHistory((SuiteMetrics(0.5, None, 10.0), None), {"e": (None, Score(0.25, 4, "a1b2c3d4"))})},
 )
 
 
@@ -43,17 +45,17 @@ def test_amending_twice_changes_nothing(tmp_path: Path) -> None:
     run = write(tmp_path, some(2), a_run(history=HISTORY))
     amend_run(tmp_path, read_run(tmp_path))  # which names the evaluators that nobody declared
     before = (tmp_path / "run.json").read_bytes()
-    amend_run(tmp_path, replace(read_run(tmp_path), history=following(run, HISTORY).history))
+    amend_run(tmp_path, replace(read_run(tmp_path), history=with_history_of(run, HISTORY).history))
     assert (tmp_path / "run.json").read_bytes() == before
 
 
 def test_what_is_known_already_is_not_written_again(tmp_path: Path) -> None:
     write(tmp_path, some(2))
     run, written = read_run(tmp_path), list[Run]()
-    past = line_of(replace(run, id="before"))
+    past = history_after(replace(run, id="before"))
     assert [past.id for past in past.runs] == ["before"]
     for _ in range(3):
-        run = remember(run, past, Baseline(None), written.append)
+        run = with_history(run, past, Baseline(None), written.append)
     assert written == [run]
     assert run.history == past
 
@@ -97,7 +99,7 @@ def test_a_history_that_is_none_is_left_out_with_a_notice(tmp_path: Path, what: 
     run = read_run(tmp_path)
     assert (run.history, run.complete, len(run.suites[0].columns)) == (History(), True, 2)
     (notice,) = run.notices
-    assert notice.startswith("run.json: its history is left out: ")
+    assert notice.startswith("run.json: its history is ignored: ")
     assert len(notice) < 400
 
 

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci import identity
-from scoregate.ci.identity import NOBODY, Identity, as_owner, at_home, find_identity, give_folder, rights
+from scoregate.ci import user_ids
+from scoregate.ci.user_ids import (
+    NOBODY,
+    Identity,
+    find_identity,
+    give_folder,
+    owner_rights,
+    process_rights,
+    with_home,
+)
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
 
@@ -20,14 +28,14 @@ def environ(workspace: Path, **more: str) -> dict[str, str]:
 def test_it_is_the_owner_of_the_workspace(tmp_path: Path) -> None:
     os.chown(tmp_path, 4321, 4322)
     assert find_identity(environ(tmp_path)) == Identity(4321, 4322)
-    assert as_owner(environ(tmp_path)) == {"user": 4321, "group": 4322, "extra_groups": ()}
+    assert owner_rights(environ(tmp_path)) == {"user": 4321, "group": 4322, "extra_groups": ()}
 
 
 @pytest.mark.parametrize("mark", ["", "0"])
 def test_outside_the_container_we_stay_who_we_are(tmp_path: Path, mark: str) -> None:
     os.chown(tmp_path, 4321, 4322)
     assert find_identity(environ(tmp_path, SCOREGATE_CONTAINER=mark)) is None
-    assert rights(None) == {}
+    assert process_rights(None) == {}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +50,7 @@ def test_the_group_of_the_docker_socket_is_nobodys(
     socket.touch()
     os.chown(workspace, *owner)
     os.chown(socket, 0, 998)
-    monkeypatch.setattr(identity, "_DOCKER", socket)
+    monkeypatch.setattr(user_ids, "_DOCKER", socket)
     assert find_identity(environ(workspace)) == expected
 
 
@@ -54,11 +62,11 @@ def test_the_group_of_root_is_nobodys(tmp_path: Path) -> None:
 def test_where_root_owns_the_workspace_it_is_nobody_and_git_stays_root(tmp_path: Path) -> None:
     found = find_identity(environ(tmp_path))
     assert found == Identity(NOBODY, NOBODY, owns=False)
-    assert as_owner(environ(tmp_path)) == {}
+    assert owner_rights(environ(tmp_path)) == {}
 
 
 def test_they_get_a_home_of_their_own(tmp_path: Path) -> None:
-    theirs = at_home(Identity(4321, 4322), environ(tmp_path, PYTHONDONTWRITEBYTECODE="1", KEPT="yes"), tmp_path)
+    theirs = with_home(Identity(4321, 4322), environ(tmp_path, PYTHONDONTWRITEBYTECODE="1", KEPT="yes"), tmp_path)
     home = Path(theirs["HOME"]).stat()
     assert (home.st_uid, home.st_gid, home.st_mode & 0o777) == (4321, 4322, 0o700)
     assert theirs["KEPT"] == "yes"

@@ -70,6 +70,6 @@ def test_a_virtual_environment_is_not_followed_to_the_python_behind_it(tmp_path:
 @pytest.mark.parametrize("named", ["missing/python", "no-such-python", "folder/"])
 def test_a_named_one_that_is_not_there_is_an_error(tmp_path: Path, named: str) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* is no program") as caught:
+    with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* can't be run") as caught:
         find_interpreter(tmp_path, {}, named=named, origin="INPUT_PYTHON")
     assert caught.value.advice

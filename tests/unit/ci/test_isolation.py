@@ -14,15 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci import accounts
-from scoregate.ci.accounts import ACCOUNTS, Accounts, current_accounts
-from scoregate.ci.identity import Identity, new_identity, rights
+from scoregate.ci import user_ids
 from scoregate.ci.isolation import CommandFiles, OutFolder, kill_account, kill_accounts, release, separate_accounts
 from scoregate.ci.isolation import workspace as sharing
 from scoregate.ci.isolation.shared_tree import SharedTree
-from scoregate.ci.launch.follow import Follower
-from scoregate.ci.launch.happenings import Failed
+from scoregate.ci.launch.events import Failed
+from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.protection import missing_isolation
+from scoregate.ci.user_ids import ACCOUNTS, Accounts, Identity, current_accounts, new_identity, process_rights
 from scoregate.errors import ScoregateError, UsageError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
@@ -37,7 +36,7 @@ def interpreter() -> str:
     """A Python that others may run: not one in root's home."""
     for found in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         with contextlib.suppress(OSError):
-            if subprocess.run([found, "-I", "-c", ""], check=False, **rights(OTHER)).returncode == 0:
+            if subprocess.run([found, "-I", "-c", ""], check=False, **process_rights(OTHER)).returncode == 0:
                 return found
     pytest.skip("NOT TESTED: there is no Python that other users may run")
 
@@ -55,7 +54,7 @@ def workspace(tmp_path: Path) -> Iterator[Path]:
 def python(code: str, cwd: Path, identity: Identity = OTHER) -> str:
     """Run as a suite."""
     words = [interpreter(), "-I", "-c", f"import os, pathlib\n{code}"]
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, **rights(identity))
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, **process_rights(identity))
     return done.stdout + done.stderr
 
 
@@ -160,8 +159,8 @@ def test_no_process_of_an_account_is_left(workspace: Path, code: str) -> None:
     words = [interpreter(), "-I", "-c", f"import os, signal, subprocess, time\n{code}"]
     workspace.chmod(0o777)
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(words, cwd=workspace, check=False, **quiet, **rights(OTHER))  # type: ignore[call-overload]
-    bystander = subprocess.Popen(["sleep", "300"], **rights(Identity(SUITE + 1, RANGE.group)))
+    subprocess.run(words, cwd=workspace, check=False, **quiet, **process_rights(OTHER))  # type: ignore[call-overload]
+    bystander = subprocess.Popen(["sleep", "300"], **process_rights(Identity(SUITE + 1, RANGE.group)))
     try:
         assert kill_account(SUITE, RANGE.group) == ()
         (workspace / "beat").unlink(missing_ok=True)
@@ -312,7 +311,7 @@ def test_without_accounts_suites_run_as_the_owner(workspace: Path, monkeypatch: 
 )
 def test_the_range_is_one_that_the_kernel_knows(tmp_path: Path, lines: str, expected: tuple[int, int]) -> None:
     (tmp_path / "uid_map").write_text(lines)
-    assert accounts._range_of(tmp_path / "uid_map", 200_000) == expected
+    assert user_ids._range_of(tmp_path / "uid_map", 200_000) == expected
 
 
 def test_user_ids_are_not_used_twice() -> None:
@@ -332,7 +331,7 @@ def test_a_job_without_accounts_says_so(tmp_path: Path) -> None:
 def test_a_runner_that_refuses_accounts_is_named(tmp_path: Path) -> None:
     os.chown(tmp_path, OWNER, OWNER)
     job = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(tmp_path), "SCOREGATE_CONTAINER": "1"}
-    assert "does not let suites have user ids of their own" in (missing_isolation(job) or "")
+    assert "doesn't allow user ids for suites" in (missing_isolation(job) or "")
 
 
 @pytest.mark.parametrize("change", ["rewrite", "truncate", "delete", "replace"])
@@ -340,7 +339,7 @@ def test_a_log_that_changes_after_it_was_read_fails_its_script(tmp_path: Path, c
     log = tmp_path / "1-0.jsonl"
     line = json.dumps({"type": "suite_started", "suite": "demo", "seq": 0, "time": time.time(), "v": 1}) + "\n"
     log.write_text(line)
-    follower = Follower("evals/demo.py", tmp_path, lambda data: data)
+    follower = LogTailer("evals/demo.py", tmp_path, lambda data: data)
     [*follower.read(), *follower.read()]
     assert not [each for each in follower.close() if isinstance(each, Failed)]
     if change == "rewrite":

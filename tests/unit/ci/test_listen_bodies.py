@@ -9,9 +9,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from scoregate.ci.listen.bodies import MAX_BODY_BYTES, Hung, parse, read_body
-from scoregate.ci.listen.refused import Refused
-from scoregate.core.wire import MAX_EVENT_BYTES
+from scoregate.ci.listen.bodies import MAX_BODY_BYTES, ClientDisconnected, Refused, parse, read_body
+from scoregate.core.json_io import MAX_EVENT_BYTES
 
 pytestmark = pytest.mark.anyio
 CHUNK = b"x" * (1024 * 1024)
@@ -60,7 +59,7 @@ async def test_who_leaves_has_said_nothing() -> None:
     async def receive() -> dict[str, Any]:
         return dict(next(messages))
 
-    with pytest.raises(Hung):
+    with pytest.raises(ClientDisconnected):
         await read_body(receive, anyio.Lock())
 
 

@@ -6,8 +6,7 @@ import tracemalloc
 
 import pytest
 
-from scoregate.ci.listen.index import Index
-from scoregate.ci.listen.spool import Spool
+from scoregate.ci.listen.case_index import CaseIndex, Spool
 from scoregate.core.evaluation import Evaluation
 
 CASES = 10_000
@@ -15,11 +14,11 @@ CASES = 10_000
 
 def test_a_case_takes_little_memory() -> None:
     tracemalloc.start()
-    index, before = Index(), tracemalloc.get_traced_memory()[0]
+    index, before = CaseIndex(), tracemalloc.get_traced_memory()[0]
     for case in range(CASES):
-        index.result(f"{case:032x}", case, 0)
+        index.add_result(f"{case:032x}", case, 0)
         for evaluator in ("a", "b"):
-            index.scored(f"{case:032x}", evaluator, place=case, found=Evaluation(1.0))
+            index.add_score(f"{case:032x}", evaluator, case, Evaluation(1.0))
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert index.means == {"a": 1.0, "b": 1.0}
@@ -27,11 +26,11 @@ def test_a_case_takes_little_memory() -> None:
 
 
 def test_evaluators_are_bounded() -> None:
-    index = Index()
+    index = CaseIndex()
     for number in range(1_000):
-        index.erred("a", str(number), 0)
+        index.add_error("a", str(number), 0)
     with pytest.raises(OverflowError, match="1,000 evaluators"):
-        index.erred("a", "one more", 0)
+        index.add_error("a", "one more", 0)
 
 
 @pytest.mark.parametrize("size", [0, 1, 4091, 4092, 4093, 100_000])

@@ -10,14 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.archive.live import LIVE_FILE, Live, LiveCase, LiveCount, LiveSuite, born, drop_live, read_live
-from scoregate.ci.archive.live import write_live as tell
+from scoregate.ci.archive.progress import (
+    LIVE_FILE,
+    LiveCase,
+    LiveCount,
+    LiveRun,
+    LiveSuite,
+    process_start_time,
+    read_live,
+    remove_live,
+)
+from scoregate.ci.archive.progress import write_live as tell
 
 
-def ours() -> Live:
-    started = born(os.getpid())
+def ours() -> LiveRun:
+    started = process_start_time(os.getpid())
     assert started is not None
-    return Live(os.getpid(), started, 12.5, "hi", "run", LiveCount(1, 3, 1), (LiveSuite("s", LiveCount(1)),))
+    return LiveRun(os.getpid(), started, 12.5, "hi", "run", LiveCount(1, 3, 1), (LiveSuite("s", LiveCount(1)),))
 
 
 def test_what_is_told_is_read_back(tmp_path: Path) -> None:
@@ -25,13 +34,13 @@ def test_what_is_told_is_read_back(tmp_path: Path) -> None:
     tell(tmp_path, live)
     assert read_live(tmp_path) == live
     assert [path.name for path in tmp_path.iterdir()] == [LIVE_FILE]
-    drop_live(tmp_path, os.getpid())
+    remove_live(tmp_path, os.getpid())
     assert read_live(tmp_path) is None
 
 
 def test_a_process_that_has_died_is_not_believed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        started = born(child.pid)
+        started = process_start_time(child.pid)
         assert started is not None
         tell(tmp_path, replace(ours(), pid=child.pid, born=started))
         assert read_live(tmp_path) is not None
@@ -48,7 +57,7 @@ def test_another_process_of_the_same_number_is_not_it(tmp_path: Path) -> None:
 
 def test_what_another_process_tells_is_not_taken_away(tmp_path: Path) -> None:
     tell(tmp_path, ours())
-    drop_live(tmp_path, os.getpid() + 1)
+    remove_live(tmp_path, os.getpid() + 1)
     assert read_live(tmp_path) is not None
 
 

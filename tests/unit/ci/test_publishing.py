@@ -9,9 +9,8 @@ import anyio
 import pytest
 from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
 
-from scoregate.ci.publish.deliver import deliver
+from scoregate.ci.publish.delivery import Delivery, PublishTarget, deliver
 from scoregate.ci.publish.files import publish_files
-from scoregate.ci.publish.outlet import Delivery, Outlet
 from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
 
@@ -35,27 +34,27 @@ def refused(_view: ReportView) -> Iterator[str]:
 def test_a_report_that_cannot_be_made_costs_no_other(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("of an earlier run")
     files = {"a": good, "b": broken, "c": refused, "d": good}
-    delivery = anyio.run(publish_files, VIEW, Outlet(tmp_path, files))
+    delivery = anyio.run(publish_files, VIEW, PublishTarget(tmp_path, files))
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "whole", "d": "whole"}
     first, second = delivery.warnings
-    assert first.startswith(f"{tmp_path / 'b'} could not be made: KeyError: 'is-equals' (test_publishing.py:")
-    assert second == f"{tmp_path / 'c'} could not be written: No space left on device"
+    assert first.startswith(f"cannot create {tmp_path / 'b'}: KeyError: 'is-equals' (test_publishing.py:")
+    assert second == f"cannot write {tmp_path / 'c'}: No space left on device"
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), UsageError("no"), OSError(28, "full", "f"), TypeError("odd")])
 def test_a_publisher_that_fails_costs_no_other(tmp_path: Path, error: Exception) -> None:
-    async def fails(_view: ReportView, _outlet: Outlet) -> Delivery:
+    async def fails(_view: ReportView, _outlet: PublishTarget) -> Delivery:
         raise error
 
-    async def works(_view: ReportView, _outlet: Outlet) -> Delivery:
+    async def works(_view: ReportView, _outlet: PublishTarget) -> Delivery:
         return Delivery({"comment-url": "u"})
 
-    delivery = anyio.run(deliver, VIEW, Outlet(tmp_path, {}), (fails, works))
+    delivery = anyio.run(deliver, VIEW, PublishTarget(tmp_path, {}), (fails, works))
     assert delivery.outputs == {"comment-url": "u"}
     assert len(delivery.warnings) == 1
 
 
 def test_an_earlier_report_that_cannot_be_deleted_stops_the_others(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
-    with pytest.raises(UsageError, match="of an earlier run cannot be deleted"):
-        anyio.run(publish_files, VIEW, Outlet(tmp_path, {"a": good}))
+    with pytest.raises(UsageError, match="cannot delete"):
+        anyio.run(publish_files, VIEW, PublishTarget(tmp_path, {"a": good}))

@@ -143,9 +143,9 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         ("max_cases = 'many'", "must be a whole number"),
         ("commands = [{ name = 'a' }]", "commands[0].run is missing"),
         ("commands = [{ name = 'a', run = '' }]", "must name a program"),
-        ("commands = [{ name = 'a', run = 'it\"s' }]", "cannot be split into words"),
+        ("commands = [{ name = 'a', run = 'it\"s' }]", "can't be split into arguments"),
         ("commands = [{ name = 'a', run = 'x && y' }]", 'write it as ["sh", "-c"'),
-        ("commands = [{ name = 'a', run = 'x' }, { name = 'a', run = 'y' }]", "a comes twice"),
+        ("commands = [{ name = 'a', run = 'x' }, { name = 'a', run = 'y' }]", "a is used twice"),
         ("commands = [{ name = 'a', run = 'x', cdw = 'y' }]", "did you mean 'cwd'?"),
         ("commands = [{ name = 'a', run = 'x', imports = 'nose:y' }]", "must be FORMAT:FILE, where FORMAT is one of"),
         ("commands = [{ name = 'a', run = 'x', imports = ['inspect:'] }]", "must be FORMAT:FILE"),
@@ -200,6 +200,7 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 
 def test_misspelt_variables_are_noticed_and_internal_ones_are_not(tmp_path: Path) -> None:
     environ = {"SCOREGATE_MAXCASES": "1", "SCOREGATE_EVENTS": "/x", "SCOREGATE_ROOT": "/", "INPUT_TOKEN": "x"}
+    environ["SCOREGATE_REVIEWER"] = "Ann"
     (notice,) = load_settings(tmp_path, environ).notices
     assert notice == "SCOREGATE_MAXCASES is set, but no such setting exists; did you mean SCOREGATE_MAX_CASES?"
 

@@ -11,22 +11,23 @@ import pytest
 
 from scoregate.ci.archive import RunWriter, read_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.flow import first_baseline
-from scoregate.ci.parts import Reporting
+from scoregate.ci.pipeline import find_baseline
+from scoregate.ci.ports import Reporting
+from scoregate.ci.reporting import apply_stored_reviews
 from scoregate.ci.settings import Settings
-from scoregate.ci.since import counted_since
-from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
+from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.evaluation import Threshold
-from scoregate.core.pending import Contest
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.events import PairwiseComparison
+from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import StoreError
 from scoregate.store import Verdict, Winner, add_verdict, open_store
 
 
 def waiting(folder: Path) -> Run:
     """A run on disk of one case, whose battle waits."""
-    case = CaseResult(0, "a", pending=("better",), contests={"better": Contest("old", "new", None, Threshold(gte=0.5))})
+    case = CaseResult(
+        0, "a", pending=("better",), contests={"better": PairwiseComparison("old", "new", None, Threshold(gte=0.5))}
+    )
     columns = Columns()
     columns.add(case)
     with RunWriter(folder) as writer:
@@ -40,7 +41,7 @@ def reporting(root: Path, base: Baseline) -> Reporting:
         return base
 
     nowhere: Any = None
-    return Reporting((source,), counted_since(root), nowhere, nowhere, nowhere, nowhere)
+    return Reporting((source,), apply_stored_reviews(root), nowhere, nowhere, nowhere, nowhere)
 
 
 def test_a_base_its_pool_and_its_further_trials_are_read_as_they_are_by_now(tmp_path: Path) -> None:
@@ -49,7 +50,7 @@ def test_a_base_its_pool_and_its_further_trials_are_read_as_they_are_by_now(tmp_
         open_store(tmp_path), "better", Verdict(case="a", baseline="old", challenger="new", winner=Winner.CHALLENGER)
     )
     base = Baseline(replace(run, extras=(run,)), "stored", (run,))
-    found = anyio.run(first_baseline, Settings(), reporting(tmp_path, base))
+    found = anyio.run(find_baseline, Settings(), reporting(tmp_path, base))
     assert found.run is not None
     for each in (found.run, *found.run.extras, *found.pool):
         assert (each.suites[0].mean("better"), each.suites[0].columns.pending) == (1, 0)
@@ -63,13 +64,13 @@ def test_a_broken_store_is_an_error_where_a_base_waits_and_none_elsewhere(tmp_pa
     (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
     (tmp_path / ".scoregate" / "verdicts" / "better.jsonl").write_text("no verdict\n")
     with pytest.raises(StoreError, match=r"better\.jsonl:1"):
-        anyio.run(first_baseline, Settings(), reporting(tmp_path, Baseline(run, "stored")))
+        anyio.run(find_baseline, Settings(), reporting(tmp_path, Baseline(run, "stored")))
     empty = Baseline(replace(run, suites=()), "stored")
-    assert anyio.run(first_baseline, Settings(), reporting(tmp_path, empty)).run == empty.run
+    assert anyio.run(find_baseline, Settings(), reporting(tmp_path, empty)).run == empty.run
 
 
 def test_a_run_that_names_any_number_of_evaluators_makes_nobody_look_for_them(tmp_path: Path) -> None:
     run = waiting(tmp_path / "run")
     (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
     (tmp_path / ".scoregate" / "verdicts" / "other.jsonl").write_text("no verdict\n")
-    assert counted_since(tmp_path)(run).suites[0].columns.pending == 1
+    assert apply_stored_reviews(tmp_path)(run).suites[0].columns.pending == 1

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.discover.syntax import Reading, read_source
-from scoregate.ci.plan import Kind
+from scoregate.ci.discover.python_files import ScriptInfo, read_script
+from scoregate.ci.plan import SourceKind
 
 IMPORTS = "from scoregate.testing.run import run_test_suite\n"
 
 
-def read(source: str, *, imports: str = IMPORTS) -> Reading:
-    return read_source((imports + dedent(source)).encode())
+def read(source: str, *, imports: str = IMPORTS) -> ScriptInfo:
+    return read_script((imports + dedent(source)).encode())
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def read(source: str, *, imports: str = IMPORTS) -> Reading:
 )
 def test_a_call_is_found_however_it_is_imported(imports: str, call: str) -> None:
     reading = read(call, imports=f"{imports}\n")
-    assert (reading.kind, reading.suite_ids, reading.foreign) == (Kind.PYTHON, ("x",), False)
+    assert (reading.kind, reading.suite_ids, reading.foreign) == (SourceKind.PYTHON, ("x",), False)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_a_call_is_found_however_it_is_imported(imports: str, call: str) -> None
 )
 def test_a_suite_of_autoblocks_own_sdk_is_found_and_known_as_such(imports: str, call: str) -> None:
     reading = read(call, imports=f"{imports}\n")
-    assert (reading.kind, reading.suite_ids, reading.foreign) == (Kind.PYTHON, ("x",), True)
+    assert (reading.kind, reading.suite_ids, reading.foreign) == (SourceKind.PYTHON, ("x",), True)
     assert "Autoblocks" in reading.why
 
 
 def test_a_file_that_holds_suites_of_both_is_foreign() -> None:
     both = "from autoblocks.testing.run import run_test_suite as theirs\ntheirs(id='b')\nrun_test_suite(id='a')\n"
     reading = read(both)
-    assert (reading.kind, reading.suite_ids, reading.foreign) == (Kind.PYTHON, ("b", "a"), True)
+    assert (reading.kind, reading.suite_ids, reading.foreign) == (SourceKind.PYTHON, ("b", "a"), True)
 
 
 def test_the_second_version_of_that_sdk_is_left_out_and_told() -> None:
@@ -114,7 +114,7 @@ def test_what_starts_no_suite_is_none(source: str) -> None:
 )
 def test_functions_that_module_level_reaches_count(source: str) -> None:
     reading = read(source)
-    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, ("x",))
+    assert (reading.kind, reading.suite_ids) == (SourceKind.PYTHON, ("x",))
 
 
 @pytest.mark.parametrize(
@@ -131,17 +131,17 @@ def test_functions_that_module_level_reaches_count(source: str) -> None:
 )
 def test_calls_inside_tests_are_run_by_pytest(source: str) -> None:
     reading = read(source)
-    assert (reading.kind, reading.suite_ids) == (Kind.PYTEST, ("x",))
+    assert (reading.kind, reading.suite_ids) == (SourceKind.PYTEST, ("x",))
 
 
 def test_a_file_that_does_both_is_a_script() -> None:
-    assert read("def test_it():\n    run_test_suite(id='x')\nrun_test_suite(id='y')").kind is Kind.PYTHON
+    assert read("def test_it():\n    run_test_suite(id='x')\nrun_test_suite(id='y')").kind is SourceKind.PYTHON
 
 
 def test_a_call_that_nothing_reaches_is_told() -> None:
     reading = read("def main():\n    run_test_suite(id='x')")
     assert reading.kind is None
-    assert reading.why == "starts a suite at line 3, but in a function that nothing in it calls"
+    assert reading.why == "starts a suite at line 3, but in a function that the file never calls"
 
 
 def test_the_line_is_that_of_the_first_call_and_ids_keep_their_order() -> None:
@@ -158,7 +158,7 @@ def test_one_unknown_id_makes_them_unknown(call: str) -> None:
 
 def test_a_call_through_another_function_has_no_known_id() -> None:
     reading = read("import threading\nthreading.Thread(target=print)\nmap(run_test_suite, ['a', 'b'])")
-    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, None)
+    assert (reading.kind, reading.suite_ids) == (SourceKind.PYTHON, None)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_call_through_another_function_has_no_known_id() -> None:
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_its_line(source: bytes, line: int) -> None:
-    reading = read_source(source)
+    reading = read_script(source)
     assert (reading.kind, reading.error) == (None, True)
     assert reading.why.startswith("Python 3.")
     assert reading.line == line
@@ -189,12 +189,12 @@ def test_what_cannot_be_read_is_an_error_with_its_line(source: bytes, line: int)
     ],
 )
 def test_encodings_and_bad_escapes_do_no_harm(source: bytes) -> None:
-    assert read_source(source).suite_ids == ("x",)
+    assert read_script(source).suite_ids == ("x",)
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_told(source: bytes) -> None:
-    reading = read_source(source)
+    reading = read_script(source)
     assert reading.error or reading.kind is None or b"scoregate" in source
 
 
@@ -204,7 +204,7 @@ def test_a_chain_of_calls_is_followed_to_its_end(chain: list[str]) -> None:
     bodies = [f"{after}()" for after in names[1:]] + ["run_test_suite(id='x')"]
     source = "".join(f"def {name}():\n    {body}\n" for name, body in zip(names, bodies, strict=True))
     assert read(source).kind is None
-    assert read(f"{source}{names[0]}()").kind is Kind.PYTHON
+    assert read(f"{source}{names[0]}()").kind is SourceKind.PYTHON
 
 
 @pytest.mark.parametrize(
@@ -220,12 +220,12 @@ def test_a_chain_of_calls_is_followed_to_its_end(chain: list[str]) -> None:
 )
 def test_runs_of_a_client_are_found(source: str, suites: tuple[str, ...] | None) -> None:
     reading = read(source, imports="")
-    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, suites)
+    assert (reading.kind, reading.suite_ids) == (SourceKind.PYTHON, suites)
 
 
 def test_a_run_with_a_client_from_a_fixture_is_run_by_pytest() -> None:
     reading = read("def test_it(client):\n    client.offline_tests.run('nightly', assert_test=True)", imports="")
-    assert (reading.kind, reading.suite_ids) == (Kind.PYTEST, ("nightly",))
+    assert (reading.kind, reading.suite_ids) == (SourceKind.PYTEST, ("nightly",))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_what_only_looks_like_a_run_of_a_client_is_none(source: str) -> None:
 )
 def test_runs_of_tests_and_test_sets_are_found(source: str) -> None:
     reading = read(source, imports="")
-    assert (reading.kind, reading.suite_ids) == (Kind.PYTHON, None)
+    assert (reading.kind, reading.suite_ids) == (SourceKind.PYTHON, None)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from tests.unit.ci.test_archive import a_run, some, write
 
 from scoregate.ci.archive import RunWriter, latest_run, marked_in_progress, read_run, recover
-from scoregate.core.case import CaseResult
-from scoregate.core.record import Run
+from scoregate.ci.archive.lock import lock_folder
+from scoregate.core.cases import CaseResult
+from scoregate.core.run import Run
 from scoregate.errors import RecordError, RunUnfinished, SettingsError, UsageError
 
 
@@ -134,12 +136,19 @@ def test_a_block_that_ends_well_or_never_began_leaves_no_marker(tmp_path: Path, 
 
 
 def test_a_second_run_in_the_same_folder_is_refused(out: Path) -> None:
-    with (
-        marked_in_progress(out / "run"),
-        pytest.raises(UsageError, match="another process"),
-        marked_in_progress(out / "run"),
-    ):
+    with lock_folder(out), pytest.raises(UsageError, match="another scoregate run"), lock_folder(out):
         pass
+
+
+def test_a_marker_is_alive_only_if_the_holder_of_the_lock_wrote_it(out: Path) -> None:
+    with lock_folder(out), marked_in_progress(out / "run"):
+        with pytest.raises(RunUnfinished, match=rf"in progress.*process {os.getpid()}"):
+            latest_run(out)
+        assert recover(out) == []
+        assert (out / "run" / "in-progress.json").exists()
+    leave_marker(out)
+    with lock_folder(out), pytest.raises(RunUnfinished, match="didn't finish"):
+        latest_run(out)
 
 
 def test_a_run_killed_between_the_moves_of_its_files_is_put_in_place(out: Path) -> None:

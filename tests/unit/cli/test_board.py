@@ -8,25 +8,25 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from scoregate.cli.board import table
-from scoregate.cli.standings import Standing, line
-from scoregate.core.case import Status
-from scoregate.core.tally import Tally
+from scoregate.cli.progress_state import SuiteProgress, format_suite
+from scoregate.cli.progress_table import draw_table
+from scoregate.core.cases import Status
+from scoregate.core.reducer import Tally
 
 STATES = {Status.PASSED: 1_200, Status.FAILED: 34, Status.ERRORED: 5}
 LONG = "a suite whose name goes on and on [model=gpt-6-luna, temperature=0.2]"
 
 
-def standing(label: str = LONG, *, finished: bool = False, evaluators: int = 2) -> Standing:
+def standing(label: str = LONG, *, finished: bool = False, evaluators: int = 2) -> SuiteProgress:
     means = {f"has-all-substrings-{number}": 0.5 + number / 10 for number in range(evaluators)}
     tally = Tally("http-1", label, 4_000, 1_239, STATES, means, 0.25, finished)
-    return Standing("run", tally, monotonic() - 75)
+    return SuiteProgress("run", tally, monotonic() - 75)
 
 
-def drawn(*standings: Standing, width: int, height: int = 24) -> list[str]:
+def drawn(*standings: SuiteProgress, width: int, height: int = 24) -> list[str]:
     console = Console(width=width, height=height, force_terminal=False, emoji=False, markup=False)
     with console.capture() as capture:
-        console.print(table(standings, width=width, height=height))
+        console.print(draw_table(standings, width=width, height=height))
     return [row.rstrip() for row in capture.get().splitlines()]
 
 
@@ -61,7 +61,7 @@ def test_a_suite_that_ended_tells_at_once_how() -> None:
     rows = drawn(standing("bad", finished=True), width=80)
     assert rows[1].startswith("✗")
     good = Tally("http-1", "good", 2, 2, {Status.PASSED: 2}, finished=True)
-    assert drawn(Standing("run", good, 0.0), width=80)[1].startswith("✓")
+    assert drawn(SuiteProgress("run", good, 0.0), width=80)[1].startswith("✓")
 
 
 def test_more_suites_than_lines_are_counted_those_that_run_first() -> None:
@@ -78,10 +78,10 @@ def test_names_steer_no_terminal() -> None:
 
 def test_one_of_a_kind_is_not_called_many() -> None:
     one = Tally("http-1", "demo", states={Status.ERRORED: 1, Status.FAILED: 1}, done=1)
-    assert line(Standing("run", one, monotonic())).startswith("demo: 1 case, 1 failed, 1 error, ")
+    assert format_suite(SuiteProgress("run", one, monotonic())).startswith("demo: 1 case, 1 failed, 1 error, ")
 
 
 def test_a_line_for_a_log_says_the_same() -> None:
-    told = line(standing("demo"))
+    told = format_suite(standing("demo"))
     assert told.startswith("demo: 1,239 of 4,000 cases, 1,200 passed, 34 failed, 5 errors, 97% pass, has-all-")
     assert told.endswith("$0.25, 1 m 15 s")

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scoregate.cli.listing import show_json, show_table
+from scoregate.cli.text_output import print_json, print_table
 
 HOSTILE = "\x1b[2J\u202etxt\n::error::x"
 
 
 def test_numbers_stand_on_the_right_and_text_on_the_left(capsys: pytest.CaptureFixture[str]) -> None:
-    show_table(("name", "rows"), [("a", 5), ("longer", "1,234")], numbers=(1,))
+    print_table(("name", "rows"), [("a", 5), ("longer", "1,234")], numbers=(1,))
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "name     rows",
         "a           5",
@@ -22,20 +22,20 @@ def test_numbers_stand_on_the_right_and_text_on_the_left(capsys: pytest.CaptureF
 
 
 def test_cells_and_headings_are_cut_and_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    show_table((HOSTILE,), [("x" * 61,), (HOSTILE,)])
+    print_table((HOSTILE,), [("x" * 61,), (HOSTILE,)])
     heading, long, hostile = (line.rstrip() for line in capsys.readouterr().out.splitlines())
     assert heading == hostile == r"\u202etxt ::error::x"
     assert long == "x" * 59 + "…"
 
 
 def test_without_rows_it_is_said_or_the_headings_stand_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    show_table(("name",), [], nothing="There are none.")
-    show_table(("name",), [])
+    print_table(("name",), [], nothing="There are none.")
+    print_table(("name",), [])
     assert capsys.readouterr().out == "There are none.\nname\n"
 
 
 def test_json_is_an_item_a_line_in_ascii(capsys: pytest.CaptureFixture[str]) -> None:
-    show_json([{"at": datetime(2026, 1, 2, tzinfo=UTC)}, HOSTILE])
+    print_json([{"at": datetime(2026, 1, 2, tzinfo=UTC)}, HOSTILE])
     out = capsys.readouterr().out
     assert json.loads(out) == [{"at": "2026-01-02T00:00:00+00:00"}, HOSTILE]
     assert len(out.splitlines()) == 2

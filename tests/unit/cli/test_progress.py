@@ -10,15 +10,15 @@ import pytest
 from rich.console import Console
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Began, Ended, Happening, Said
+from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, Started
 from scoregate.ci.recording import Recording
-from scoregate.cli.progress import progress
-from scoregate.cli.voice import Stage, Voice
+from scoregate.cli.output import Output, OutputOptions
+from scoregate.cli.progress import show_progress
 from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.record import Script
+from scoregate.core.run import Script
 
 
-def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 75.0) -> list[Happening]:
+def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 75.0) -> list[LaunchEvent]:
     who = {"suite": "theirs", "case": "a"}
     events: list[Event] = [
         SuiteStarted(suite="theirs"),
@@ -27,17 +27,17 @@ def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 7
         CaseFinished(**who),
     ]
     ended: list[Event] = [SuiteFinished(suite="theirs", duration_s=duration_s)] if end else []
-    return [Said("run", log, [*events, *ended])]
+    return [EventsReceived("run", log, [*events, *ended])]
 
 
-def shown(folder: Path, *launches: Sequence[Happening]) -> str:
+def shown(folder: Path, *launches: Sequence[LaunchEvent]) -> str:
     """What a log shows of launches of one script, each in a recording of its own."""
     out = io.StringIO()
-    with progress(Stage(Voice(), Console(file=out, width=200))) as watch:
+    with show_progress(Output(OutputOptions(), Console(file=out, width=200))) as watch:
         for number, launch in enumerate(launches):
             with RunWriter(folder / str(number)) as writer:
                 recording = Recording(writer)
-                for happening in (Began("run"), *launch, Ended(Script("run", exit_code=0))):
+                for happening in (Started("run"), *launch, Finished(Script("run", exit_code=0))):
                     recording.take(happening)
                     watch.observe(happening, recording)
     return out.getvalue()
@@ -55,4 +55,4 @@ def test_the_time_of_a_suite_is_its_own_and_not_that_of_our_look(tmp_path: Path,
 
 def test_no_time_is_told_where_none_is_known(tmp_path: Path) -> None:
     assert shown(tmp_path, suite(duration_s=None)).splitlines()[-1].endswith("good 1.000")
-    assert shown(tmp_path, suite(end=False)).splitlines()[-1].endswith("good 1.000; it never finished")
+    assert shown(tmp_path, suite(end=False)).splitlines()[-1].endswith("good 1.000; it did not finish")

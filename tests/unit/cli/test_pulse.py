@@ -10,16 +10,16 @@ from unittest.mock import patch
 import pytest
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Ended, Happening, Said
+from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent
 from scoregate.ci.recording import Recording
-from scoregate.cli.pulse import pulse
-from scoregate.cli.standings import Standings
+from scoregate.cli.progress_state import RunProgress
+from scoregate.cli.progress_table import draw_status_line
 from scoregate.core.evaluation import Threshold
 from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteStarted
-from scoregate.core.record import Script
+from scoregate.core.run import Script
 
 
-def spoke(done: int, planned: int | None) -> Happening:
+def spoke(done: int, planned: int | None) -> LaunchEvent:
     events: list[Event] = [SuiteStarted(suite="demo", cases=planned)]
     for number in range(done):
         who = {"suite": "demo", "case": f"case {number}"}
@@ -28,7 +28,7 @@ def spoke(done: int, planned: int | None) -> Happening:
             Scored(**who, evaluator="good", score=float(number % 4 > 0), threshold=Threshold(gte=1)),
             CaseFinished(**who),
         ]
-    return Said("run", "events.jsonl", events)
+    return EventsReceived("run", "events.jsonl", events)
 
 
 @pytest.fixture
@@ -38,24 +38,24 @@ def recording(tmp_path: Path) -> Iterable[Recording]:
 
 
 def line(
-    recording: Recording, *happenings: Happening, began: int = 2, width: int = 120, ago: float = 30.0, ended: int = 0
+    recording: Recording, *happenings: LaunchEvent, began: int = 2, width: int = 120, ago: float = 30.0, ended: int = 0
 ) -> str:
     """What is shown of suites that were first heard of `ago` seconds ago."""
-    standings = Standings()
+    standings = RunProgress()
     for _ in range(began):
         standings.begin("run", recording)
     for happening in happenings:
         recording.take(happening)
-    with patch("scoregate.cli.standings.monotonic", return_value=monotonic() - ago):
+    with patch("scoregate.cli.progress_state.monotonic", return_value=monotonic() - ago):
         list(standings.update(recording))
     for _ in range(ended):
         standings.end()
-    return pulse(standings, monotonic() - ago, width=width).plain[2:]
+    return draw_status_line(standings, monotonic() - ago, width=width).plain[2:]
 
 
 def test_before_any_suite_is_heard_of_it_tells_what_runs(recording: Recording) -> None:
     assert line(recording, began=0) == "30 s · preparing"
-    assert line(recording) == "30 s · 2 scripts running, no suite heard of yet"
+    assert line(recording) == "30 s · 2 scripts running, no suite started yet"
 
 
 def test_it_counts_and_guesses_what_is_left(recording: Recording) -> None:
@@ -68,12 +68,12 @@ def test_it_counts_and_guesses_what_is_left(recording: Recording) -> None:
     [(spoke(20, None), 2, 30.0), (spoke(20, 60), 1, 30.0), (spoke(2, 60), 2, 30.0), (spoke(20, 60), 2, 1.0)],
     ids=["nobody knows how many", "a script waits", "too few are done", "too soon"],
 )
-def test_it_does_not_guess_on_nothing(recording: Recording, happening: Happening, began: int, ago: float) -> None:
+def test_it_does_not_guess_on_nothing(recording: Recording, happening: LaunchEvent, began: int, ago: float) -> None:
     assert "left" not in line(recording, happening, began=began, ago=ago)
 
 
 def test_once_all_scripts_are_over_it_says_what_goes_on(recording: Recording) -> None:
-    over = Ended(Script("run", exit_code=0))
+    over = Finished(Script("run", exit_code=0))
     assert line(recording, spoke(4, 4), over, ended=2) == "30 s · 4 cases · 1 failed · comparing · 2 of 2 scripts"
 
 

@@ -7,10 +7,16 @@ from typing import Any
 
 import pytest
 
-from scoregate.conversations.loops import is_looping
-from scoregate.conversations.plan import Limits, Plan, bounds
-from scoregate.conversations.stopping import Standing, ending, is_to_be_judged
-from scoregate.core.conversation import Ended, GoalVerdict, Turn
+from scoregate.core.conversation import EndReason, GoalVerdict, Turn
+from scoregate.execution.stopping import (
+    Limits,
+    Plan,
+    Progress,
+    find_ending,
+    is_looping,
+    make_bounds,
+    needs_goal_check,
+)
 
 MET, UNMET, HOPELESS = GoalVerdict(True, 1.0), GoalVerdict(False, 0.5), GoalVerdict(False, 0.1)
 
@@ -22,43 +28,47 @@ def turns(count: int, tools: int = 0) -> list[Turn]:
     ]
 
 
-CASES: dict[str, tuple[Standing, dict[str, int], Ended | None]] = {
-    "it has begun": (Standing(turns(1)), {}, None),
-    "the goal is met": (Standing(turns(8), MET), {}, Ended.GOAL),
-    "the goal is met in the very last turn": (Standing(turns(10), MET), {}, Ended.GOAL),
-    "the goal is met before the least number of turns": (Standing(turns(3), MET), {"min_turns": 4}, None),
-    "the goal is met in the last of the least turns": (Standing(turns(4), MET), {"min_turns": 4}, Ended.GOAL),
+CASES: dict[str, tuple[Progress, dict[str, int], EndReason | None]] = {
+    "it has begun": (Progress(turns(1)), {}, None),
+    "the goal is met": (Progress(turns(8), MET), {}, EndReason.GOAL),
+    "the goal is met in the very last turn": (Progress(turns(10), MET), {}, EndReason.GOAL),
+    "the goal is met before the least number of turns": (Progress(turns(3), MET), {"min_turns": 4}, None),
+    "the goal is met in the last of the least turns": (Progress(turns(4), MET), {"min_turns": 4}, EndReason.GOAL),
     "more turns are asked for than there may be": (
-        Standing(turns(5), MET),
+        Progress(turns(5), MET),
         {"max_turns": 5, "min_turns": 9},
-        Ended.GOAL,
+        EndReason.GOAL,
     ),
-    "the goal is not met yet": (Standing(turns(8), UNMET), {}, None),
-    "the goal is not met in the last turn": (Standing(turns(10), UNMET), {}, Ended.MAX_TURNS),
-    "the goal is out of reach": (Standing(turns(8), HOPELESS), {}, Ended.IMPOSSIBLE),
-    "the goal is out of reach in the last turn": (Standing(turns(10), HOPELESS), {}, Ended.IMPOSSIBLE),
-    "too early to give up": (Standing(turns(7), HOPELESS), {"min_turns": 2}, None),
-    "not to be given up before the least number": (Standing(turns(8), HOPELESS), {"min_turns": 9}, None),
-    "nobody gave a score": (Standing(turns(9), GoalVerdict(False)), {}, None),
-    "the turns are used up": (Standing(turns(3)), {"max_turns": 3}, Ended.MAX_TURNS),
-    "the user is done and nobody judges": (Standing(turns(2), done=True), {}, Ended.GOAL),
-    "the user is done too early": (Standing(turns(2), done=True), {"min_turns": 3}, None),
-    "the user is done and the judge says no": (Standing(turns(2), UNMET, done=True), {}, None),
-    "the user is done and the judge says yes": (Standing(turns(2), MET, done=True), {}, Ended.GOAL),
-    "the tools are used up": (Standing(turns(5, tools=10)), {}, Ended.TOOL_LIMIT),
-    "the tools are used up before the least number": (Standing(turns(5, tools=10)), {"min_turns": 6}, Ended.TOOL_LIMIT),
-    "the tools are nearly used up": (Standing(turns(7, tools=7)), {}, None),
-    "tools and turns are used up": (Standing(turns(10, tools=9)), {}, Ended.MAX_TURNS),
-    "it goes round in circles": (Standing([Turn("a", "b")] * 3), {}, Ended.LOOP),
-    "it goes round in circles, but the goal is met": (Standing([Turn("a", "b")] * 3, MET), {}, Ended.GOAL),
-    "the least number of turns is told to be alike": (Standing([Turn("a", "b")] * 3), {"min_turns": 4}, None),
+    "the goal is not met yet": (Progress(turns(8), UNMET), {}, None),
+    "the goal is not met in the last turn": (Progress(turns(10), UNMET), {}, EndReason.MAX_TURNS),
+    "the goal is out of reach": (Progress(turns(8), HOPELESS), {}, EndReason.IMPOSSIBLE),
+    "the goal is out of reach in the last turn": (Progress(turns(10), HOPELESS), {}, EndReason.IMPOSSIBLE),
+    "too early to give up": (Progress(turns(7), HOPELESS), {"min_turns": 2}, None),
+    "not to be given up before the least number": (Progress(turns(8), HOPELESS), {"min_turns": 9}, None),
+    "nobody gave a score": (Progress(turns(9), GoalVerdict(False)), {}, None),
+    "the turns are used up": (Progress(turns(3)), {"max_turns": 3}, EndReason.MAX_TURNS),
+    "the user is done and nobody judges": (Progress(turns(2), done=True), {}, EndReason.GOAL),
+    "the user is done too early": (Progress(turns(2), done=True), {"min_turns": 3}, None),
+    "the user is done and the judge says no": (Progress(turns(2), UNMET, done=True), {}, None),
+    "the user is done and the judge says yes": (Progress(turns(2), MET, done=True), {}, EndReason.GOAL),
+    "the tools are used up": (Progress(turns(5, tools=10)), {}, EndReason.TOOL_LIMIT),
+    "the tools are used up before the least number": (
+        Progress(turns(5, tools=10)),
+        {"min_turns": 6},
+        EndReason.TOOL_LIMIT,
+    ),
+    "the tools are nearly used up": (Progress(turns(7, tools=7)), {}, None),
+    "tools and turns are used up": (Progress(turns(10, tools=9)), {}, EndReason.MAX_TURNS),
+    "it goes round in circles": (Progress([Turn("a", "b")] * 3), {}, EndReason.LOOP),
+    "it goes round in circles, but the goal is met": (Progress([Turn("a", "b")] * 3, MET), {}, EndReason.GOAL),
+    "the least number of turns is told to be alike": (Progress([Turn("a", "b")] * 3), {"min_turns": 4}, None),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_counts_most_ends_it(case: str) -> None:
     standing, plan, ended = CASES[case]
-    assert ending(standing, bounds(Plan("goal", **plan), Limits())) is ended
+    assert find_ending(standing, make_bounds(Plan("goal", **plan), Limits())) is ended
 
 
 @pytest.mark.parametrize(
@@ -79,11 +89,11 @@ def test_what_counts_most_ends_it(case: str) -> None:
 def test_the_goal_is_judged_only_where_that_can_matter(
     count: int, done: bool, plan: dict[str, int], judged: bool
 ) -> None:
-    assert is_to_be_judged(Standing(turns(count), done=done), bounds(Plan("goal", **plan), Limits())) is judged
+    assert needs_goal_check(Progress(turns(count), done=done), make_bounds(Plan("goal", **plan), Limits())) is judged
 
 
 def test_the_last_fifth_is_late() -> None:
-    late = [bounds(Plan("goal", max_turns=most), Limits()).late for most in (1, 2, 3, 4, 5, 10, 15, 35, 50)]
+    late = [make_bounds(Plan("goal", max_turns=most), Limits()).late for most in (1, 2, 3, 4, 5, 10, 15, 35, 50)]
     assert late == [1, 2, 3, 4, 4, 8, 12, 28, 40]
 
 

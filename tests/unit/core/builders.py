@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.compare import Comparison, compare
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.comparison_rows import Row
 from scoregate.core.evaluation import Threshold
 from scoregate.core.events import (
     CaseFinished,
@@ -21,9 +22,8 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.fold import RunFold
-from scoregate.core.record import Run, Script
-from scoregate.core.rows import Row
+from scoregate.core.reducer import RunReducer
+from scoregate.core.run import Run, Script
 
 ERROR = ErrorInfo("ValueError", "broken")
 HALF = Threshold(gte=0.5)
@@ -85,7 +85,7 @@ def info(name: str = "e", *, higher_is_better: bool = True, **fingerprint: Any) 
 
 def run_of(*suites: Told, scripts: Sequence[Script] | None = None, filters: tuple[str, ...] = ()) -> Run:
     """The run that the suites left behind."""
-    fold = RunFold()
+    fold = RunReducer()
     for at, suite in enumerate(suites):
         for event in suite.events():
             fold.apply(f"log-{at}", suite.script, event)

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scoregate.core.conversation import Conversation, Ended, Turn
+from scoregate.core.conversation import Conversation, EndReason, Turn
 
 words = st.text(max_size=30)
 values = st.recursive(
@@ -28,7 +28,7 @@ turns = st.builds(
 conversations = st.builds(
     Conversation,
     st.lists(turns, max_size=4).map(tuple),
-    ended=st.none() | st.sampled_from(Ended),
+    ended=st.none() | st.sampled_from(EndReason),
     goal_achieved=st.none() | st.booleans(),
     findings=st.lists(words, max_size=3).map(tuple),
 )

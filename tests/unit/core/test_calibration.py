@@ -7,23 +7,29 @@ from dataclasses import replace
 
 import pytest
 
-from scoregate.core.agreement import Agreement, agreement
-from scoregate.core.calibration import Calibrations, digest_fingerprint, explain_uncalibrated, is_judge
-from scoregate.core.columns import Columns
-from scoregate.core.compare import compare
-from scoregate.core.gate import Verdict, judge
-from scoregate.core.override import EvaluationOverride
-from scoregate.core.parts import EvaluatorInfo, Fingerprint
-from scoregate.core.policy import Limits, Policy, Severity, differences
-from scoregate.core.record import Run, SuiteResult
-from scoregate.core.rules import Conclusion
+from scoregate.core.agreement import (
+    Agreement,
+    Calibrations,
+    digest_fingerprint,
+    explain_uncalibrated,
+    is_judge,
+    measure_agreement,
+)
+from scoregate.core.cases import Columns
+from scoregate.core.comparison import compare
+from scoregate.core.evaluation import EvaluationOverride
+from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.gate.finding import Conclusion
+from scoregate.core.policy import Limits, Policy, Severity, policy_differences
+from scoregate.core.run import Run, SuiteResult
 
 JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
 FUNCTION = Fingerprint(source="s", parameters="q")
 
 
 def agreeing(alike: int, apart: int = 0) -> Agreement:
-    found = agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
+    found = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
     assert found is not None
     return found
 
@@ -44,7 +50,7 @@ def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) ->
 
 def verdict(limits: Limits, calibrations: Calibrations, *, fewest: int = 50, old: Run | None = None) -> Verdict:
     policy = Policy(limits, min_overrides=fewest)
-    return judge(compare(run_of(0.5), old or run_of(1.0)), policy, calibrations=calibrations)
+    return evaluate_gates(compare(run_of(0.5), old or run_of(1.0)), policy, calibrations=calibrations)
 
 
 def test_a_judge_is_what_asks_a_model() -> None:
@@ -102,7 +108,7 @@ def test_a_row_fails_only_by_a_judge_that_agrees_with_people(limits: Limits) -> 
 
 def test_a_function_fails_a_run_without_people() -> None:
     limits = Limits(min_score={"*": 0.9}, min_judge_agreement=0.8)
-    found = judge(compare(run_of(0.5, FUNCTION), None), Policy(limits))
+    found = evaluate_gates(compare(run_of(0.5, FUNCTION), None), Policy(limits))
     assert (found.conclusion, found.uncalibrated) == (Conclusion.FAILED, {})
 
 
@@ -122,7 +128,7 @@ def test_a_changed_judge_that_a_limit_watches_is_still_told() -> None:
 
 def test_what_changes_about_calibration_is_told() -> None:
     old, new = Policy(Limits(min_judge_agreement=0.8)), Policy(Limits(), min_overrides=50)
-    assert list(differences(old, new)) == [
+    assert list(policy_differences(old, new)) == [
         "min_judge_agreement for all suites: 0.8 → not set",
         "min_overrides: 10 → 50",
     ]

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.core.conversations import conversations, said, values, words
 
-from scoregate.core.conversation import Conversation, Ended, Turn
-from scoregate.core.wire import dump
+from scoregate.core.conversation import Conversation, EndReason, Turn
+from scoregate.core.json_io import dump
 
-PLAIN = said(("Hello", "Hi"), ended=Ended.GOAL, goal_achieved=True, findings=("polite",)).plain()
+PLAIN = said(("Hello", "Hi"), ended=EndReason.GOAL, goal_achieved=True, findings=("polite",)).plain()
 
 
 @settings(deadline=None)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage, checked_number
+from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage, require_number
 
 unit = st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])
 bound = st.none() | unit | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)
@@ -79,7 +79,7 @@ def test_bounds_of_any_kind_of_number_are_alike() -> None:
 @pytest.mark.parametrize("value", [True, "1", None, 1j, [1], object()])
 def test_what_is_no_number_is_named(value: Any) -> None:
     with pytest.raises(TypeError, match="the limit must be a number, not"):
-        checked_number(value, "the limit")
+        require_number(value, "the limit")
 
 
 @pytest.mark.parametrize(

@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.figures import amount, is_positive, is_whole, number
+from scoregate.core.text import is_positive_number, is_whole_number, parse_amount, parse_number
 
 
 @pytest.mark.parametrize("said", [None, True, False, "1", [1], {}, 10**400])
 def test_what_is_no_number(said: Any) -> None:
-    assert (number(said), amount(said)) == (None, None)
+    assert (parse_number(said), parse_amount(said)) == (None, None)
 
 
 @pytest.mark.parametrize(("said", "amounts_to"), [(0, 0.0), (-0.0, 0.0), (2.5, 2.5), (-1, None), (inf, None)])
 def test_an_amount_is_finite_and_not_negative(said: float, amounts_to: float | None) -> None:
-    assert (number(said), amount(said)) == (said, amounts_to)
-    assert amount(nan) is None
-    assert number(nan) is not None
+    assert (parse_number(said), parse_amount(said)) == (said, amounts_to)
+    assert parse_amount(nan) is None
+    assert parse_number(nan) is not None
 
 
 def test_whole_numbers_have_a_least_and_are_no_bools() -> None:
-    assert [said for said in (-1, 0, 1, 10**400, True, 1.0, "1", None) if is_whole(said, 0)] == [0, 1, 10**400]
-    assert not is_whole(0, 1)
+    assert [said for said in (-1, 0, 1, 10**400, True, 1.0, "1", None) if is_whole_number(said, 0)] == [0, 1, 10**400]
+    assert not is_whole_number(0, 1)
 
 
 def test_nothing_is_positive_but_numbers_over_zero() -> None:
-    assert [said for said in (0, -1, 0.5, 3, inf, nan, True, "1", None) if is_positive(said)] == [0.5, 3, inf]
+    assert [said for said in (0, -1, 0.5, 3, inf, nan, True, "1", None) if is_positive_number(said)] == [0.5, 3, inf]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.ci.report.totals import totals
-from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.compare import Comparison, compare
+from scoregate.ci.report.suites import build_totals
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.comparison import Comparison, compare
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.events import EvaluatorInfo
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.run import Run, SuiteResult
 
 
 def run_of(trials: dict[str, str]) -> Run:
@@ -49,13 +48,13 @@ def test_a_case_flips_when_most_of_its_trials_do(new: str, old: str, found: tupl
 def test_trials_that_fail_in_another_order_are_no_news() -> None:
     old = {f"c{at}": "PPF" for at in range(20)}
     comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
-    counts = totals(comparison)
+    counts = build_totals(comparison)
     assert flipped(comparison) == ([], [])
     assert (counts.newly_failing, counts.newly_passing, counts.paired, counts.pass_rate_change) == (0, 0, 20, 0.0)
 
 
 def test_the_pass_rate_changes_by_shares_of_cases() -> None:
-    counts = totals(compare(run_of({"a": "PPF", "b": "F"}), run_of({"a": "PPP", "b": "P"})))
+    counts = build_totals(compare(run_of({"a": "PPF", "b": "F"}), run_of({"a": "PPP", "b": "P"})))
     assert counts.pass_rate_change == pytest.approx((-1 / 3 - 1) / 2)
 
 

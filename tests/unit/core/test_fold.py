@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.core.builders import ERROR, HALF, Told, scored
 
-from scoregate.core.case import CaseResult, Status
-from scoregate.core.columns import Columns
+from scoregate.core.cases import CaseResult, Columns, Status
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import (
     CaseFinished,
@@ -29,7 +28,7 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.fold import RunFold, SuiteFold
+from scoregate.core.reducer import RunReducer, SuiteReducer
 
 EVALUATORS = ["a", "b", "c"]
 outcome = st.none() | st.floats(0, 1) | st.just(ERROR)
@@ -73,8 +72,8 @@ def interleaved(streams: list[list[Event]], seed: int) -> Iterator[Event]:
             waiting.remove(stream)
 
 
-def folded(events: Iterator[Event]) -> tuple[SuiteFold, list[CaseResult]]:
-    fold = SuiteFold(0, "s")
+def folded(events: Iterator[Event]) -> tuple[SuiteReducer, list[CaseResult]]:
+    fold = SuiteReducer(0, "s")
     cases = [case for event in events if (case := fold.apply(event)) is not None]
     return fold, [*cases, *fold.close()]
 
@@ -147,7 +146,7 @@ def test_evaluations_that_wait_for_people_are_pending() -> None:
 
 
 def test_suites_of_different_logs_are_kept_apart() -> None:
-    fold = RunFold()
+    fold = RunReducer()
     for log in ("one", "two"):
         for event in Told(scored(1.0)).events():
             fold.apply(log, f"{log}.py", event)

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
-from scoregate.core.compare import Comparison, compare
-from scoregate.core.criteria import Criteria
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.comparison_rows import Change
 from scoregate.core.events import ErrorInfo, EvaluatorInfo
-from scoregate.core.gate import Verdict, judge
-from scoregate.core.policy import Limits, Policy, Severity
-from scoregate.core.record import Run, Script
-from scoregate.core.rows import Label
-from scoregate.core.rules import Conclusion, Finding
+from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.policy import Criteria, Limits, Policy, Severity
+from scoregate.core.run import Run, Script
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 GOOD = Told(scored(1.0, 1.0))
@@ -28,7 +27,7 @@ def beside(*scores: float | ErrorInfo | None) -> dict[str, Any]:
 
 
 def verdict(*suites: Told, policy: Policy | None = None, base: Run | None = None, **run: Any) -> Verdict:
-    return judge(compare(run_of(*suites, **run), base), policy or Policy())
+    return evaluate_gates(compare(run_of(*suites, **run), base), policy or Policy())
 
 
 def finding(found: Verdict, rule: str) -> Finding:
@@ -179,7 +178,7 @@ def test_an_evaluator_that_lost_all_its_scores_cannot_be_measured(
 def test_an_evaluator_that_waits_for_people_has_nothing_to_score_yet() -> None:
     run = run_of(Told(beside(None, None)))
     run.suites[0].columns.deferred["e"] = array("l", [0])
-    assert judge(compare(run, run_of(Told(beside(1.0, 1.0)))), Policy()).conclusion is PASSED
+    assert evaluate_gates(compare(run, run_of(Told(beside(1.0, 1.0)))), Policy()).conclusion is PASSED
 
 
 @pytest.mark.parametrize(
@@ -198,13 +197,13 @@ def test_a_suite_without_any_score_cannot_be_measured(evaluator: EvaluatorInfo, 
 def test_a_suite_that_waits_for_people_is_pending_unless_its_severity_says_otherwise() -> None:
     run = run_of(Told(scored(None, None)))
     run.suites[0].columns.pending, run.suites[0].columns.unscored = 2, 0
-    found = judge(compare(run, None), Policy())
+    found = evaluate_gates(compare(run, None), Policy())
     assert found.exit_code == 3
     assert [(one.rule, one.value) for one in found.failed] == [
         ("evaluations pending", "all 2 evaluations wait for people")
     ]
     relaxed = Policy(Limits(severity={"evaluations_pending": Severity.WARN}))
-    assert judge(compare(run, None), relaxed).exit_code == 0
+    assert evaluate_gates(compare(run, None), relaxed).exit_code == 0
 
 
 @pytest.mark.parametrize(("watch", "code"), [(Limits(max_error_rate=0.05), 0), (Limits(fail_on_regression=True), 3)])
@@ -214,10 +213,10 @@ def test_scores_lost_to_none_leave_a_watched_row_unmeasurable(watch: Limits, cod
     old = Told(scored(*[0.0] * 60, *[1.0] * 140), threshold=None)
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
-    assert (row.label, row.lost, row.n) == (Label.UNMEASURABLE, {"none": 60}, 140)
+    assert (row.label, row.lost, row.n) == (Change.UNMEASURABLE, {"none": 60}, 140)
     assert (row.mean, row.base) == (1.0, 1.0), "both means are over the pairs"
     assert row.reason == "60 of 200 cases lost their score: the evaluator returned None"
-    assert judge(comparison, Policy(watch)).exit_code == code
+    assert evaluate_gates(comparison, Policy(watch)).exit_code == code
 
 
 def test_losing_scores_by_chance_is_no_loss() -> None:
@@ -225,7 +224,7 @@ def test_losing_scores_by_chance_is_no_loss() -> None:
     new = Told(scored(*[None] * 40, *[1.0] * 160), threshold=None)
     old = Told(scored(*[1.0] * 160, *[None] * 40), threshold=None)
     (row,) = compare(run_of(new), run_of(old)).rows
-    assert (row.label, row.lost, row.gained, row.n) == (Label.UNCHANGED, {"none": 40}, 40, 120)
+    assert (row.label, row.lost, row.gained, row.n) == (Change.UNCHANGED, {"none": 40}, 40, 120)
 
 
 def test_cases_that_were_removed_redefined_or_erred_are_counted_and_lose_nothing() -> None:
@@ -236,8 +235,8 @@ def test_cases_that_were_removed_redefined_or_erred_are_counted_and_lose_nothing
     old = Told({f"c{at}": {"e": 1.0} for at in range(60)}, digests={"c0": "first"})
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
-    assert (row.label, row.lost) == (Label.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
-    assert judge(comparison, Policy(Limits(fail_on_regression=True))).exit_code == 0
+    assert (row.label, row.lost) == (Change.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
+    assert evaluate_gates(comparison, Policy(Limits(fail_on_regression=True))).exit_code == 0
 
 
 def test_a_suite_that_was_filtered_out_is_not_gone() -> None:
@@ -255,7 +254,7 @@ def against(
     comparison = compare(
         run_of(Told(new, threshold=None, **told)), run_of(Told(old, threshold=None, **told)), criteria=policy.criteria
     )
-    return comparison, judge(comparison, policy)
+    return comparison, evaluate_gates(comparison, policy)
 
 
 def test_a_watched_row_with_too_many_errors_is_reported_once() -> None:
@@ -275,11 +274,11 @@ def test_a_gate_and_a_label_never_disagree() -> None:
     policy = Policy(Limits(), {"gated": Limits(fail_on_regression=True)})
     comparison = compare(new, run_of(Told(scored(*[1.0] * 20), "gated"), rest[1]))
     row = comparison.rows[0]
-    assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), Label.NOISE)
-    assert finding(judge(comparison, policy), "regression").conclusion is PASSED
+    assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), Change.NOISE)
+    assert finding(evaluate_gates(comparison, policy), "regression").conclusion is PASSED
     alone = compare(run_of(Told(scored(*[0.0] * 5, *[1.0] * 15), "gated")), comparison.base)
-    assert alone.rows[0].label is Label.WORSE
-    assert finding(judge(alone, policy), "regression").conclusion is FAILED
+    assert alone.rows[0].label is Change.WORSE
+    assert finding(evaluate_gates(alone, policy), "regression").conclusion is FAILED
 
 
 def test_an_estimate_above_the_limit_that_is_no_more_than_noise_is_uncertain() -> None:
@@ -302,7 +301,7 @@ def test_a_gate_needs_an_effect_worth_a_word_and_goes_by_its_policy(min_effect: 
 
 def test_a_watched_evaluator_that_the_base_has_and_the_run_lost_is_told() -> None:
     base = run_of(Told({"c0": {"e": 1.0, "f": 1.0}}, evaluators=[info("e"), info("f")]))
-    found = judge(compare(run_of(Told({"c1": {"e": 1.0}})), base), Policy(RELATIVE))
+    found = evaluate_gates(compare(run_of(Told({"c1": {"e": 1.0}})), base), Policy(RELATIVE))
     told = {one.evaluator: one.value for one in found.findings if one.rule == "comparable"}
     assert told == {"e": "new: no case has a score in both runs", "f": "removed: this evaluator is gone"}
 
@@ -325,7 +324,7 @@ def test_a_cost_is_held_to_a_multiple_of_the_base(
     for each, cost in ((run, new), (base, old)):
         columns = each.suites[0].columns
         columns.costs[:] = array("d", [float("nan") if cost is None else cost] * len(columns))
-    one = finding(judge(compare(run, base), Policy(Limits(max_cost_ratio=1.2))), "cost ratio")
+    one = finding(evaluate_gates(compare(run, base), Policy(Limits(max_cost_ratio=1.2))), "cost ratio")
     assert (one.conclusion, one.value) == (conclusion, value)
 
 
@@ -337,9 +336,9 @@ def test_p95_is_held_to_a_multiple_of_the_base_by_the_same_quantity() -> None:
             "d", [(100.0 + at % 7) * (5.0 if at < slow else 1.0) for at in range(100)]
         )
     policy = Policy(Limits(max_p95_ratio=1.5))
-    one = finding(judge(compare(run, base), policy), "p95 latency ratio")
+    one = finding(evaluate_gates(compare(run, base), policy), "p95 latency ratio")
     assert (one.conclusion, one.value) == (FAILED, "4.76 × the base's")
-    assert finding(judge(compare(base, run), policy), "p95 latency ratio").conclusion is PASSED
+    assert finding(evaluate_gates(compare(base, run), policy), "p95 latency ratio").conclusion is PASSED
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.core.events import Origin
-from scoregate.core.record import SuiteResult
-from scoregate.core.suite_labels import labels
+from scoregate.core.run import SuiteResult
+from scoregate.core.suite_labels import label_suites
 
 
 def suite(name: str, script: str | None = None, params: Any = None, origin: str | None = None) -> SuiteResult:
@@ -33,7 +33,7 @@ def suite(name: str, script: str | None = None, params: Any = None, origin: str 
     ],
 )
 def test_the_file_is_named_only_where_it_must_be(suites: list[SuiteResult], expected: list[str]) -> None:
-    assert labels(suites) == expected
+    assert label_suites(suites) == expected
 
 
 names = st.sampled_from(["a", "a (?)", "a (x)", "a (x) #2", "a (?) #2", "a #2"])
@@ -41,6 +41,6 @@ names = st.sampled_from(["a", "a (?)", "a (x)", "a (x) #2", "a (?) #2", "a #2"])
 
 @given(st.lists(st.builds(suite, names, st.none() | st.just("x")), max_size=8))
 def test_labels_are_unique(suites: list[SuiteResult]) -> None:
-    found = labels(suites)
+    found = label_suites(suites)
     assert len(found) == len(suites)
     assert len(set(found)) == len(found)

@@ -7,20 +7,19 @@ from array import array
 import pytest
 from tests.unit.core.builders import Told, run_of
 
-from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.compare import compare
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Usage
-from scoregate.core.gate import judge
+from scoregate.core.gate import evaluate_gates
+from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.rules import Conclusion, Finding
 
 
 def cost(dollars: float, limit: float, *unpriced: str) -> Finding:
     run = run_of(Told({"c": {"e": 1.0}}))
     run.suites[0].columns.costs[:] = array("d", [dollars])
     run.suites[0].columns.unpriced.update(unpriced)
-    found = judge(compare(run, None), Policy(Limits(max_cost=limit))).findings
+    found = evaluate_gates(compare(run, None), Policy(Limits(max_cost=limit))).findings
     return next(one for one in found if one.rule == "cost")
 
 
@@ -62,7 +61,7 @@ def test_models_without_a_price_are_known(usage: Usage, models: set[str]) -> Non
 )
 def test_a_mean_stands_on_its_side_of_the_limit(score: float, limit: float, value: str, bound: str) -> None:
     policy = Policy(Limits(min_score={"e": limit}, min_pass_rate=0.6667))
-    found = judge(compare(run_of(Told({"c": {"e": score}})), None), policy).findings
+    found = evaluate_gates(compare(run_of(Told({"c": {"e": score}})), None), policy).findings
     told = {one.rule: (one.value, one.limit) for one in found}
     assert told["mean score"] == (value, bound)
     assert told["pass rate"][1] == "≥ 66.67%"

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
-from scoregate.core.confluence import merged
-from scoregate.core.history import LONGEST, MOST_BYTES, MOST_RUNS, MOST_SERIES, History, Score
-from scoregate.core.lineage import following, line_of
-from scoregate.core.record import Run
+from scoregate.core.history import history_after, merge_histories, with_history_of
+from scoregate.core.run import LONGEST, MOST_BYTES, MOST_RUNS, MOST_SERIES, History, Run, Score
 
 COMMITS = st.sampled_from([None, "a", "b", "c", "d"])
 Step: TypeAlias = tuple[str | None, bool, set[str]]
@@ -30,7 +28,7 @@ def chain(*runs: Run) -> Run:
     """The last of them, each the base of the next."""
     last = runs[0]
     for each in runs[1:]:
-        last = following(each, line_of(last))
+        last = with_history_of(each, history_after(last))
     return last
 
 
@@ -66,15 +64,18 @@ def test_another_run_of_a_commit_takes_the_place_of_the_earlier_one() -> None:
 
 
 def test_a_line_that_shares_no_suite_is_none_of_the_run() -> None:
-    assert following(run(2, Told(scored(1.0), id="mine")), line_of(run(1, Told(scored(1.0))))).history == History()
+    assert (
+        with_history_of(run(2, Told(scored(1.0), id="mine")), history_after(run(1, Told(scored(1.0))))).history
+        == History()
+    )
 
 
 def test_an_evaluator_that_was_another_is_told_by_its_digest() -> None:
     versions = [Told(scored(1.0), evaluators=(info(prompt=prompt),)) for prompt in "aab"]
-    history = line_of(chain(*(run(at, told) for at, told in enumerate(versions))))
+    history = history_after(chain(*(run(at, told) for at, told in enumerate(versions))))
     one, same, other = (point.made_by if point else "" for point in history.of("demo").scores["e"])
     assert one == same != other
-    unknown = line_of(run(1, Told(scored(1.0)))).of("demo").scores["e"][0]
+    unknown = history_after(run(1, Told(scored(1.0)))).of("demo").scores["e"][0]
     assert unknown == Score(1.0, 1, "")
 
 
@@ -84,7 +85,7 @@ def test_a_chain_is_bounded_oldest_first_and_never_holds_a_run_twice(line: list[
     for at, (commit, dirty, evaluators) in enumerate(line, 1):
         names = sorted(evaluators | {"e"})
         told = Told({"c": dict.fromkeys(names, at / 40)}, evaluators=tuple(map(info, names)))
-        last = following(run(at, told, commit=commit, dirty=dirty), line_of(last))
+        last = with_history_of(run(at, told, commit=commit, dirty=dirty), history_after(last))
         history = last.history
         assert len(history.runs) <= MOST_RUNS
         times = [past.finished for past in history.runs]
@@ -94,7 +95,7 @@ def test_a_chain_is_bounded_oldest_first_and_never_holds_a_run_twice(line: list[
         assert len(clean) == len(set(clean))
         assert {len(each) for each in history.series()} == {len(history.runs)}
         assert means(history)[-1] == pytest.approx((at - 1) / 40 if at > 1 else 1.0, abs=1e-6)
-        assert following(last, history) == last
+        assert with_history_of(last, history) == last
 
 
 def test_what_has_no_room_is_left_out_by_whole_columns() -> None:
@@ -121,15 +122,17 @@ def test_two_lines_that_meet_are_one_in_the_order_of_time_without_repeats() -> N
     start, told = run(1, Told(scored(1.0)), commit="a"), Told(scored(0.0))
     ours = chain(start, run(2, told, commit="b"), run(4, told))
     theirs = chain(start, run(3, told, commit="c"), run(5, told, commit="b"))
-    history = merged(line_of(ours), line_of(theirs))
+    history = merge_histories(history_after(ours), history_after(theirs))
     assert [past.id for past in history.runs] == ["run-1", "run-3", "run-4", "run-5"]
     assert means(history) == [1.0, 0.0, 0.0, 0.0]
-    assert merged(line_of(theirs), line_of(ours)) == history
+    assert merge_histories(history_after(theirs), history_after(ours)) == history
 
 
 def test_lines_that_meet_stay_bounded_and_strangers_stay_apart() -> None:
     told = Told(scored(1.0))
     ours, theirs = (chain(*(run(at, told) for at in range(start, start + 40, 2))) for start in (1, 2))
-    assert [past.id for past in merged(line_of(ours), line_of(theirs)).runs] == [f"run-{at}" for at in range(21, 41)]
-    stranger = line_of(run(9, Told(scored(1.0), id="other", script="evals/other.py")))
-    assert merged(line_of(ours), stranger) == line_of(ours)
+    assert [past.id for past in merge_histories(history_after(ours), history_after(theirs)).runs] == [
+        f"run-{at}" for at in range(21, 41)
+    ]
+    stranger = history_after(run(9, Told(scored(1.0), id="other", script="evals/other.py")))
+    assert merge_histories(history_after(ours), stranger) == history_after(ours)

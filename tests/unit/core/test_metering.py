@@ -8,50 +8,55 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.metering import Meter, charged, total
+from scoregate.core.usage import UsageMeter, charged_usage, sum_usage
 
 
 def test_a_meter_that_nobody_uses_says_nothing() -> None:
-    meter = Meter()
+    meter = UsageMeter()
     assert (meter.usage, meter.usages, meter.waited_s, meter.stopped, meter.asked("q")) == (None, (), 0.0, False, 0)
 
 
 def test_the_sum_of_usages() -> None:
-    assert total([]) is None
+    assert sum_usage([]) is None
     first, second = Usage(1, 2, 3, 0.5, "a", answer="x"), Usage(10, 20, 30, None, "b", answer="y", cached=True)
-    added = total([first, second])
+    added = sum_usage([first, second])
     assert added is not None
     assert (added.input_tokens, added.output_tokens, added.cached_tokens) == (11, 22, 33)
     assert (added.cost, added.model, added.cached) == (0.5, "a, b", False)
-    assert total([second, first]) == added
+    assert sum_usage([second, first]) == added
 
 
 def test_a_sum_is_stored_only_where_every_part_is() -> None:
     stored, fresh = Usage(answer="x", cached=True), Usage(1)
-    both = total([stored, Usage(answer="y", cached=True)]) or fresh
-    mixed = total([stored, fresh]) or stored
+    both = sum_usage([stored, Usage(answer="y", cached=True)]) or fresh
+    mixed = sum_usage([stored, fresh]) or stored
     assert (both.cached, mixed.cached) == (True, False)
     assert (both.answer is None, mixed.answer is None) == (False, True)
 
 
 def test_what_an_evaluation_carries_is_not_counted_twice() -> None:
-    meter, other = Meter(), Usage(100, cost=1.0)
-    assert charged(other, meter) == other
+    meter, other = UsageMeter(), Usage(100, cost=1.0)
+    assert charged_usage(other, meter) == other
     for usage in (Usage(1, 1, cost=0.1), Usage(2, 2, cost=0.2)):
         meter.add(usage)
-    assert charged(None, meter) == meter.usage == charged(meter.usage, meter) == charged(meter.usages[0], meter)
-    assert (charged(other, meter) or other).input_tokens == 103
+    assert (
+        charged_usage(None, meter)
+        == meter.usage
+        == charged_usage(meter.usage, meter)
+        == charged_usage(meter.usages[0], meter)
+    )
+    assert (charged_usage(other, meter) or other).input_tokens == 103
 
 
 def test_threads_lose_nothing() -> None:
-    meter = Meter()
+    meter = UsageMeter()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: meter.add(Usage(1)), range(500)))
     assert (meter.usage or Usage()).input_tokens == 500
 
 
 def test_only_time_in_which_every_call_waits_was_waited() -> None:
-    meter = Meter()
+    meter = UsageMeter()
     with meter.calling():
         with meter.waiting():
             time.sleep(0.05)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.criteria import Criteria, EvaluatorCriteria
-from scoregate.core.policy import Limits, Policy, differences
-from scoregate.core.record import SuiteResult
+from scoregate.core.policy import Criteria, EvaluatorCriteria, Limits, Policy, policy_differences
+from scoregate.core.run import SuiteResult
 
 SUITE = SuiteResult("support-bot", "support-bot (evals/a.py)")
 
@@ -61,7 +60,7 @@ def test_every_change_of_the_policy_is_told() -> None:
     new = Policy(
         Limits(), {"rag": Limits(max_cost=1.0)}, criteria=Criteria(alpha=0.01, min_effect=0.5, evaluators=narrow)
     )
-    assert list(differences(old, new)) == [
+    assert list(policy_differences(old, new)) == [
         "max_drop.* for all suites: 0.1 → not set",
         "max_cost for suites 'rag': not set → 1",
         "policy_from: base → head",

@@ -6,14 +6,13 @@ import random
 
 import pytest
 
-from scoregate.core.case import CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.compare import compare
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Change
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import EvaluatorInfo
-from scoregate.core.power import Need, needs
-from scoregate.core.record import Run, SuiteResult
-from scoregate.core.rows import Label
+from scoregate.core.power import RequiredSize, required_sizes
+from scoregate.core.run import Run, SuiteResult
 
 
 def run_of(scores: list[list[float]]) -> Run:
@@ -26,8 +25,8 @@ def run_of(scores: list[list[float]]) -> Run:
     return Run("id", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
 
-def need_of(run: Run, base: Run | None, drop: float) -> Need:
-    return next(iter(needs(compare(run, base), drop)))
+def need_of(run: Run, base: Run | None, drop: float) -> RequiredSize:
+    return next(iter(required_sizes(compare(run, base), drop)))
 
 
 def noisy(source: random.Random, n: int, repeats: int, shift: float = 0.0) -> list[list[float]]:
@@ -42,7 +41,7 @@ def test_the_cases_that_it_asks_for_find_the_drop_four_times_in_five(repeats: in
         compare(run_of(noisy(source, pilot.cases, repeats, 0.05)), run_of(noisy(source, pilot.cases, repeats)))
         .rows[0]
         .label
-        is Label.WORSE
+        is Change.WORSE
         for _ in range(150)
     )
     assert 0.72 <= found / 150 <= 0.98
@@ -75,7 +74,7 @@ def test_without_base_or_repeats_it_says_the_most_that_it_could_take() -> None:
 
 
 def test_one_case_says_nothing() -> None:
-    assert list(needs(compare(run_of([[1.0]]), None), 0.05)) == []
+    assert list(required_sizes(compare(run_of([[1.0]]), None), 0.05)) == []
 
 
 @pytest.mark.parametrize("repeats", [1, 2])

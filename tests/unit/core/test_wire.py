@@ -15,6 +15,7 @@ from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
+    Choice,
     Errored,
     ErrorInfo,
     EvaluatorInfo,
@@ -27,8 +28,7 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.parts import Choice
-from scoregate.core.wire import MAX_EVENT_BYTES, dump, dump_event, ordered, parse_event, plain
+from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event, parse_event, sort_sets, to_plain
 from scoregate.errors import InvalidEvent
 
 text = st.text(st.characters(exclude_categories=[]), max_size=20)
@@ -122,20 +122,20 @@ def test_a_line_is_a_line(event: Event) -> None:
 
 @given(content)
 def test_plain_content_stays_as_it_is(value: Any) -> None:
-    assert plain(value) == spelled(value)
+    assert to_plain(value) == spelled(value)
 
 
 @given(text)
 def test_a_lone_surrogate_is_spelled_out(value: str) -> None:
-    assert plain(value) == value.encode("utf-8", "backslashreplace").decode()
+    assert to_plain(value) == value.encode("utf-8", "backslashreplace").decode()
 
 
 @given(st.sets(text | st.integers() | st.none(), max_size=6))
 def test_equal_sets_are_written_alike(value: set[Any]) -> None:
     padding = {f"padding {number}" for number in range(50)}
     otherwise_laid_out = (value | padding) - (padding - value)
-    assert dump(ordered(value)) == dump(ordered(otherwise_laid_out)) == dump(ordered(frozenset(value)))
-    assert len(ordered(value)) == len(value)
+    assert dump(sort_sets(value)) == dump(sort_sets(otherwise_laid_out)) == dump(sort_sets(frozenset(value)))
+    assert len(sort_sets(value)) == len(value)
 
 
 @pytest.mark.parametrize("depth", [1, 100, 150])

@@ -182,7 +182,7 @@ def test_a_row_nested_too_deeply_is_refused(datasets: Datasets) -> None:
         ({"type": "object", "properties": {"a": "string"}}, "the schema of column 'a' must be an object"),
         ({"type": "object", "properties": {"a": {"type": "text"}}}, "the type of column 'a' must be one of string, "),
         ({"type": "object", "properties": {"a": {"type": ["string"]}}}, "must be one of"),
-        ({"type": "object", "properties": {"a": {"type": "string", "enum": []}}}, "column 'a' says 'enum'"),
+        ({"type": "object", "properties": {"a": {"type": "string", "enum": []}}}, "column 'a' contains 'enum'"),
         ({"type": "object", "properties": {" ": {"type": "string"}}}, "a column needs a name"),
         (
             {"type": "object", "properties": {"a": {"type": "trace"}, "b": {"type": "trace"}}},

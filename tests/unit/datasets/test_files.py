@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.unit.store.builders import TEXTS as ANY_TEXT
 
 from scoregate.datasets import Dataset, Datasets
-from scoregate.datasets.csv_rows import csv_rows
+from scoregate.datasets.files import read_csv_rows
 from scoregate.errors import InvalidDataset, JudgmentError, JudgmentValidationError
 
 COLUMNS = {"input": "string", "n": "integer", "score": "number", "ok": "boolean", "tags": "array", "more": "object"}
@@ -89,7 +89,7 @@ def test_the_kind_is_what_the_method_says(dataset: Dataset, tmp_path: Path) -> N
         ("a.csv", "input,n,\nx,1,2\n", "row 1, column 3: has no name"),
         ("a.csv", "", "row 1: there is no header"),
         ("a.csv", 'input,n\n"x,1\n', "line 2: is no CSV"),
-        ("a.csv", b"input,n\n\xff,1\n", "a.csv is not UTF-8: byte 9"),
+        ("a.csv", b"input,n\n\xff,1\n", "a.csv:2: is not UTF-8: byte 1 of the line is 0xff"),
         ("a.json", "[", "a.json:1:2: is no JSON"),
         ("a.json", '{"input": "x"}', "must be a list of objects, or an object with such a list under 'examples'"),
         ("a.json", "[1]", "a.json, row 1: must be an object, not 1"),
@@ -167,4 +167,4 @@ def test_any_text_survives_a_table(
     writer.writerows([("in,p;ut", "b"), *rows])
     path.write_bytes(out.getvalue().encode())
     expected = [{"in,p;ut": one, "b": two} for one, two in rows if one or two]
-    assert [row for _, row in csv_rows(path)] == expected
+    assert [row for _, row in read_csv_rows(path)] == expected

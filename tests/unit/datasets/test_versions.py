@@ -16,7 +16,7 @@ from tests.unit.store.builders import TEXTS
 
 from scoregate import Client
 from scoregate.datasets import open_version
-from scoregate.datasets.difference import difference
+from scoregate.datasets.versions import compare_versions
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
@@ -122,7 +122,7 @@ class Editing(RuleBasedStateMachine):
     def differences_are_what_is_in_one_alone(self) -> None:
         if len(self.known) > 1:
             one, other = self.known[-2:]
-            found = difference(self.client.store, "d", len(self.known) - 1)
+            found = compare_versions(self.client.store, "d", len(self.known) - 1)
             gone, come = [each.example_id for each in found.removed], [each.example_id for each in found.added]
             assert gone == [each for each in one.ids if each not in other.ids]
             assert come == [each for each in other.ids if each not in one.ids]

@@ -10,19 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonpath_ng.ext.parser import parse
 
-from scoregate.core.target import Reply
-from scoregate.endpoints.answers import Answer
-from scoregate.endpoints.json_paths import path_of
-from scoregate.endpoints.names import CONVERSATION
-from scoregate.endpoints.replies import reply_of
-from scoregate.endpoints.request_bodies import body_of
-from scoregate.endpoints.request_mapping import outgoing_of
-from scoregate.endpoints.response_mapping import fields_of
-from scoregate.endpoints.surroundings import Surroundings
+from scoregate.core.conversation import Reply
+from scoregate.endpoints.context import EndpointContext
+from scoregate.endpoints.fillers import CONVERSATION_NAMES
+from scoregate.endpoints.request import compile_request, make_body_filler
+from scoregate.endpoints.response import Response, compile_fields, compile_path, to_reply
 from scoregate.errors import EndpointError
 from scoregate.store import StoredEndpoint
 
-PLACE = Surroundings("bot", "here", environment={"KEY": 'k"{{ input }}'})
+PLACE = EndpointContext("bot", "here", environment={"KEY": 'k"{{ input }}'})
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -46,7 +42,7 @@ PLACES: list[tuple[Any, Any]] = [
 
 
 def context(text: str = "hello", identity: Any = None) -> dict[str, Any]:
-    names = dict.fromkeys(CONVERSATION, identity)
+    names = dict.fromkeys(CONVERSATION_NAMES, identity)
     return {**names, "input": text, "messages": [{"content": text}], "system_prompt": "", "auth_token": ""}
 
 
@@ -54,13 +50,15 @@ def context(text: str = "hello", identity: Any = None) -> dict[str, Any]:
 @settings(deadline=None)
 @given(text=HOSTILE)
 def test_what_users_say_stays_the_text_that_it_is(mapping: Any, expected: Any, text: str) -> None:
-    assert body_of(mapping, PLACE)(context(text)) == expected(text)
+    assert make_body_filler(mapping, PLACE)(context(text)) == expected(text)
 
 
 @settings(deadline=None)
 @given(value=JSON)
 def test_a_name_alone_keeps_what_it_stands_for(value: Any) -> None:
-    made = body_of({"a": "{{ messages }}", "b": "{{ messages | list }}"}, PLACE)(context() | {"messages": [value]})
+    made = make_body_filler({"a": "{{ messages }}", "b": "{{ messages | list }}"}, PLACE)(
+        context() | {"messages": [value]}
+    )
     assert made == {"a": [value], "b": [value]}
 
 
@@ -72,32 +70,32 @@ def test_what_the_other_side_says_stays_what_it_is(value: Any) -> None:
 
 
 def reply(answer: Any, mapping: dict[str, str] | None) -> Reply:
-    return reply_of(Answer(json.dumps(answer)), fields_of(mapping, PLACE), PLACE)[0]
+    return to_reply(Response(json.dumps(answer)), compile_fields(mapping, PLACE), PLACE)[0]
 
 
-@pytest.mark.parametrize("name", CONVERSATION)
+@pytest.mark.parametrize("name", CONVERSATION_NAMES)
 def test_a_conversation_goes_by_many_names(name: str) -> None:
-    body = body_of({name: f"{{{{ {name} }}}}", "n": [f"{{{{ {name} }}}}"], "t": f"id {{{{ {name} }}}}"}, PLACE)
+    body = make_body_filler({name: f"{{{{ {name} }}}}", "n": [f"{{{{ {name} }}}}"], "t": f"id {{{{ {name} }}}}"}, PLACE)
     assert body(context()) == {"n": []}
     assert body(context(identity=42)) == {name: 42, "n": [42], "t": "id 42"}
 
 
 def test_a_template_may_say_what_stands_for_no_conversation() -> None:
     mapping = {"a": "{{ session_id or 'new' }}", "b": "{{ chat_id | default('b') }}", "c": "{{ chat_id or none }}"}
-    assert body_of(mapping, PLACE)(context()) == {"a": "new", "b": "b", "c": None}
+    assert make_body_filler(mapping, PLACE)(context()) == {"a": "new", "b": "b", "c": None}
 
 
 def test_a_list_goes_into_a_list_item_by_item() -> None:
-    made = body_of([{"role": "system"}, "{{ messages }}", ["{{ messages }}"]], PLACE)(context("x"))
+    made = make_body_filler([{"role": "system"}, "{{ messages }}", ["{{ messages }}"]], PLACE)(context("x"))
     assert made == [{"role": "system"}, {"content": "x"}, [{"content": "x"}]]
 
 
 def test_the_value_of_a_variable_is_no_template() -> None:
-    assert body_of({"a": "${KEY}", "b": "${KEY} {{ input }}"}, PLACE)(context("x")) == {
+    assert make_body_filler({"a": "${KEY}", "b": "${KEY} {{ input }}"}, PLACE)(context("x")) == {
         "a": 'k"{{ input }}',
         "b": 'k"{{ input }} x',
     }
-    assert body_of('{"a": "${KEY}", {% if input %}"b": 1{% endif %} }', PLACE)(context()) == {
+    assert make_body_filler('{"a": "${KEY}", {% if input %}"b": 1{% endif %} }', PLACE)(context()) == {
         "a": 'k"{{ input }}',
         "b": 1,
     }
@@ -133,7 +131,7 @@ def test_the_value_of_a_variable_is_no_template() -> None:
 def test_no_template_reaches_out_of_its_sandbox(text: str, mapping: Any) -> None:
     definition = StoredEndpoint(url="http://here", request_mapping=mapping(text))
     with pytest.raises(EndpointError) as caught:
-        outgoing_of(definition, PLACE).content(context())
+        compile_request(definition, PLACE).content(context())
     assert caught.value.kind in ("configuration_error", "mapping_error")
 
 
@@ -161,7 +159,7 @@ def test_the_fields_of_a_reply_are_brought_into_shape() -> None:
 @pytest.mark.parametrize("text", ["data.text", "$.a[", "{{ a", "$$"])
 def test_a_mapping_of_responses_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(EndpointError) as caught:
-        fields_of({"output": text}, PLACE)
+        compile_fields({"output": text}, PLACE)
     assert caught.value.kind == "configuration_error"
 
 
@@ -179,19 +177,19 @@ NESTED = st.recursive(
 @given(path=STEPS, value=NESTED)
 def test_plain_paths_find_what_the_library_finds(path: str, value: Any) -> None:
     found = next((match.value for match in parse(path).find(value)), None)
-    assert path_of(path, PLACE)(value) == found
+    assert compile_path(path, PLACE)(value) == found
 
 
 def test_other_paths_are_the_librarys() -> None:
     value = {"a": [{"n": 1, "t": "x"}, {"n": 2, "t": "y"}]}
-    assert path_of("$.a[?(@.n == 2)].t", PLACE)(value) == "y"
-    assert path_of("$..t", PLACE)(value) == "x"
-    assert path_of("$..nothing", PLACE)(value) is None
+    assert compile_path("$.a[?(@.n == 2)].t", PLACE)(value) == "y"
+    assert compile_path("$..t", PLACE)(value) == "x"
+    assert compile_path("$..nothing", PLACE)(value) is None
 
 
 def test_a_text_that_prints_an_id_says_when_there_is_none() -> None:
     mapping = '{"q": {{ input }}, "id": {{ session_id }} }'
     definition = StoredEndpoint(url="http://localhost/chat", request_mapping=mapping)
     with pytest.raises(EndpointError, match=r"there is no session_id before the first reply; write {% if session_id"):
-        outgoing_of(definition, PLACE).content(context())
-    assert json.loads(outgoing_of(definition, PLACE).content(context(identity="7"))) == {"q": "hello", "id": "7"}
+        compile_request(definition, PLACE).content(context())
+    assert json.loads(compile_request(definition, PLACE).content(context(identity="7"))) == {"q": "hello", "id": "7"}

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.parts import Fingerprint
-from scoregate.engine.callables import fingerprint_of
+from scoregate.core.events import Fingerprint
+from scoregate.engine.fingerprint import fingerprint_function
 
 BASE = '''
 import functools
@@ -113,7 +113,7 @@ def of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
         made.append(name := f"conditions_{next(_numbers)}")
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
         linecache.clearcache()
-        return fingerprint_of(eval(what, vars(importlib.import_module(name))))
+        return fingerprint_function(eval(what, vars(importlib.import_module(name))))
 
     yield load
     for name in made:
@@ -145,5 +145,5 @@ def test_what_it_was_made_with_changes_its_parameters(of: Any, one: str, other: 
 def test_what_has_no_source_is_unknown() -> None:
     scope: dict[str, Any] = {"__name__": "nowhere"}
     exec("def passes(fields, scorers): return True", scope)
-    assert fingerprint_of(scope["passes"]).source is None
-    assert fingerprint_of(functools.partial(scope["passes"], 1)).source is None
+    assert fingerprint_function(scope["passes"]).source is None
+    assert fingerprint_function(functools.partial(scope["passes"], 1)).source is None

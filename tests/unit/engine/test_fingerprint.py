@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scoregate.core.events import Fingerprint
-from scoregate.engine.fingerprint import fingerprint
+from scoregate.engine.fingerprint import fingerprint_object
 
 BASE = '''
 import re
@@ -98,7 +98,7 @@ def of(tmp_path: Path) -> Iterator[Any]:
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         made.append(name)
         spec.loader.exec_module(module)
-        found = fingerprint(module.EVALUATOR, **ignore)
+        found = fingerprint_object(module.EVALUATOR, **ignore)
         path.unlink()
         __import__("linecache").clearcache()
         return found
@@ -231,7 +231,7 @@ def test_without_a_source_to_read_it_does_not_claim_one() -> None:
     from scoregate.testing.models import BaseTestEvaluator
 
     made = type("Made", (BaseTestEvaluator,), {"id": "made", "evaluate_test_case": lambda *_: None})
-    assert fingerprint(made()).source is None
+    assert fingerprint_object(made()).source is None
 
 
 def test_our_own_classes_count_by_their_version(monkeypatch: pytest.MonkeyPatch, of: Any) -> None:

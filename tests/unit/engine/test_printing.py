@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from scoregate.engine.printing import one_line, print_text
+from scoregate.engine.terminal import one_line, print_text
 
 
 @pytest.mark.parametrize(

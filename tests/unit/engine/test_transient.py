@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.engine.retry import is_transient
+from scoregate.engine.calls import is_transient
 
 
 class Raised(Exception):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.unit.entities.builders import named, question, talk
 
 from scoregate.entities import Prompt, Test, TestSet, TestSets
-from scoregate.entities.execution.cases import cases_of, describe
+from scoregate.execution.cases import describe_case, make_cases
 
 
 def hashes(*tests: Test) -> list[str]:
-    return [case.hash for case in cases_of(tests, 1)]
+    return [case.hash for case in make_cases(tests, 1)]
 
 
 def test_an_id_of_its_own_is_what_a_test_is_known_by_whatever_it_says() -> None:
@@ -27,8 +27,8 @@ def test_without_one_it_is_known_by_what_it_asks_and_by_nothing_else() -> None:
 
 def test_a_table_that_was_checked_out_with_the_line_ends_of_windows_asks_the_same() -> None:
     assert hashes(question("a\r\nb")) == hashes(question("a\nb")) != hashes(question("a b"))
-    (one,), (other,) = (cases_of([question(text)], 1) for text in ("a\r\nb", "a\nb"))
-    assert describe(one).digest == describe(other).digest
+    (one,), (other,) = (make_cases([question(text)], 1) for text in ("a\r\nb", "a\nb"))
+    assert describe_case(one).digest == describe_case(other).digest
 
 
 def test_tests_that_ask_the_same_are_numbered() -> None:
@@ -54,8 +54,8 @@ def test_a_case_is_told_by_what_it_asks_and_what_is_expected_of_the_answer() -> 
     test = question(
         "When  do\nyou open? " + "x" * 100, prompt=Prompt(content="When  do\nyou?", expected_response="At 9")
     )
-    (case,) = cases_of([test], 3)
-    told = describe(case)
+    (case,) = make_cases([test], 3)
+    told = describe_case(case)
     assert case.repeats == 3
     assert told.name == "When do you?"
     assert told.body == {"prompt": "When  do\nyou?", "expected_response": "At 9", "behavior": "Answers"}
@@ -64,8 +64,8 @@ def test_a_case_is_told_by_what_it_asks_and_what_is_expected_of_the_answer() -> 
 
 def test_a_definition_that_changed_under_the_same_id_has_another_digest() -> None:
     def digest(**fields: object) -> str:
-        (case,) = cases_of([question("a", id="t-1", **fields)], 1)
-        return describe(case).digest
+        (case,) = make_cases([question("a", id="t-1", **fields)], 1)
+        return describe_case(case).digest
 
     assert digest() == digest(category="Another")
     assert digest() != digest(behavior="Another")

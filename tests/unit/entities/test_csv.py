@@ -16,7 +16,7 @@ from tests.unit.entities.builders import contents, named, question, talk
 from scoregate.entities import Prompt, Test, TestConfiguration, TestSet, read_tests
 from scoregate.enums import TestType
 from scoregate.errors import EntityError, InvalidTests
-from scoregate.store import separators
+from scoregate.store import tables
 
 HEADER = "prompt_content,category,topic,behavior"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -158,7 +158,7 @@ def test_unknown_columns_are_told_and_left_out(tmp_path: Path) -> None:
         (HEADER + '\nq,c,t,b\n"open,c,t,b\nmore\n', ":3: the row that begins here is no CSV"),
         (HEADER + '\n"q"x,c,t,b\n', ":2: the row that begins here is no CSV"),
         (HEADER.encode() + b"\nq,c,t,b\nq,c,t,\xe9\n", ":3: is not UTF-8: byte 7 of the line is 0xe9"),
-        (HEADER.encode("utf-16"), " is UTF-16, not UTF-8"),
+        (HEADER.encode("utf-16"), ": is UTF-16, not UTF-8"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str | bytes, told: str) -> None:
@@ -217,7 +217,7 @@ def test_nothing_warns_in_a_plain_table(tmp_path: Path) -> None:
 
 
 def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(separators, "LONGEST_CELL", 200_000)
+    monkeypatch.setattr(tables, "LONGEST_CELL", 200_000)
     before = csv.field_size_limit(1000)
     try:
         path = table(tmp_path, f"{HEADER}\n{'x' * 150_000},a,b,c\n")

@@ -59,7 +59,7 @@ def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
         ('[{"category": "c", "category": "d"}]', ": 'category' comes twice"),
         ("[]", " has no tests"),
         (b'["\xff"]', ":1: is not UTF-8"),
-        ("[" * 100_000, ": maximum recursion depth"),
+        ("[" * 100_000, ": is nested too deeply"),
     ],
 )
 def test_what_is_wrong_with_json_is_told(tmp_path: Path, text: str | bytes, told: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.parts import Choice
-from scoregate.judges.result import choices_of
-from scoregate.judges.version import JudgeVersion
+from scoregate.core.events import Choice
+from scoregate.judges.result import possible_scores
+from scoregate.judges.versions import JudgeVersion
 from scoregate.metrics import CategoricalJudge, NumericJudge
-from scoregate.metrics.behavior import behavior_judge
-from scoregate.metrics.scorers import scorers_of
+from scoregate.metrics.judges import behavior_judge
+from scoregate.metrics.scorers import build_scorers
 from scoregate.store.judges import Category, Grading
 
 TONES = (Category(value="kind", score=1), Category(value="curt", score=0.25), Category(value="none"))
@@ -25,7 +25,7 @@ NUMBERS = {"min_score": 1, "max_score": 5}
     ],
 )
 def test_of_a_version(grading: Grading, choices: tuple[Choice, ...]) -> None:
-    assert choices_of(JudgeVersion("1", "tone", None, grading)) == choices
+    assert possible_scores(JudgeVersion("1", "tone", None, grading)) == choices
 
 
 def test_of_metrics() -> None:
@@ -33,7 +33,7 @@ def test_of_metrics() -> None:
         "Which?", name="tone", categories=["kind", "warm", "odd"], passing_categories=["kind", "warm"]
     )
     metrics = [tone, NumericJudge("How?", name="number"), behavior_judge()]
-    found = {each.info.id: each.info.choices for each in scorers_of(metrics, lambda _, output: output)}
+    found = {each.info.id: each.info.choices for each in build_scorers(metrics, lambda _, output: output)}
     assert found == {
         "tone": (Choice(1, "kind, warm"), Choice(0, "odd")),
         "number": (),

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 from pydantic import ValidationError
+from tests.integration.judges.grading import grade, to_subject
 from tests.unit.judges import graders
 
-from scoregate.core.evaluation import Evaluation, Naming
+from scoregate.core.evaluation import Evaluation, Label
 from scoregate.errors import JudgmentConflictError, JudgmentValidationError
 from scoregate.judges import (
     BinaryResponse,
@@ -21,9 +22,7 @@ from scoregate.judges import (
     JudgeResult,
     JudgesFactory,
     NumericResponse,
-    Subject,
-    scored,
-    unstored,
+    unstored_version,
 )
 
 pytestmark = pytest.mark.anyio
@@ -35,24 +34,27 @@ def anyio_backend() -> str:
 
 
 async def result(judge: Any, **fields: Any) -> JudgeResult:
-    return await scored(unstored(judge), Subject(fields, fields))
+    return await grade(unstored_version(judge), to_subject(fields, fields))
 
 
 async def test_each_kind_gives_its_value_and_a_score_between_0_and_1() -> None:
     short = await result(graders.Short, output="brief")
-    assert (short.value, short.score, short.reason, short.version, short.error) == ("Yes", 1.0, "counted", "", None)
-    assert (await result(graders.Short, output="x" * 20)).value == "No"
+    assert (short.grade.value, short.grade.score, short.grade.reason) == ("Yes", 1.0, "counted")
+    assert (short.judge.version, short.error) == ("", None)
+    assert (await result(graders.Short, output="x" * 20)).grade.value == "No"
     stars = await result(graders.Starred, stars=4)
-    assert (stars.name, stars.value, stars.score, stars.low, stars.high) == ("stars", 4.0, 0.75, 1.0, 5.0)
-    evaluation = stars.evaluation()
+    assert (stars.judge.name, stars.judge.scale) == ("stars", (1.0, 5.0))
+    assert (stars.grade.value, stars.grade.score) == (4.0, 0.75)
+    evaluation = stars.grade.evaluation()
     assert isinstance(evaluation, Evaluation)
     assert evaluation.metadata == {
         "judge": "stars", "version": "", "value": 4.0, "reason": "", "scale": [1.0, 5.0],
         "citations": [{"span_id": "a1", "span_attribute": "output"}],
     }  # fmt: skip
     kind, odd = await result(graders.Toned, tone="kind"), await result(graders.Toned(), tone="odd")
-    assert (kind.value, kind.score) == ("kind", 1.0)
-    assert (odd.value, odd.score, odd.evaluation()) == ("odd", None, Naming("odd", odd.metadata()))
+    assert (kind.grade.value, kind.grade.score) == ("kind", 1.0)
+    assert (odd.grade.value, odd.grade.score) == ("odd", None)
+    assert odd.grade.evaluation() == Label("odd", odd.grade.metadata())
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ async def test_each_kind_gives_its_value_and_a_score_between_0_and_1() -> None:
 )
 async def test_what_goes_wrong_is_data_and_never_a_score(judge: Any, fields: dict[str, Any], told: str) -> None:
     found = await result(judge, **fields)
-    assert (found.value, found.score) == (None, None)
+    assert (found.grade.value, found.grade.score) == (None, None)
     assert found.error is not None
     assert told in found.error.message
 
@@ -121,9 +123,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
             f"    def score(self, data):\n        {body}\n"
         )
         sys.modules.pop("my_judges", None)
-        from scoregate.engine.definitions import forget
+        from scoregate.engine.fingerprint import clear_source_cache
 
-        forget()
+        clear_source_cache()
 
     return write
 
@@ -140,7 +142,7 @@ async def test_code_that_changed_is_the_next_version_when_it_is_used(
     module("return BinaryResponse(value=len(data['output']) < 10)")
     (now,) = judges.resolve(["Short"])
     assert now.version == "0.1"
-    assert (await scored(now, Subject({"output": "x" * 15}))).value == "No"
+    assert (await grade(now, to_subject({"output": "x" * 15}))).grade.value == "No"
     judges.tag("Short", version="0.0")
     with pytest.raises(JudgmentValidationError, match=r"Judge 'Short' 0\.0 is code that has changed since"):
         judges.resolve(["Short"])

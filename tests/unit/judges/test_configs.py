@@ -144,5 +144,5 @@ def test_a_config_written_by_hand(client: Client, configs: TestConfigs) -> None:
     with pytest.raises(StoreError, match=r"mine\.toml:2: judges: must be a list"):
         configs.get("mine")
     path.write_text('name = "other"\ndataset = "golden-set"\njudges = ["helpfulness"]\n')
-    with pytest.raises(StoreError, match="calls itself 'other'"):
+    with pytest.raises(StoreError, match="its `name` is 'other'"):
         configs.list()

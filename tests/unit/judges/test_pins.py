@@ -8,7 +8,7 @@ import pytest
 
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges import JudgesFactory
-from scoregate.judges.version import JudgeVersion
+from scoregate.judges.versions import JudgeVersion
 
 ENTRY = 'judge_versions entries must be dicts like {"name": "my-judge", "tag": "prod"}'
 
@@ -95,7 +95,7 @@ def test_a_pin_that_is_not_written_as_it_must_be(two: JudgesFactory, pins: Any, 
     [
         (["nope", "tone", "nada"], None, "Judges not found: nope, nada\nThere are helpfulness, tone."),
         (["tone"], [{"name": "nope"}], "Judges not found: nope"),
-        (["tone"], [{"name": "helpfulness"}], "'helpfulness' is pinned, and is none of the judges tone"),
+        (["tone"], [{"name": "helpfulness"}], "'helpfulness' is pinned, but it is none of the judges tone"),
         (["tone"], [{"name": "tone", "version": "9.9"}], "Judge 'tone' has no version 9.9\nIt has 0.0."),
         (["tone"], [{"name": "tone", "version": "../0"}], "has no version ../0"),
         (["tone"], [{"name": "tone", "tag": "prod"}], "Judge 'tone' has no tag 'prod'"),

@@ -173,7 +173,7 @@ def test_a_copy_that_still_bears_the_other_name_or_id_is_told(judges: JudgesFact
     made(judges)
     copy = document(store, "copy")
     copy.write_text(document(store).read_text())
-    with pytest.raises(StoreError, match="calls itself 'helpfulness', and its file is that of 'copy'"):
+    with pytest.raises(StoreError, match="its `name` is 'helpfulness', but the file is named for 'copy'"):
         judges.get("copy")
     copy.write_text(document(store).read_text().replace('name = "helpfulness"', 'name = "copy"'))
     with pytest.raises(StoreError, match="have one id"):

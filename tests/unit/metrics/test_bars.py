@@ -9,31 +9,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.scale import Scale
+from scoregate.core.evaluation import Evaluation, Scale
+from scoregate.grading.grade import ScoreThreshold
 from scoregate.metrics import ThresholdOperator
-from scoregate.metrics.bar import Bar
 
 HOLDS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
 NUMBERS = st.floats(-1e100, 1e100, allow_nan=False)
 
 
 @st.composite
-def bars(draw: Any) -> tuple[Bar, float]:
+def bars(draw: Any) -> tuple[ScoreThreshold, float]:
     low, high = sorted(draw(st.tuples(NUMBERS, NUMBERS).filter(lambda ends: ends[0] != ends[1])))
     inside = st.one_of(st.floats(low, high), st.sampled_from([low, high]))
-    return Bar(Scale(low, high), draw(inside), draw(st.sampled_from(ThresholdOperator))), draw(inside)
+    return ScoreThreshold(Scale(low, high), draw(inside), draw(st.sampled_from(ThresholdOperator))), draw(inside)
 
 
 @given(bars())
-def test_a_value_passes_by_its_own_scale(drawn: tuple[Bar, float]) -> None:
+def test_a_value_passes_by_its_own_scale(drawn: tuple[ScoreThreshold, float]) -> None:
     bar, value = drawn
     score, threshold = bar.score(value)
     assert Evaluation(score, threshold).passed is HOLDS[bar.operator](value, bar.threshold)
 
 
 @given(bars(), st.data())
-def test_what_is_compared_keeps_the_order(drawn: tuple[Bar, float], data: st.DataObject) -> None:
+def test_what_is_compared_keeps_the_order(drawn: tuple[ScoreThreshold, float], data: st.DataObject) -> None:
     bar, value = drawn
     if bar.operator not in ("=", "!="):
         more = data.draw(st.floats(value, bar.scale.high))
@@ -41,14 +40,14 @@ def test_what_is_compared_keeps_the_order(drawn: tuple[Bar, float], data: st.Dat
 
 
 def test_two_values_that_are_one_part_are_still_told_apart() -> None:
-    bar = Bar(Scale(-1e16, 1e16), 0.1, ThresholdOperator.GREATER_THAN)
+    bar = ScoreThreshold(Scale(-1e16, 1e16), 0.1, ThresholdOperator.GREATER_THAN)
     assert bar.scale.part(0.2) == bar.scale.part(0.1)
     assert [Evaluation(*bar.score(value)).passed for value in (0.0, 0.1, 0.2)] == [False, False, True]
 
 
 @pytest.mark.parametrize(("sign", "scores"), [("=", [0, 1, 0]), ("!=", [1, 0, 1])])
 def test_what_has_no_direction_scores_as_it_passes(sign: str, scores: list[float]) -> None:
-    bar = Bar(Scale(1, 5), 3, ThresholdOperator(sign))
+    bar = ScoreThreshold(Scale(1, 5), 3, ThresholdOperator(sign))
     assert [bar.score(value)[0] for value in (2, 3, 4)] == scores
     assert bar.operator.upwards
 

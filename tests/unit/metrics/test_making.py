@@ -8,7 +8,7 @@ import pytest
 
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
-from scoregate.metrics import CategoricalJudge, ConversationHistory, NumericJudge, behavior_judge, scorers_of
+from scoregate.metrics import CategoricalJudge, ConversationHistory, NumericJudge, behavior_judge, build_scorers
 from scoregate.testing.evaluators import BaseIsEquals
 
 
@@ -32,8 +32,8 @@ SCALES: list[tuple[dict[str, Any], str]] = [
     ({"evaluation_prompt": " "}, "needs an evaluation_prompt"),
     ({"evaluation_prompt": 3}, "evaluation_prompt of 'polite' must be a string, not 3"),
     ({"evaluation_steps": ["a"]}, "evaluation_steps of 'polite' must be a string"),
-    ({"metric_scope": "Both"}, "is made of 'Single-Turn' and 'Multi-Turn', not 'Both'"),
-    ({"metric_scope": []}, "is made of"),
+    ({"metric_scope": "Both"}, "a metric contains 'Single-Turn' and 'Multi-Turn', not 'Both'"),
+    ({"metric_scope": []}, "a metric contains"),
     ({"model": 3}, "must be a name or a Model, not 3"),
     ({"name": "a\nb"}, "must be a string on one line"),
 ]
@@ -121,10 +121,10 @@ def test_metrics_have_names_of_their_own() -> None:
         def output_mapper(self, output: Any) -> str:
             return str(output)
 
-    with pytest.raises(MetricError, match="several metrics are called 'x'"):
-        scorers_of([NumericJudge("a", name="x"), Equal()], lambda _case, output: output)
+    with pytest.raises(MetricError, match="several metrics have the name 'x'"):
+        build_scorers([NumericJudge("a", name="x"), Equal()], lambda _case, output: output)
     with pytest.raises(MetricError, match=r"metric 2 \(str\) is neither a metric nor an evaluator"):
-        scorers_of([NumericJudge("a"), "polite"], lambda _case, output: output)
+        build_scorers([NumericJudge("a"), "polite"], lambda _case, output: output)
 
 
 def test_messages_become_turns() -> None:

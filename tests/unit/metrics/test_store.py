@@ -22,7 +22,7 @@ from scoregate.metrics import (
     read_metric,
     read_metrics,
 )
-from scoregate.metrics.scorers import fingerprint_of
+from scoregate.metrics.scorers import metric_fingerprint
 from scoregate.store import METRICS, Store, StoredMetric, open_store
 
 POLITE = NumericJudge('Is it "polite"?\n\nVery?', name="Polite & short", min_score=1, max_score=5, threshold=4)
@@ -96,7 +96,7 @@ def test_what_was_pushed_is_pulled(made: Any, store: Store) -> None:
     assert type(made).pull(id=told.id) == told
     assert type(made).pull(name=made.name.upper()) == told
     assert read_metric(made.name) == read_metric(told.id) == told
-    assert fingerprint_of(read_metric(told.id, store=store)) == fingerprint_of(made)
+    assert metric_fingerprint(read_metric(told.id, store=store)) == metric_fingerprint(made)
 
 
 def test_a_document_is_made_for_review(folder: Path) -> None:
@@ -131,7 +131,7 @@ def test_what_cannot_be_pulled() -> None:
         NumericJudge.pull(name="rude")
     with pytest.raises(ValueError, match="No entity found with id 'rude'"):
         NumericJudge.pull(id="rude")
-    with pytest.raises(ValueError, match="'polite' is of kind numeric, and no CategoricalJudge"):
+    with pytest.raises(ValueError, match="'polite' is of kind numeric, not a CategoricalJudge"):
         CategoricalJudge.pull(name="Polite")
     with pytest.raises(ValueError, match="config of a 'NumericJudge', not of a CategoricalJudge"):
         CategoricalJudge.from_config(POLITE.to_config())
@@ -179,11 +179,11 @@ BAD: list[tuple[Any, str]] = [
     ({"kind": "numeric", "prompt": "x", "categories": ["a"]}, "a NumericJudge has no categories"),
     ({"kind": "behavior", "prompt": "x"}, "a BehaviorJudge has no prompt"),
     ({"kind": "numeric", "prompt": "x", "threshold": 3}, "'NumericJudge': threshold must lie from 0 to 1"),
-    ({"use": "my_metrics"}, "uses 'my_metrics', which cannot be had: ValueError: it is not written as module:name"),
-    ({"use": "no_such_module:X"}, "cannot be had: ModuleNotFoundError: No module named 'no_such_module'"),
-    ({"use": "json:Nothing"}, "cannot be had: AttributeError"),
+    ({"use": "my_metrics"}, "uses 'my_metrics', which cannot be loaded: ValueError: it is not written as module:name"),
+    ({"use": "no_such_module:X"}, "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
+    ({"use": "json:Nothing"}, "cannot be loaded: AttributeError"),
     ({"use": "json:dumps"}, "'json:dumps', which is neither a metric nor an evaluator"),
-    ({"name": "m", "use": "datetime:datetime"}, "'m' uses 'datetime:datetime', which cannot be had: TypeError"),
+    ({"name": "m", "use": "datetime:datetime"}, "'m' uses 'datetime:datetime', which cannot be loaded: TypeError"),
 ]
 
 
@@ -201,9 +201,9 @@ def test_code_is_used_as_it_is_or_with_arguments() -> None:
     assert read_metric({"use": "my_metrics:Polite"}).max_score == 5
     assert read_metric({"use": "my_metrics:Words"}).id == "words"
     assert read_metric({"use": "my_metrics:calm"}).name == "calm"
-    with pytest.raises(MetricError, match="cannot be had: RuntimeError: no luck"):
+    with pytest.raises(MetricError, match="cannot be loaded: RuntimeError: no luck"):
         read_metric({"use": "my_metrics:Broken"})
-    with pytest.raises(MetricError, match="cannot be had: TypeError"):
+    with pytest.raises(MetricError, match="cannot be loaded: TypeError"):
         read_metric({"use": "my_metrics:Polite", "with": {"least": 9}})
     with pytest.raises(MetricError, match="takes no arguments"):
         read_metric({"use": "my_metrics:calm", "with": {"least": 9}})
@@ -216,7 +216,7 @@ def test_a_function_is_kept_by_its_place() -> None:
     stored = short.push()
     assert (stored["use"], stored["id"]) == ("my_metrics:short", "short")
     assert read_metric("short") is read_metric(short.to_config()) is short
-    with pytest.raises(MetricError, match="is code, my_metrics:short, and no FunctionMetric"):
+    with pytest.raises(MetricError, match="is code, my_metrics:short, not a FunctionMetric"):
         FunctionMetric.pull(name="short")
 
 

@@ -8,7 +8,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from scoregate.models.allowance import Allowance, reset_s, retry_after_s, seconds
+from scoregate.core.backoff import retry_after_s
+from scoregate.models.rate_limit import Allowance, reset_s, seconds
 
 
 @pytest.mark.parametrize(
@@ -23,12 +24,12 @@ from scoregate.models.allowance import Allowance, reset_s, retry_after_s, second
     ],
 )
 def test_how_long_a_server_wants_to_be_left_alone(headers: dict[str, str], expected: float | None) -> None:
-    assert retry_after_s(headers) == expected
+    assert retry_after_s(headers, time.time()) == expected
 
 
 def test_a_date_is_a_time_from_now() -> None:
     then = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert retry_after_s({"retry-after": then}) == pytest.approx(30, abs=2)
+    assert retry_after_s({"retry-after": then}, time.time()) == pytest.approx(30, abs=2)
 
 
 @pytest.mark.parametrize(

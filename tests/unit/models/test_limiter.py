@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future
 
-from scoregate.models.limiter import Limiter, Turn
+from scoregate.models.rate_limit import Limiter, Turn
 
 
 def entered(limiter: Limiter, count: int) -> tuple[list[Turn], list[Future[Turn]]]:

@@ -8,9 +8,8 @@ import pytest
 
 from scoregate.core.evaluation import Usage
 from scoregate.errors import BudgetSpent
-from scoregate.models.budget import Purse
-from scoregate.models.prices import priced
-from scoregate.models.surroundings import Price, Surroundings
+from scoregate.models.budget import RunBudget, priced
+from scoregate.models.settings import ModelSettings, Price
 
 
 def test_a_price_that_is_known() -> None:
@@ -32,17 +31,17 @@ def test_a_price_that_nobody_knows_is_told_once(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err.count('[prices."vllm/our-own-model"]') == 1
 
 
-def spend(purse: Purse, around: Surroundings, usage: Usage) -> None:
+def spend(purse: RunBudget, around: ModelSettings, usage: Usage) -> None:
     purse.check(around)
     purse.spend(usage)
     purse.over()
 
 
 @pytest.mark.parametrize(
-    ("around", "word"), [(Surroundings(max_cost=1.0), "max_cost"), (Surroundings(max_tokens=1000), "max_tokens")]
+    ("around", "word"), [(ModelSettings(max_cost=1.0), "max_cost"), (ModelSettings(max_tokens=1000), "max_tokens")]
 )
-def test_a_call_that_would_exceed_the_budget_is_not_made(around: Surroundings, word: str) -> None:
-    purse = Purse(None)
+def test_a_call_that_would_exceed_the_budget_is_not_made(around: ModelSettings, word: str) -> None:
+    purse = RunBudget(None)
     for _ in range(4):
         spend(purse, around, Usage(200, 50, cost=0.25))
     with pytest.raises(BudgetSpent, match=word):
@@ -50,7 +49,7 @@ def test_a_call_that_would_exceed_the_budget_is_not_made(around: Surroundings, w
 
 
 def test_calls_under_way_count_as_if_they_cost_what_others_did() -> None:
-    purse, around = Purse(None), Surroundings(max_cost=1.0)
+    purse, around = RunBudget(None), ModelSettings(max_cost=1.0)
     spend(purse, around, Usage(cost=0.25))
     for _ in range(3):
         purse.check(around)
@@ -59,8 +58,8 @@ def test_calls_under_way_count_as_if_they_cost_what_others_did() -> None:
 
 
 def test_two_purses_with_one_file_are_one(tmp_path: Path) -> None:
-    around = Surroundings(max_cost=1.0)
-    ours, theirs = Purse(tmp_path / "spent"), Purse(tmp_path / "spent")
+    around = ModelSettings(max_cost=1.0)
+    ours, theirs = RunBudget(tmp_path / "spent"), RunBudget(tmp_path / "spent")
     for purse in (ours, theirs, ours, theirs):
         spend(purse, around, Usage(cost=0.25))
     with pytest.raises(BudgetSpent, match=r"\$1\.0000 of max_cost = \$1"):
@@ -68,8 +67,8 @@ def test_two_purses_with_one_file_are_one(tmp_path: Path) -> None:
 
 
 def test_calls_under_way_in_another_process_count_too(tmp_path: Path) -> None:
-    around = Surroundings(max_cost=1.0)
-    ours, theirs = Purse(tmp_path / "spent"), Purse(tmp_path / "spent")
+    around = ModelSettings(max_cost=1.0)
+    ours, theirs = RunBudget(tmp_path / "spent"), RunBudget(tmp_path / "spent")
     spend(ours, around, Usage(cost=0.25))
     for _ in range(3):
         theirs.check(around)

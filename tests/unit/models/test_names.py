@@ -8,7 +8,7 @@ import pytest
 
 from scoregate.errors import ModelError, SettingsError
 from scoregate.models.providers import PROVIDERS, target_of
-from scoregate.models.surroundings import CacheMode, Price, surroundings
+from scoregate.models.settings import CacheMode, Price, surroundings
 
 
 def test_a_bare_name_is_one_of_openais() -> None:

@@ -6,7 +6,7 @@ from math import ceil
 
 import pytest
 
-from scoregate.models.pace import Pace
+from scoregate.models.rate_limit import Pace
 
 CALLS = 1_500
 

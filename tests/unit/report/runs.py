@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.ci.report.context import Context
-from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.build_view import build_view
+from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case import CaseResult
-from scoregate.core.compare import compare
+from scoregate.core.cases import CaseResult
+from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import (
     CaseFinished,
@@ -26,13 +26,13 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.fold import RunFold
-from scoregate.core.gate import judge
+from scoregate.core.gate import evaluate_gates
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.record import Run, Script
+from scoregate.core.reducer import RunReducer
+from scoregate.core.run import Run, Script
 
 NOW = 1_760_007_200.0
-CONTEXT = Context(
+CONTEXT = ReportContext(
     key="evals",
     repository="https://github.com/o/r",
     commit="e4f5a6b" + "0" * 33,
@@ -121,7 +121,7 @@ class Told:
 
 def make_run(*suites: Told, commit: str = "e4f5a6b", branch: str | None = "fix", **fields: Any) -> Run:
     """The run that the suites left behind; its cases are read back as from disk."""
-    fold, cases = RunFold(), list[CaseResult]()
+    fold, cases = RunReducer(), list[CaseResult]()
     for suite in suites:
         for event in suite.events():
             if case := fold.apply(suite.id, f"evals/{suite.id}.py", event):
@@ -156,10 +156,10 @@ def view_of(
     *,
     limits: Limits | None = None,
     note: str = "exact",
-    context: Context = CONTEXT,
+    context: ReportContext = CONTEXT,
     policy_changes: Sequence[str] = (),
 ) -> ReportView:
     """What is reported of a run and its base, judged by `limits` for every suite."""
     comparison = compare(run, base, note if base else "no run of main is stored")
     policy = Policy(suites={"*": limits}) if limits else Policy()
-    return make_view(comparison, judge(comparison, policy, policy_changes=policy_changes), context)
+    return build_view(comparison, evaluate_gates(comparison, policy, policy_changes=policy_changes), context)

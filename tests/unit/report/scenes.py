@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from tests.unit.report.runs import NOW, Score, Told, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.view import ReportView
-from scoregate.core.conversation import Conversation, Ended, Turn
+from scoregate.core.conversation import Conversation, EndReason, Turn
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
-from scoregate.core.history import History
-from scoregate.core.lineage import following, line_of
+from scoregate.core.history import history_after, with_history_of
 from scoregate.core.policy import Limits
-from scoregate.core.record import Script
+from scoregate.core.run import History, Script
 
 _REPLY = "Thank you for asking.\nYou can return it for a refund or store credit within 30 days. Keep the receipt."
 _VEGETARIAN = "Try Armando al Pantheon: as you are vegetarian, have their artichokes and the cacio e pepe."
@@ -76,7 +76,7 @@ def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
         Turn("Does that fit what I told you?", "You asked for dinner.\nTake it or leave it." if rude else "It does."),
     )
     why = {"reason": "The assistant recommends steak to a vegetarian.", "relevant_turns": [1, 2]} if forgets else None
-    ended, goal = (Ended.MAX_TURNS, False) if forgets else (Ended.GOAL, True)
+    ended, goal = (EndReason.MAX_TURNS, False) if forgets else (EndReason.GOAL, True)
     return Trial(
         f"p{at}",
         [
@@ -89,6 +89,7 @@ def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
     )
 
 
+@cache
 def earlier() -> History:
     """Eight nights of main before the base: the bot gets worse and better, the judge of `rag` and a suite change."""
     nights = zip((6, 4, 9, 5, 5, 2, 3, 1), (14, 12, 13, 11, 12, 10, 9, 10), strict=True)
@@ -101,35 +102,40 @@ def earlier() -> History:
         suites += [router(range(forgets))] if night != 5 else []
         at = {"finished": NOW - 7230 - 86_400 * (9 - night), "message": f"night {night}"}
         made = make_run(*suites, commit=f"{night}f0e1d2", branch="main", **at)
-        last = following(made, line_of(last))
-    return line_of(last)
+        last = with_history_of(made, history_after(last))
+    return history_after(last)
 
 
+@cache
 def talking() -> ReportView:
     """Conversations that go wrong: a judge names the turn, or the answers leave those of the base."""
     return view_of(make_run(planner(2, 1)), make_base(planner(0, 0)), limits=Limits(min_pass_rate=0.9))
 
 
+@cache
 def failing() -> ReportView:
     """Gates that fail, a drop, noise with its interval, a new suite, one that cannot be compared."""
     base = make_base(bot(range(3), range(150, 160)), router(range(6)), rag("a"), history=earlier())
     tone = Told("tone", [Trial(f"t{at}", [Score("is-friendly", 0.7, None)]) for at in range(30)])
     run = make_run(bot(range(2, 24), range(152, 165), slower=1.04), router(range(2, 5)), rag("b"), tone)
-    run = following(run, line_of(base))
+    run = with_history_of(run, history_after(base))
     return view_of(run, base, limits=_GATES, policy_changes=("min_pass_rate for all suites: 1 → 0.9",))
 
 
+@cache
 def green() -> ReportView:
     """Everything as it was."""
     run, base = make_run(bot(range(2), range(9))), make_base(bot(range(3), range(9)))
     return view_of(run, base, limits=Limits(min_pass_rate=0.9))
 
 
+@cache
 def first() -> ReportView:
     """No base yet, and a few cases fail within what is allowed."""
     return view_of(make_run(bot(range(2), range(9)), router(range(4))), limits=Limits(min_pass_rate=0.9))
 
 
+@cache
 def unmeasurable() -> ReportView:
     """A script that was killed, and a service that refused every third case."""
     refused = ErrorInfo("RateLimitError", "429: slow down", "Traceback: …", "Lower the concurrency.")

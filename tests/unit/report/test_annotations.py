@@ -10,11 +10,9 @@ import anyio
 import pytest
 from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
 
-from scoregate.ci.github.connection import Connection
-from scoregate.ci.github.context import GitHub
-from scoregate.ci.publish.annotations import publish_annotations
-from scoregate.ci.publish.deliver import deliver
-from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.github.context import Connection, GitHubJob
+from scoregate.ci.publish.delivery import Delivery, PublishTarget, deliver
+from scoregate.ci.publish.job_log import publish_annotations
 from scoregate.ci.report.annotations import annotate
 from scoregate.ci.report.view import ReportView
 from scoregate.core.events import Origin
@@ -69,7 +67,7 @@ def test_cases_that_fell_alike_stand_as_in_their_file_in_whatever_order_they_fin
 def test_there_are_never_more_than_a_runner_shows() -> None:
     found = list(annotate(bad(40)))
     assert len(found) == 9
-    assert found[-1].message == "32 more in the job's summary"
+    assert found[-1].message == "32 more in the summary of the job"
     assert found[-1].file is None
 
 
@@ -82,8 +80,8 @@ def test_our_own_warnings_find_room_among_them(warnings: int) -> None:
     async def refused(*_: object) -> Delivery:
         return Delivery(warnings=tuple(f"not delivered {at}" for at in range(warnings)))
 
-    connection = Connection(GitHub("o/r", "push", "0" * 40), None, "k")
-    outlet = Outlet(Path(), {}, connection=connection, log=log.append)
+    connection = Connection(GitHubJob("o/r", "push", "0" * 40), None, "k")
+    outlet = PublishTarget(Path(), {}, connection=connection, log=log.append)
     told = anyio.run(deliver, view, outlet, (publish_annotations, refused))
     assert len(told.warnings) == warnings
     for kind in ("::error", "::warning"):

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, FileSystemLoader
 
-from scoregate.ci.report.compiled import Compiled
+from scoregate.ci.report.templating import TemplateCache
 
 
 def rendered(folder: Path) -> str:
-    return Environment(loader=FileSystemLoader(folder), bytecode_cache=Compiled(folder)).get_template("t").render(x=1)
+    return (
+        Environment(loader=FileSystemLoader(folder), bytecode_cache=TemplateCache(folder)).get_template("t").render(x=1)
+    )
 
 
 def test_a_template_is_compiled_once_and_again_when_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
-from scoregate.cli.terminal import Harmless
+from scoregate.cli.output import SafeLog
 from scoregate.core.events import ErrorInfo
 
 
@@ -26,7 +26,7 @@ def printed_into(
     out: io.StringIO, parts: Iterable[RenderableType], width: int, *, color: bool = False, log: bool = False
 ) -> str:
     """`log`: as it is printed in a job."""
-    file = Harmless(out) if log else out
+    file = SafeLog(out) if log else out
     into = Console(file=file, width=width, force_terminal=color, color_system="truecolor" if color else None)
     for part in parts:
         into.print(part)
@@ -87,7 +87,7 @@ def test_no_more_than_a_screen_of_failing_cases_is_shown_unasked() -> None:
 @pytest.mark.parametrize("scene", SCENES)
 def test_briefly_only_what_failed_is_told(scene: str) -> None:
     view = SCENES[scene]()
-    lines = printed_into(io.StringIO(), console.brief(view), 140).splitlines()
+    lines = printed_into(io.StringIO(), console.render_brief(view), 140).splitlines()
     assert "scoregate: " in " ".join(lines[-2:])
     assert "suite · evaluator" not in "".join(lines)
     if view.conclusion == "passed":
@@ -108,7 +108,7 @@ def test_wide_characters_and_their_columns_fit_the_width() -> None:
 
 def test_without_a_base_nothing_is_called_new() -> None:
     text = printed(SCENES["first"]())
-    assert "note: There is nothing to compare with yet" in text
+    assert "note: There is no baseline yet" in text
     assert "no base run yet" not in text
     assert text.splitlines()[-1].startswith("✓ scoregate: 3 gates passed")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from tests.unit.report.hostile import HOSTILE, hostile
 
-from scoregate.ci.report.escape import code, fence, link, prose
-from scoregate.ci.report.text import one_line, visible
+from scoregate.ci.report.markdown import code, fence, link, prose
+from scoregate.ci.report.text import make_visible, one_line
 
 cmarkgfm = pytest.importorskip("cmarkgfm")
 OPTIONS = cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE
@@ -69,7 +69,7 @@ def test_a_fence_is_never_a_formula() -> None:
 
 @given(hostile)
 def test_nothing_ends_a_fence(text: str) -> None:
-    lines = visible(text).split("\n")
+    lines = make_visible(text).split("\n")
     html = to_html(f"<details>\n\n{fence(lines, 'diff')}\n\n</details>\n")
     assert tags(html) == ["<details>", '<pre lang="diff">', "<code>", "</code>", "</pre>", "</details>"]
     assert "<!--" not in str(fence(lines))
@@ -77,7 +77,7 @@ def test_nothing_ends_a_fence(text: str) -> None:
 
 @pytest.mark.parametrize("text", SHORT)
 def test_our_marker_cannot_be_forged(text: str) -> None:
-    assert "<!--" not in f"{code(text)}{prose(text)}{fence(visible(text).splitlines())}"
+    assert "<!--" not in f"{code(text)}{prose(text)}{fence(make_visible(text).splitlines())}"
 
 
 def test_only_safe_addresses_are_linked() -> None:

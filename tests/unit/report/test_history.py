@@ -15,25 +15,27 @@ from tests.unit.report.test_json import result_of
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.html import render
-from scoregate.ci.report.html.sparkline import HEIGHT, WIDTH, Known, Sparkline, sparkline
-from scoregate.core.lineage import following, line_of
+from scoregate.ci.report.html.sparklines import HEIGHT, WIDTH, Measurement, Sparkline, draw_sparkline
+from scoregate.core.history import history_after, with_history_of
 
-COLUMNS = st.lists(st.none() | st.floats(0, 1).map(Known), min_size=1, max_size=20)
+COLUMNS = st.lists(st.none() | st.floats(0, 1).map(Measurement), min_size=1, max_size=20)
 PLACE = re.compile(r"[ML]([-\d.e]+) ([-\d.e]+)")
 
 
-def drawn(*values: float | Known | None, now: float | Known | None = None) -> Sparkline:
+def drawn(*values: float | Measurement | None, now: float | Measurement | None = None) -> Sparkline:
     """The sparkline of a column of scores."""
-    *past, last = (each if each is None or isinstance(each, Known) else Known(each) for each in (*values, now))
+    *past, last = (
+        each if each is None or isinstance(each, Measurement) else Measurement(each) for each in (*values, now)
+    )
     names = [f"main@{at}" for at in range(len(past))]
-    found = sparkline(past, last, runs=names, show=numbers.score, most=1.0)
+    found = draw_sparkline(past, last, runs=names, show=numbers.score, most=1.0)
     assert found is not None
     return found
 
 
-@given(COLUMNS, st.none() | st.floats(0, 1).map(Known))
-def test_everything_is_within_the_drawing(past: list[Known | None], now: Known | None) -> None:
-    found = sparkline(past, now, runs=(), show=numbers.score, most=1.0)
+@given(COLUMNS, st.none() | st.floats(0, 1).map(Measurement))
+def test_everything_is_within_the_drawing(past: list[Measurement | None], now: Measurement | None) -> None:
+    found = draw_sparkline(past, now, runs=(), show=numbers.score, most=1.0)
     if not any(past):
         assert found is None
         return
@@ -47,8 +49,8 @@ def test_everything_is_within_the_drawing(past: list[Known | None], now: Known |
 
 
 @given(COLUMNS)
-def test_who_is_higher_stands_higher(past: list[Known | None]) -> None:
-    found = sparkline(past, None, runs=(), show=numbers.score, most=1.0)
+def test_who_is_higher_stands_higher(past: list[Measurement | None]) -> None:
+    found = draw_sparkline(past, None, runs=(), show=numbers.score, most=1.0)
     values = [each.value for each in past if each is not None]
     heights = [-float(y) for _, y in PLACE.findall(found.line)] if found else []
     by_value = [height for _, height in sorted(zip(values, heights, strict=True))]
@@ -57,10 +59,10 @@ def test_who_is_higher_stands_higher(past: list[Known | None]) -> None:
 
 def test_what_is_missing_or_made_otherwise_breaks_the_line() -> None:
     assert drawn(0.5, 0.6, None, 0.7).line.count("M") == 2
-    old, new = Known(0.5, "a"), Known(0.5, "b")
+    old, new = Measurement(0.5, "a"), Measurement(0.5, "b")
     changed = drawn(old, old, new, now=new)
     assert (changed.line.count("M"), bool(changed.link)) == (2, True)
-    assert changed.words.endswith("the evaluator was changed 1 time")
+    assert changed.words.endswith("the evaluator changed 1 time")
     assert drawn(old, old, now=new).link == ""
     assert drawn(0.5, old, now=0.5).line.count("M") == 1
 
@@ -70,7 +72,7 @@ def test_it_is_said_in_words() -> None:
     assert words == "last 3 runs: 0.810 … 0.840; now 0.790; lowest 0.790, highest 0.860"
     assert drawn(0.81, now=0.81).words == "last run: 0.810; now 0.810"
     assert drawn(0.81).words == "last run: 0.810"
-    assert [each.told for each in drawn(0.81, None, 0.84).points] == ["0.810 · main@0", "0.840 · main@2"]
+    assert [each.text for each in drawn(0.81, None, 0.84).points] == ["0.810 · main@0", "0.840 · main@2"]
 
 
 def test_a_thousandth_does_not_look_like_a_fall() -> None:
@@ -88,7 +90,7 @@ def test_a_page_without_a_history_has_no_trace_of_one() -> None:
 def test_the_page_tells_each_row_and_links_each_run() -> None:
     page = "".join(render(SCENES["failing"]()))
     assert "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995" in page
-    assert "last 9 runs: 0.800 … 0.800; now 0.800; the evaluator was changed 2 times" in page
+    assert "last 9 runs: 0.800 … 0.800; now 0.800; the evaluator changed 2 times" in page
     assert "last 8 runs: 0.940 … 0.940; now 0.970" in page
     table = page.partition('<table class="runs">')[2].partition("</table>")[0]
     assert re.findall(r"main@\w{7}", table)[:2] == ["main@a1b2c3d", "main@8f0e1d2"]
@@ -111,7 +113,7 @@ def test_the_result_has_a_place_for_each_run_in_every_row() -> None:
 def test_nothing_that_a_past_run_says_becomes_markup(text: str) -> None:
     told = Told("demo", [Trial("h", [Score(text or "e", 0.5)])])
     base = make_base(told, message=text)
-    run = following(make_run(told), line_of(replace(base, branch=text)))
+    run = with_history_of(make_run(told), history_after(replace(base, branch=text)))
     page = "".join(render(view_of(run, base, context=replace(CONTEXT, generated_at=NOW))))
     head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
     assert "Last runs" in head

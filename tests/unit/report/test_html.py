@@ -16,20 +16,18 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
-from scoregate.ci.report.html import render
-from scoregate.ci.report.html.forest import forest
-from scoregate.ci.report.html.latency import spreads
-from scoregate.ci.report.html.packing import block
-from scoregate.ci.report.html.room import Room
-from scoregate.ci.report.html.spans import steps
-from scoregate.ci.report.make_view import make_view
+from scoregate.ci.report.build_view import build_view
+from scoregate.ci.report.html import charts, render
+from scoregate.ci.report.html.assets import block
+from scoregate.ci.report.html.charts import draw_forest, draw_latencies
+from scoregate.ci.report.html.text_budget import TextBudget
+from scoregate.ci.report.html.trial import trace_data
 from scoregate.ci.report.view import ReportView
-from scoregate.core.compare import compare
-from scoregate.core.confirmation import Confirmation
+from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Assertion, Threshold
-from scoregate.core.gate import judge
+from scoregate.core.gate import evaluate_gates
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.record import Run
+from scoregate.core.run import Confirmation, Run
 
 BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
 (KEY, SUITE, NAME, KIND, GAIN, NOW, BEFORE) = range(7)
@@ -129,9 +127,9 @@ def test_cases_that_are_gone_or_new_are_listed() -> None:
 def test_a_base_of_several_runs_says_beside_which_cases_stand() -> None:
     told = Told("demo", [Trial("h", [Score("e")])])
     comparison = compare(make_run(told), make_base(told), pool=(make_base(told), make_base(told)))
-    page = text_of(make_view(comparison, judge(comparison, Policy()), CONTEXT))
-    assert "in the base, the newest of its 3 runs (across)" in page
-    assert "beside the newest of the 3 runs that make up the base" in page
+    page = text_of(build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT))
+    assert "in the baseline, the newest of its 3 runs, (x axis)" in page
+    assert "compared with the newest of the 3 runs of the baseline" in page
     assert "the newest of" not in text_of(SCENES["green"]())
 
 
@@ -184,7 +182,7 @@ def test_packed_data_outlasts_a_secret_that_it_holds_by_chance(length: int) -> N
 
 
 def test_a_long_text_is_cut_at_half_of_what_is_left_and_says_so() -> None:
-    room = Room(10_000, str)
+    room = TextBudget(10_000, str)
     assert room.text("x" * 9000) == ("x" * 5000, 9000)
     assert room.text("y" * 9000) == ("y" * 2500, 9000)
     assert room.text("short") == "short"
@@ -204,7 +202,7 @@ def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others()
     def cuts(*sizes: float) -> list[int]:
         suites = [shaken(f"s{at}", by) for at, by in enumerate(sizes)]
         view = view_of(make_run(*(now for now, _ in suites)), make_base(*(before for _, before in suites)))
-        return sorted(len(line.cut) for line in forest(view.rows).lines)
+        return sorted(len(line.cut) for line in draw_forest(view.rows).lines)
 
     assert cuts(0.05) == [0]
     assert cuts(0.05, 0.1) == [0, 0]
@@ -213,8 +211,12 @@ def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others()
 
 def test_ticks_below_a_millisecond_have_names_of_their_own() -> None:
     told = Told("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
-    (drawn,) = spreads(view_of(make_run(told)).sides)
+    (drawn,) = draw_latencies(view_of(make_run(told)).sides)
     assert [words for _, words in drawn.ticks] == ["0.1 ms", "1 ms"]
+
+
+def test_latency_plots_have_a_height_of_their_own() -> None:
+    assert f'viewBox="0 0 {charts.LATENCY_WIDTH} {charts.LATENCY_HEIGHT}"' in text_of(SCENES["failing"]())
 
 
 def test_a_gate_tells_of_thousands_as_people_write_them() -> None:
@@ -240,12 +242,12 @@ def test_limits_of_gates_are_drawn_where_they_lie() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_trace_is_none(trace: Any) -> None:
-    assert steps(trace, Room(1000, str)) is None
+    assert trace_data(trace, TextBudget(1000, str)) is None
 
 
 def test_spans_that_name_each_other_as_parents_are_left_out_not_followed_for_ever() -> None:
     spans = [{"span_id": "a", "parent_id": "b", "name": "a"}, {"span_id": "b", "parent_id": "a", "name": "b"}]
-    found = steps({"spans": [*spans, {"span_id": "c", "parent_id": "c", "name": "c"}]}, Room(1000, str))
+    found = trace_data({"spans": [*spans, {"span_id": "c", "parent_id": "c", "name": "c"}]}, TextBudget(1000, str))
     assert found == {
         "steps": [{"depth": 0, "name": "c", "at": 0.0, "ms": 0.0, "error": None, "attributes": []}],
         "left_out": 2,

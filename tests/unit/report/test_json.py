@@ -14,8 +14,7 @@ from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.json import render
 from scoregate.ci.report.view import ReportView
-from scoregate.core.confirmation import Confirmation
-from scoregate.core.record import Run
+from scoregate.core.run import Confirmation, Run
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
 

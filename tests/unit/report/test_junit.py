@@ -16,10 +16,11 @@ from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot, router
 
-from scoregate.ci.report import held, junit, junit_elements
-from scoregate.ci.report.junit_elements import Built, Form, Place
+from scoregate.ci.report import junit, junit_xml
+from scoregate.ci.report import junit as held
+from scoregate.ci.report.junit_xml import BuiltCase, CaseTemplate, Location
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case import CaseResult
+from scoregate.core.cases import CaseResult
 from scoregate.core.events import ErrorInfo, Origin
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit-10.xsd")))
@@ -178,7 +179,7 @@ def test_suites_whose_cases_come_in_turns_are_told_apart(monkeypatch: pytest.Mon
     expected = names_of(view_of(make_run(*suites)))
     view = interleaved(*reversed(suites))
     assert names_of(view) == expected
-    monkeypatch.setattr(held.Held.__init__, "__defaults__", (10,))
+    monkeypatch.setattr(held.SpillBuffer.__init__, "__defaults__", (10,))
     assert names_of(view) == expected
 
 
@@ -230,10 +231,10 @@ def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
 def test_a_form_is_filled_in_as_junit_xml_would_write_it(
     classname: str, properties: Sequence[tuple[str, str]], name: str
 ) -> None:
-    place: Place = {"file": 'evals/<"bot".py', "line": 3}
-    form = Form(junit_elements.TestCase("blank", classname))
-    built = Built(junit_elements.TestCase(name, classname, **place), 1.25, properties)
-    assert form.filled(name, 1.25, properties, place=place) == junit_elements.testcases([built])
+    place: Location = {"file": 'evals/<"bot".py', "line": 3}
+    form = CaseTemplate(junit_xml.TestCase("blank", classname))
+    built = BuiltCase(junit_xml.TestCase(name, classname, **place), 1.25, properties)
+    assert form.filled(name, 1.25, properties, place=place) == junit_xml.render_cases([built])
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0])

@@ -14,9 +14,8 @@ from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown
-from scoregate.ci.report.context import Context
-from scoregate.ci.report.detail import LADDER
-from scoregate.ci.report.marker import marker, marker_of
+from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.markdown import DETAIL_LEVELS, marker, marker_prefix
 from scoregate.ci.report.view import ReportView
 from scoregate.core.events import ErrorInfo
 from scoregate.core.policy import Limits
@@ -41,14 +40,14 @@ def test_it_is_the_golden_one(scene: str) -> None:
 def test_the_first_line_is_the_marker_and_the_second_the_verdict() -> None:
     lines = comment(SCENES["failing"]()).splitlines()
     assert lines[0] == f"<!-- scoregate:v1 key=evals sha={CONTEXT.commit} run=1234567.1 -->"
-    assert lines[0].startswith(marker_of("evals"))
+    assert lines[0].startswith(marker_prefix("evals"))
     assert lines[1] == "## ❌ scoregate: 3 of 9 gates failed"
 
 
 @pytest.mark.parametrize("key", ["a b", "--> x", "a--b", "ä", "", "a/b-c"])
 def test_no_key_ends_the_marker(key: str) -> None:
-    line = marker(Context(key=key, commit="abc"))
-    assert line.startswith(marker_of(key))
+    line = marker(ReportContext(key=key, commit="abc"))
+    assert line.startswith(marker_prefix(key))
     assert re.fullmatch(r"<!-- scoregate:v1 key=[^ <>]+ sha=abc run=none -->", line)
     assert "--" not in line.removeprefix("<!--").removesuffix("-->")
 
@@ -61,7 +60,7 @@ def test_a_green_run_is_three_lines_and_folded_tables() -> None:
         if not depth:
             shown.append(line)
         depth -= line.count("</details>")
-    assert [line[:12] for line in shown] == ["## ✅ scorega", "**Pass rate ", "<sub>Base: <"], shown
+    assert [line[:12] for line in shown] == ["## ✅ scorega", "**Pass rate ", "<sub>Baselin"], shown
 
 
 def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
@@ -69,7 +68,7 @@ def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
         run, base = make_run(bot(range(forgets), range(0))), make_base(bot(range(2), range(0)))
         return comment(view_of(run, base, limits=Limits(min_pass_rate=0)))
 
-    assert "<summary>2 evaluators against the base</summary>" in green(2)
+    assert "<summary>2 evaluators compared with the baseline</summary>" in green(2)
     assert "<summary>2 evaluators" not in green(30)
     assert "| 🔻 | <code>support-bot</code> · <code>has-all-substrings</code>" in green(30)
 
@@ -78,15 +77,15 @@ def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
 def test_only_a_pull_requests_scores_are_called_so(pull_request: bool, name: str) -> None:
     run, base = make_run(bot(range(30), range(0))), make_base(bot(range(2), range(0)))
     text = comment(view_of(run, base, context=replace(CONTEXT, pull_request=pull_request)))
-    assert f" | Base | {name} | Δ" in text
-    assert f"| Base → {name} |" in text
+    assert f" | Baseline | {name} | Δ" in text
+    assert f"| Baseline → {name} |" in text
     assert not re.search(r"\bPR\b", text) or pull_request
 
 
 def test_the_first_run_says_what_to_expect() -> None:
     text = comment(SCENES["first"]())
-    assert "There is nothing to compare with yet (no run of main is stored)" in text
-    assert "The next run on main makes one." in text
+    assert "There is no baseline yet (no run of main is stored)" in text
+    assert "The next run on main creates one." in text
 
 
 def test_a_message_titles_the_run() -> None:
@@ -139,7 +138,7 @@ def test_the_last_level_is_small_whatever_the_texts() -> None:
     error = ErrorInfo(HOSTILE[0], "x" * 10_000, "", "y" * 10_000)
     told = [Told(f"{'&' * 500}{at}", [Trial("h", [Score("e" * 500, 0.1)])], errors=(error,)) for at in range(80)]
     assert len(comment(view_of(make_run(*told)), 0).encode()) < 16_000
-    assert LADDER[-1].cases == LADDER[-1].rows == LADDER[-1].suites == 0
+    assert DETAIL_LEVELS[-1].cases == DETAIL_LEVELS[-1].rows == DETAIL_LEVELS[-1].suites == 0
 
 
 def test_the_template_has_no_way_around_the_escaping() -> None:
@@ -147,7 +146,7 @@ def test_the_template_has_no_way_around_the_escaping() -> None:
     assert set(environment.filters) == {"code", "commas", "count", "fence", "icon", "length", "link", "short"}
     folder = Path(markdown.__file__).with_name("templates")
     assert not [path for path in folder.iterdir() if re.search(r" ~ |autoescape|\|\s*safe", path.read_text("utf-8"))]
-    with pytest.raises(TypeError, match="cannot be printed"):
+    with pytest.raises(TypeError, match="cannot print"):
         environment.from_string("{{ x }}").render(x=None)
     assert environment.from_string("{{ x }}").render(x="<b>*a*") == "&lt;b&gt;&#42;a&#42;"
 

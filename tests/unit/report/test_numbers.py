@@ -61,7 +61,7 @@ def test_money_tokens_and_ages() -> None:
         "2.3 M",
     ]
     assert [numbers.age(seconds) for seconds in (5, 60, 7300, 200_000)] == [
-        "just made",
+        "just finished",
         "1 minute old",
         "2 hours old",
         "2 days old",

@@ -18,11 +18,11 @@ from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_
 from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console, junit, markdown
-from scoregate.ci.report.case_views import FailingCase
-from scoregate.ci.report.excerpts import as_text
-from scoregate.ci.report.talks import TalkView
+from scoregate.ci.report.cases import FailingCase
+from scoregate.ci.report.conversations import ConversationView
+from scoregate.ci.report.excerpts import format_value
 from scoregate.ci.report.view import ReportView
-from scoregate.core.conversation import Conversation, Ended, Turn
+from scoregate.core.conversation import Conversation, EndReason, Turn
 from scoregate.core.evaluation import Assertion
 from scoregate.core.events import ErrorInfo
 
@@ -32,7 +32,7 @@ BEFORE = [("Hi", "Good day"), ("I eat no meat", "Noted"), ("Where to eat?", "The
 
 
 def talked(pairs: Pairs, score: float, *, output: Any = None, **given: Any) -> Told:
-    shown = said(*pairs, ended=Ended.MAX_TURNS, goal_achieved=score == 1).plain() if output is None else output
+    shown = said(*pairs, ended=EndReason.MAX_TURNS, goal_achieved=score == 1).plain() if output is None else output
     return Told("planner", [Trial("h", [Score("goal", score, **given)], name="a trip", output=shown)])
 
 
@@ -41,10 +41,10 @@ def view(now: Pairs = NOW, before: Pairs | None = BEFORE, **given: Any) -> Repor
     return view_of(make_run(talked(now, 0.0, **given)), base)
 
 
-def talk_of(report: ReportView) -> TalkView:
+def talk_of(report: ReportView) -> ConversationView:
     [case] = report.failing
-    assert case.talk is not None
-    return case.talk
+    assert case.conversation is not None
+    return case.conversation
 
 
 def comment(report: ReportView) -> str:
@@ -66,16 +66,16 @@ def pointing(*turns: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "before", "turns", "told"),
     [
-        (pointing(3), BEFORE, [3], "went wrong in turn 3, the judges say"),
-        (pointing(2, 3), BEFORE, [3], "went wrong in turn 3, the judges say"),
-        (pointing(1, 3), BEFORE, [1, 3], "went wrong in turns 1 and 3, the judges say"),
-        (pointing(2), BEFORE, [2], "went wrong in turn 2, the judges say"),
-        (pointing(2, 3), None, [2, 3], "went wrong in turns 2 and 3, the judges say"),
-        (pointing(4, 3, 2, 1), None, [1, 2, 3], "went wrong in turns 1, 2, 3 and 1 more, the judges say"),
-        (pointing(0, 5, -1, True, "3", 2.0, None), BEFORE, [1], "the answers differ from turn 1 on"),
-        ({"metadata": {"relevant_turns": 3}}, BEFORE, [1], "the answers differ from turn 1 on"),
-        ({}, BEFORE, [1], "the answers differ from turn 1 on"),
-        ({}, NOW[:3], [4], "the answers differ from turn 4 on"),
+        (pointing(3), BEFORE, [3], "failed in turn 3, according to the judges"),
+        (pointing(2, 3), BEFORE, [3], "failed in turn 3, according to the judges"),
+        (pointing(1, 3), BEFORE, [1, 3], "failed in turns 1 and 3, according to the judges"),
+        (pointing(2), BEFORE, [2], "failed in turn 2, according to the judges"),
+        (pointing(2, 3), None, [2, 3], "failed in turns 2 and 3, according to the judges"),
+        (pointing(4, 3, 2, 1), None, [1, 2, 3], "failed in turns 1, 2, 3 and 1 more, according to the judges"),
+        (pointing(0, 5, -1, True, "3", 2.0, None), BEFORE, [1], "answers differ from turn 1 on"),
+        ({"metadata": {"relevant_turns": 3}}, BEFORE, [1], "answers differ from turn 1 on"),
+        ({}, BEFORE, [1], "answers differ from turn 1 on"),
+        ({}, NOW[:3], [4], "answers differ from turn 4 on"),
         ({}, [*NOW, ("Bye", "Bye")], [], ""),
         ({}, None, [], ""),
     ],
@@ -84,7 +84,7 @@ def test_it_went_wrong_where_judges_say_or_where_it_leaves_the_base(
     given: dict[str, Any], before: Pairs | None, turns: list[int], told: str
 ) -> None:
     talk = talk_of(view(before=before, **given))
-    assert (talk.told, sorted({line.turn for line in talk.lines})) == (told, turns)
+    assert (talk.difference, sorted({line.turn for line in talk.lines})) == (told, turns)
 
 
 def test_unmet_criteria_name_their_turns() -> None:
@@ -92,13 +92,15 @@ def test_unmet_criteria_name_their_turns() -> None:
         Assertion("greets", True, True, {"relevant_turns": [1]}),
         Assertion("minds the diet", False, True, {"relevant_turns": [3]}),
     )
-    assert talk_of(view(assertions=rubric, **pointing(1, 3))).told == "went wrong in turn 3, the judges say"
+    assert talk_of(view(assertions=rubric, **pointing(1, 3))).difference == "failed in turn 3, according to the judges"
 
 
 def test_evaluations_that_pass_name_no_turns() -> None:
     told = talked(NOW, 0.0)
     told.trials[0].scores.append(Score("polite", 1.0, metadata={"relevant_turns": [2]}))
-    assert talk_of(view_of(make_run(told), make_base(talked(BEFORE, 1.0)))).told == "the answers differ from turn 1 on"
+    assert (
+        talk_of(view_of(make_run(told), make_base(talked(BEFORE, 1.0)))).difference == "answers differ from turn 1 on"
+    )
 
 
 def test_the_turn_stands_beside_that_of_the_base() -> None:
@@ -112,7 +114,7 @@ def test_the_turn_stands_beside_that_of_the_base() -> None:
         "4 turns, goal not achieved, no turns left",
     )
     text = comment(view(**pointing(4)))
-    assert "<b><code>a trip</code></b>: went wrong in turn 4, the judges say" in text
+    assert "<b><code>a trip</code></b>: failed in turn 4, according to the judges" in text
     assert "| 4 | assistant | Bye | Yes |" in text
     assert "Turn 3, assistant:\n  The steak house\n" in text
 
@@ -123,7 +125,7 @@ def test_a_turn_that_the_base_does_not_have_stands_alone() -> None:
 
 def test_without_a_base_only_the_run_is_shown() -> None:
     text = comment(view(before=None, **pointing(3)))
-    assert "| Turn | | What was said |" in text
+    assert "| Turn | | Message |" in text
     assert "| 3 | assistant | The steak house |" in text
 
 
@@ -136,7 +138,7 @@ def test_a_base_that_was_no_conversation_is_none(output: Any) -> None:
 
 def test_what_became_text_from_a_conversation_is_shown_as_text() -> None:
     [case] = view_of(make_run(talked(NOW, 0.0, output="a text")), make_base(talked(BEFORE, 1.0))).failing
-    assert case.talk is None
+    assert case.conversation is None
     assert "+ a text" in case.diff
 
 
@@ -161,10 +163,10 @@ def test_conversations_stay_out_where_outputs_may_not_be_shown() -> None:
 
 def test_the_console_says_where_it_went_wrong() -> None:
     text = printed(SCENES["talking"]())
-    assert "went wrong in turn 2, the judges say" in text
-    assert "2 assistant, in the base: Try Armando al Pantheon" in text
+    assert "failed in turn 2, according to the judges" in text
+    assert "2 assistant, baseline: Try Armando al Pantheon" in text
     assert "2 assistant: Try Checchino dal 1887" in text
-    assert "3 turns, goal not achieved, no turns left; in the base 3 turns, goal achieved" in text
+    assert "3 turns, goal not achieved, no turns left; baseline: 3 turns, goal achieved" in text
 
 
 def test_junit_has_the_transcript() -> None:
@@ -190,13 +192,13 @@ def test_a_conversation_that_an_error_broke_off_is_shown_with_it() -> None:
 
     text = "".join(junit.render(view_of(make_run(Broken("planner", ())))))
     assert "502 Bad Gateway" in text
-    assert "Turn 1, assistant:\n  Hello\n(1 turn, broken off by an error)" in text
+    assert "Turn 1, assistant:\n  Hello\n(1 turn, stopped by an error)" in text
 
 
 @given(conversations)
 @settings(deadline=None)
 def test_transcripts_fit_and_end_with_how_it_went(conversation: Conversation) -> None:
-    text = as_text(conversation.plain(), 4000)
+    text = format_value(conversation.plain(), 4000)
     assert len(text) <= 4000
     assert re.search(r"^\(\d+ turns?", text, re.MULTILINE)
 
@@ -204,10 +206,10 @@ def test_transcripts_fit_and_end_with_how_it_went(conversation: Conversation) ->
 def test_long_conversations_are_cut_in_the_middle() -> None:
     findings = tuple(f"Turn {at}: {'found ' * 100}" for at in range(100))
     turns = [Turn(f"question {at}", "word " * 2000, tool_calls=({"name": "x" * 5000},)) for at in range(100)]
-    text = as_text(Conversation(tuple(turns), Ended.LOOP, False, findings).plain(), 4000)
+    text = format_value(Conversation(tuple(turns), EndReason.LOOP, False, findings).plain(), 4000)
     assert text.startswith("Turn 1, user:\n  question 0")
     assert "turns left out …" in text
-    assert "\n(100 turns, goal not achieved, it went round in circles)\n(Turn 0: found" in text
+    assert "\n(100 turns, goal not achieved, the conversation looped)\n(Turn 0: found" in text
     assert len(text) <= 4000
 
 
@@ -215,7 +217,7 @@ def test_long_conversations_are_cut_in_the_middle() -> None:
 @settings(max_examples=50, deadline=None)
 def test_nothing_that_is_said_stays_invisible(user: str, answer: str) -> None:
     report = view([(user, answer)], [(answer, user)], **pointing(1))
-    for text in (comment(report), "".join(junit.render(report)), as_text(said((user, answer)).plain())):
+    for text in (comment(report), "".join(junit.render(report)), format_value(said((user, answer)).plain())):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]", text)
 
 
@@ -225,7 +227,7 @@ def test_no_message_changes_the_shape_of_the_comment(text: str) -> None:
 
     def tags(word: str) -> list[str]:
         calls = ({word[:1000]: word},)
-        now = Conversation((Turn(word, f"now {word}", tool_calls=calls),), Ended.GOAL, True, (word,)).plain()
+        now = Conversation((Turn(word, f"now {word}", tool_calls=calls),), EndReason.GOAL, True, (word,)).plain()
         report = view_of(
             make_run(talked((), 0.0, output=now, **pointing(1))), make_base(talked([(f"then {word}", word)], 1.0))
         )
@@ -244,7 +246,7 @@ def test_the_largest_conversations_fit_into_a_comment() -> None:
     report = view_of(make_run(Told("planner", trials)))
     assert 10_000 < len(comment(report).encode()) <= markdown.BUDGET
     [summary] = markdown.render_summary(report, budget=1_000_000)
-    assert summary.count("The whole conversation") == 20
+    assert summary.count("Full conversation") == 20
 
 
 def test_views_are_small_whatever_was_said() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from tests.unit.report.hostile import HOSTILE, hostile
 
-from scoregate.ci.report.text import excerpt, name, one_line, visible
+from scoregate.ci.report.text import display_name, excerpt, make_visible, one_line
 
 
 @pytest.mark.parametrize(
@@ -27,20 +27,20 @@ from scoregate.ci.report.text import excerpt, name, one_line, visible
     ],
 )
 def test_what_cannot_be_seen_is_shown(text: str, expected: str) -> None:
-    assert visible(text) == expected
+    assert make_visible(text) == expected
 
 
 @given(hostile)
 def test_visible_text_is_visible_and_well_formed(text: str) -> None:
-    shown = visible(text)
+    shown = make_visible(text)
     shown.encode()
     assert not {unicodedata.category(char) for char in shown if char not in "\n\t"} & {"Cc", "Cs", "Zl", "Zp"}
-    assert visible(shown) == shown
+    assert make_visible(shown) == shown
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_name_is_one_short_line_and_never_empty(text: str) -> None:
-    shown = name(text)
+    shown = display_name(text)
     assert 0 < len(shown) <= 120
     assert "\n" not in shown
     assert shown == shown.strip()

@@ -10,19 +10,18 @@ from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, 
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown
-from scoregate.ci.report.failing import LISTED
-from scoregate.ci.report.make_view import make_view
-from scoregate.ci.report.row_views import State
+from scoregate.ci.report.build_view import build_view
+from scoregate.ci.report.cases import MAX_FAILING
+from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case import CaseResult
-from scoregate.core.compare import compare
-from scoregate.core.confirmation import Confirmation
+from scoregate.core.cases import CaseResult
+from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Assertion
 from scoregate.core.events import ErrorInfo, EvaluatorInfo
-from scoregate.core.gate import judge
+from scoregate.core.gate import evaluate_gates
+from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.record import Run
-from scoregate.core.rules import Conclusion
+from scoregate.core.run import Confirmation, Run
 
 
 def told(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> Told:
@@ -33,11 +32,11 @@ def told(scores: list[float], evaluator: str = "e", suite: str = "demo", higher:
 def test_rows_are_ordered_worst_first() -> None:
     view = SCENES["failing"]()
     assert [(row.row.suite, row.state) for row in view.rows] == [
-        ("support-bot", State.FAILED),
-        ("support-bot", State.FAILED),
-        ("rag", State.NOT_COMPARABLE),
-        ("router", State.HELD),
-        ("tone", State.NEW),
+        ("support-bot", ReportState.FAILED),
+        ("support-bot", ReportState.FAILED),
+        ("rag", ReportState.NOT_COMPARABLE),
+        ("router", ReportState.HELD),
+        ("tone", ReportState.NEW),
     ]
     assert view.title == "3 of 9 gates failed"
     assert [finding.conclusion for finding in view.findings][2:4] == [Conclusion.FAILED, Conclusion.PASSED]
@@ -47,8 +46,12 @@ def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
     base = make_base(told([0.2] * 20, "toxicity", "a", higher=False), told([0.5] * 20, suite="b"))
     run = make_run(told([0.6] * 20, "toxicity", "a", higher=False), told([0.5] * 19 + [0.4], suite="b"))
     first, second = view_of(run, base).rows
-    assert (first.state, first.note, first.delta) == (State.WORSE, "corrected p < 0.0001, lower is better", "+0.400")
-    assert (second.state, second.counts) == (State.HELD, "0 / 1 of 20")
+    assert (first.state, first.note, first.delta) == (
+        ReportState.WORSE,
+        "corrected p < 0.0001, lower is better",
+        "+0.400",
+    )
+    assert (second.state, second.counts) == (ReportState.HELD, "0 / 1 of 20")
 
 
 def test_an_interval_without_zero_that_is_yet_noise_says_why() -> None:
@@ -71,16 +74,16 @@ def test_what_could_not_be_measured_shows_no_difference() -> None:
 def test_a_gate_marks_the_row_that_it_names() -> None:
     limits = Limits(min_pass_rate=0, min_score={"e": 0.9})
     [row] = view_of(make_run(told([0.5] * 20)), limits=limits).rows
-    assert row.state is State.FAILED
+    assert row.state is ReportState.FAILED
     assert [gate.rule for gate in row.gates] == ["mean score"]
 
 
 def test_rows_of_suites_that_a_filter_left_out_are_not_called_removed() -> None:
     run, base = make_run(told([1.0])), make_base(told([1.0]), told([1.0], suite="other"))
-    assert {row.state for row in view_of(run, base).rows} >= {State.REMOVED}
+    assert {row.state for row in view_of(run, base).rows} >= {ReportState.REMOVED}
     filtered = view_of(replace(run, filters=("demo",)), base)
     assert [row.row.suite for row in filtered.rows] == ["demo"]
-    assert "1 suite of the base left out by a filter." in filtered.notices
+    assert "1 suite of the baseline skipped by a filter." in filtered.notices
 
 
 def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_outputs() -> None:
@@ -113,15 +116,15 @@ def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
 @pytest.mark.parametrize("based", [True, False])
 def test_no_suite_takes_all_the_places_of_failing_cases(based: bool) -> None:
     def suites(low: float, mild: float) -> list[Told]:
-        many = [Trial(f"h{at}", [Score("e", low + at / 1000 if low < 1 else 1.0)]) for at in range(LISTED + 10)]
+        many = [Trial(f"h{at}", [Score("e", low + at / 1000 if low < 1 else 1.0)]) for at in range(MAX_FAILING + 10)]
         return [Told("many", many), *(Told(name, [Trial("h", [Score("e", mild)])]) for name in ("one", "two"))]
 
     view = view_of(make_run(*suites(0.0, 0.8)), make_base(*suites(1.0, 1.0)) if based else None)
     shown = [(case.suite, case.key.hash) for case in view.failing]
     assert shown[:5] == [("many", "h0"), ("one", "h"), ("two", "h"), ("many", "h1"), ("many", "h2")]
-    assert (len(shown), len(set(shown)), view.failing_total) == (LISTED, LISTED, LISTED + 12)
+    assert (len(shown), len(set(shown)), view.failing_total) == (MAX_FAILING, MAX_FAILING, MAX_FAILING + 12)
     (text,) = markdown.render(view)
-    assert f"(the 10 {'largest drops' if based else 'lowest scores'}, suites in turn, here" in text
+    assert f"(the 10 {'largest drops' if based else 'lowest scores'}, suites in turn; all" in text
 
 
 def counted(run: Run, passes: list[str], name: str) -> Run:
@@ -139,7 +142,7 @@ def test_the_cases_of_each_run_are_read_once_and_those_of_the_base_only_for_outp
     run = counted(make_run(bot(range(100), range(0))), passes, "run")
     base = counted(make_base(bot(range(0), range(0))), passes, "base")
     view = view_of(run, base)
-    assert (len(view.failing), view.failing_total) == (LISTED, 100)
+    assert (len(view.failing), view.failing_total) == (MAX_FAILING, 100)
     assert passes == ["run", "base"]
     passes.clear()
     view_of(run, base, context=replace(CONTEXT, show_outputs=False))
@@ -191,8 +194,8 @@ def test_what_changed_among_the_cases_is_said() -> None:
     base = Told("demo", [Trial("h0", [Score("e")], digest="a"), Trial("h2", [Score("e")])])
     notice, *_ = view_of(make_run(run), make_base(base)).notices
     assert notice == (
-        "demo: 1 case added, 1 case removed, 1 case changed in definition since the base; "
-        "only cases of both runs are compared."
+        "demo: 1 case added, 1 case removed, 1 case changed in definition since the baseline. "
+        "Only cases of both runs are compared."
     )
 
 
@@ -215,7 +218,7 @@ def test_the_titles() -> None:
     def title(*suites: Told, **limits: float) -> str:
         comparison = compare(make_run(*suites, started=NOW), None)
         policy = Policy(default=Limits(**limits))
-        view: ReportView = make_view(comparison, judge(comparison, policy), CONTEXT)
+        view: ReportView = build_view(comparison, evaluate_gates(comparison, policy), CONTEXT)
         return view.title
 
     good, bad = told([1.0]), Told("bad", [Trial("h", [Score("e", 0.0)])])

@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.case import CaseResult
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.parts import Choice, EvaluatorInfo
-from scoregate.core.pending import Contest
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.events import Choice, EvaluatorInfo, PairwiseComparison
+from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import StoreError, UsageError
-from scoregate.review.battles import Side
-from scoregate.review.desk import Desk
-from scoregate.review.queue import Queue, queue_of
 from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, verdicts
-from scoregate.store.words import keep
+from scoregate.store.review_records import upsert
+from scoregate.web.review_items import Side
+from scoregate.web.review_queue import Queue, build_queue
+from scoregate.web.review_session import ReviewSession
 
 CHOICES = (Choice(0, "poor"), Choice(1, "good"), Choice(1, "very good"), Choice(0.5))
 
@@ -32,14 +31,14 @@ def queue(*names: str, battles: bool = True, choices: tuple[Choice, ...] = ()) -
             case = CaseResult(0, name, name=name, input=f"ask {name}", output=f"new {name}")
             case.evaluations["tone"] = Evaluation(0.5, None, {"reason": "curt"})
             if battles:
-                case.pending, case.contests = ("better",), {"better": Contest(f"old {name}", f"new {name}")}
+                case.pending, case.contests = ("better",), {"better": PairwiseComparison(f"old {name}", f"new {name}")}
             yield case
 
     tone = EvaluatorInfo("tone", choices=choices)
-    return queue_of(Run("1", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators={"tone": tone}),), read=cases))
+    return build_queue(Run("1", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators={"tone": tone}),), read=cases))
 
 
-def state(desk: Desk, mark: str = "") -> dict[str, Any]:
+def state(desk: ReviewSession, mark: str = "") -> dict[str, Any]:
     found = desk.state(mark)
     assert found is not None
     told: dict[str, Any] = json.loads(found)
@@ -48,7 +47,7 @@ def state(desk: Desk, mark: str = "") -> dict[str, Any]:
 
 def test_names_are_in_the_order_in_which_people_count(tmp_path: Path) -> None:
     names = ("case 10", "case 2", "case 2b", "b", "case 02", "10", "9", "case " + "9" * 5_000)
-    desk = Desk(queue(*names), open_store(tmp_path), "Ann")
+    desk = ReviewSession(queue(*names), open_store(tmp_path), "Ann")
     found = [row["name"] for row in state(desk)["battles"]]
     assert found == ["9", "10", "b", "case 02", "case 2", "case 2b", "case 10", "case " + "9" * 5_000]
 
@@ -62,7 +61,7 @@ def test_a_look_reads_nothing_until_somebody_says_something(tmp_path: Path, monk
         return own(self, kind, shelf)
 
     monkeypatch.setattr(DirectoryStore, "read", counted)
-    desk = Desk(queue("a", "b"), open_store(tmp_path), "Ann")
+    desk = ReviewSession(queue("a", "b"), open_store(tmp_path), "Ann")
     key, other = (row["key"] for row in state(desk)["battles"])
     desk.battles.judge(key, Side.LEFT, "")
     known = state(desk)
@@ -81,7 +80,7 @@ def test_a_look_reads_nothing_until_somebody_says_something(tmp_path: Path, monk
 
 
 def test_a_broken_store_is_told_at_every_look_until_it_is_mended(tmp_path: Path) -> None:
-    desk = Desk(queue("a"), open_store(tmp_path), "Ann")
+    desk = ReviewSession(queue("a"), open_store(tmp_path), "Ann")
     assert state(desk)["battles"][0]["said"] is None
     file = tmp_path / ".scoregate" / "verdicts" / "better.jsonl"
     file.parent.mkdir(parents=True)
@@ -95,13 +94,13 @@ def test_a_broken_store_is_told_at_every_look_until_it_is_mended(tmp_path: Path)
 
 def test_a_score_is_withheld_while_its_battle_waits(tmp_path: Path) -> None:
     found = queue("a")
-    desk = Desk(found, open_store(tmp_path), "Ann")
+    desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
     for refused in (lambda: desk.judged(key), lambda: desk.correct(key, 1, ()), lambda: desk.uncorrect(key)):
-        with pytest.raises(UsageError, match="once you have judged the battle"):
+        with pytest.raises(UsageError, match="Judge the battle"):
             refused()
     (battle,) = found.battles
-    Desk(found, open_store(tmp_path), "Bob").battles.judge(battle, Side.TIE, "")
+    ReviewSession(found, open_store(tmp_path), "Bob").battles.judge(battle, Side.TIE, "")
     with pytest.raises(UsageError):
         desk.judged(key)
     desk.battles.judge(battle, Side.TIE, "")
@@ -110,7 +109,7 @@ def test_a_score_is_withheld_while_its_battle_waits(tmp_path: Path) -> None:
 
 def test_the_choices_of_a_judge_are_offered_by_their_names_and_no_other_score_is_taken(tmp_path: Path) -> None:
     found = queue("a", battles=False, choices=CHOICES)
-    desk = Desk(found, open_store(tmp_path), "Ann")
+    desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
     told = desk.judged(key)
     assert [(each["value"], each["name"]) for each in told["choices"]] == [
@@ -124,7 +123,7 @@ def test_the_choices_of_a_judge_are_offered_by_their_names_and_no_other_score_is
 
 def test_where_choices_are_not_known_those_seen_are_offered_and_any_score_is_taken(tmp_path: Path) -> None:
     found = queue("a", battles=False)
-    desk = Desk(found, open_store(tmp_path), "Ann")
+    desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
     told = desk.judged(key)
     assert ([each["value"] for each in told["choices"]], told["only"]) == ([1, 0.5, 0], False)
@@ -135,8 +134,8 @@ def test_a_word_takes_the_place_of_all_that_its_person_said_of_the_pair(tmp_path
     """Words of files have ids of their own, and may name the outputs the other way round."""
     store, found = open_store(tmp_path), queue("a")
     own = {"case": "a", "baseline": "new a", "challenger": "old a", "winner": Winner.TIE}
-    keep(store, VERDICTS, ("better",), [Verdict(**own, id="one", by="Ann"), Verdict(**own, id="two", by="Bob")])
-    desk = Desk(found, store, "Ann")
+    upsert(store, VERDICTS, ("better",), [Verdict(**own, id="one", by="Ann"), Verdict(**own, id="two", by="Bob")])
+    desk = ReviewSession(found, store, "Ann")
     (key,) = found.battles
     left = desk.battles.shown(key)["left"]
     desk.battles.judge(key, Side.LEFT, "")
@@ -153,7 +152,7 @@ def test_a_word_takes_the_place_of_all_that_its_person_said_of_the_pair(tmp_path
 @pytest.mark.parametrize("reviewer", ["Ann", "Bob", "Eve", "Joe"])
 def test_what_is_said_is_shown_as_it_was_said(tmp_path: Path, side: Side, reviewer: str) -> None:
     found = queue("a", "b", "c")
-    desk = Desk(found, open_store(tmp_path), reviewer)
+    desk = ReviewSession(found, open_store(tmp_path), reviewer)
     for key in found.battles:
         shown = desk.battles.judge(key, side, "why")
         assert (shown["said"], shown["comment"]) == (side.value, "why")
@@ -166,7 +165,7 @@ def test_what_is_said_is_shown_as_it_was_said(tmp_path: Path, side: Side, review
 
 def test_overrides_by_hand_are_those_of_the_page(tmp_path: Path) -> None:
     store, found = open_store(tmp_path), queue("a", battles=False)
-    desk = Desk(found, store, "Ann")
+    desk = ReviewSession(found, store, "Ann")
     (key,) = found.judged
     desk.correct(key, 1, ())
     assert [each.override_score for each in store.read(OVERRIDES, ("tone",))] == [1]

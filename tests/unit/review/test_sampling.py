@@ -9,18 +9,16 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.calibration import digest_fingerprint
-from scoregate.core.case import CaseResult
+from scoregate.core.agreement import digest_fingerprint
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.parts import Choice, EvaluatorInfo, Fingerprint
-from scoregate.core.record import Run, SuiteResult
+from scoregate.core.events import Choice, EvaluatorInfo, Fingerprint
+from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import UsageError
-from scoregate.review.desk import Desk
-from scoregate.review.exchange import imported, take_in
-from scoregate.review.queue import Queue, queue_of
-from scoregate.review.sampling import count_scores, sample_of
-from scoregate.review.sheets import to_give_out, written
 from scoregate.store import OVERRIDES, Override, open_store
+from scoregate.web.review_export import format_lines, parse_lines, save_import, select_for_export
+from scoregate.web.review_queue import Queue, build_queue, count_scores, draw_sample
+from scoregate.web.review_session import ReviewSession
 
 JUDGE = Fingerprint(prompt="p", model="gpt-4o")
 CHOICES = (Choice(0, "No"), Choice(1, "Yes"))
@@ -47,33 +45,33 @@ def names(queue: Queue) -> set[str]:
 
 
 def test_a_sample_is_always_the_same_and_grows() -> None:
-    samples = [names(sample_of(run_of(), size)) for size in (5, 20, None)]
+    samples = [names(draw_sample(run_of(), size)) for size in (5, 20, None)]
     assert [len(found) for found in samples] == [5, 20, 40]
     assert samples[0] < samples[1] < samples[2]
-    assert names(sample_of(run_of(), 5)) == samples[0]
-    assert names(sample_of(run_of(run="2"), 20)) != samples[1]
+    assert names(draw_sample(run_of(), 5)) == samples[0]
+    assert names(draw_sample(run_of(run="2"), 20)) != samples[1]
 
 
 def test_every_score_is_as_likely_to_be_drawn() -> None:
-    drawn = [name for run in range(400) for name in names(sample_of(run_of(10, run=str(run)), 3))]
+    drawn = [name for run in range(400) for name in names(draw_sample(run_of(10, run=str(run)), 3))]
     counts = [drawn.count(f"case {at}") for at in range(10)]
     assert sum(counts) == 1200
     assert all(80 < count < 160 for count in counts), counts  # 120 ± 4 standard errors
 
 
 def test_only_scores_of_judges_are_drawn_and_alike_repeats_once() -> None:
-    queue = sample_of(run_of(10, repeats=3))
+    queue = draw_sample(run_of(10, repeats=3))
     assert dict(count_scores(queue)) == {"polite": 10}
-    assert set(queue_of(run_of(10)).judged.evaluators) == {"polite", "short"}
+    assert set(build_queue(run_of(10)).judged.evaluators) == {"polite", "short"}
 
 
-def state(desk: Desk) -> dict[str, Any]:
+def state(desk: ReviewSession) -> dict[str, Any]:
     told: dict[str, Any] = json.loads(desk.state() or b"")
     return told
 
 
 def test_what_the_judge_said_is_told_once_the_reviewer_has_judged(tmp_path: Path) -> None:
-    desk = Desk(sample_of(run_of(), 5), open_store(tmp_path), "Ann")
+    desk = ReviewSession(draw_sample(run_of(), 5), open_store(tmp_path), "Ann")
     row, *_ = state(desk)["judges"]
     shown = desk.judged(row["key"])
     assert (row["score"], row["sampled"]) == (None, True)
@@ -84,14 +82,14 @@ def test_what_the_judge_said_is_told_once_the_reviewer_has_judged(tmp_path: Path
 
 
 def test_of_a_judge_that_gives_any_number_people_say_whether_it_is_right(tmp_path: Path) -> None:
-    desk = Desk(sample_of(run_of(choices=()), 40), open_store(tmp_path), "Ann")
+    desk = ReviewSession(draw_sample(run_of(choices=()), 40), open_store(tmp_path), "Ann")
     assert all(row["score"] is not None for row in state(desk)["judges"])
 
 
 def test_a_sampled_word_says_so_and_by_which_judge_and_stands_beside_a_chosen_one(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    freely = Desk(queue_of(run_of(2)), store, "Ann")
-    sample = Desk(sample_of(run_of(2)), store, "Ann")
+    freely = ReviewSession(build_queue(run_of(2)), store, "Ann")
+    sample = ReviewSession(draw_sample(run_of(2)), store, "Ann")
     for row in state(freely)["judges"]:
         if row["evaluator"] == "polite":
             freely.correct(row["key"], 0, [])
@@ -113,19 +111,19 @@ def test_a_sampled_word_says_so_and_by_which_judge_and_stands_beside_a_chosen_on
 
 def test_a_file_does_not_tell_what_the_judge_chose_and_comes_back_as_a_sample(tmp_path: Path) -> None:
     store, run = open_store(tmp_path), run_of(4)
-    queue = sample_of(run, 2)
-    sheets = [json.loads(line) for line in written(queue, *to_give_out(queue, store, ""))]
+    queue = draw_sample(run, 2)
+    sheets = [json.loads(line) for line in format_lines(queue, *select_for_export(queue, store, ""))]
     assert {(sheet["score"], sheet["reason"], sheet["sampled"], len(sheet["choices"])) for sheet in sheets} == {
         (None, "", True, 2)
     }
     filled = "".join(json.dumps({**sheet, "said": 1}) + "\n" for sheet in sheets).encode()
-    take_in(store, imported(filled, queue_of(run), sample_of(run), origin="file", by="Ann"))
+    save_import(store, parse_lines(filled, build_queue(run), draw_sample(run), origin="file", by="Ann"))
     assert [each.sampled for each in store.read(OVERRIDES, ("polite",))] == [True, True]
     guessed = json.dumps({**sheets[0], "score": 1, "said": 1}).encode()
-    with pytest.raises(UsageError, match="not what was judged"):
-        imported(guessed, queue_of(run), sample_of(run), origin="file", by="Ann")
+    with pytest.raises(UsageError, match="not the exported values"):
+        parse_lines(guessed, build_queue(run), draw_sample(run), origin="file", by="Ann")
 
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_no_judge_no_sample(size: int) -> None:
-    assert len(sample_of(run_of(0), size).judged) == 0
+    assert len(draw_sample(run_of(0), size).judged) == 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.core.case import CaseError, CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.compare import Comparison, compare
-from scoregate.core.criteria import Criteria
+from scoregate.core.cases import CaseError, CaseResult, Columns
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.comparison_rows import Row
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint
-from scoregate.core.record import Run, SuiteResult
-from scoregate.core.rows import Row
+from scoregate.core.policy import Criteria
+from scoregate.core.run import Run, SuiteResult
 
 SAME = Fingerprint(source="a1", prompt="b2", parameters="c3", model="m")
 BOOM = ErrorInfo("ValueError", "no")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoregate.core.agreement import Conclusion, agreement, kappa
+from scoregate.core.agreement import Conclusion, cohens_kappa, measure_agreement
+from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.intervals import wilson
-from scoregate.core.override import EvaluationOverride
 
 SCORES = (0.0, 0.5, 1.0)
 tables = st.lists(st.integers(0, 30), min_size=9, max_size=9).map(
@@ -37,7 +37,7 @@ def judged(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
 )
 def test_kappa_and_its_error_are_those_of_others(rows: Sequence[Sequence[int]], value: float, error: float) -> None:
     table = {(i / 2, j / 2): count for i, row in enumerate(rows) for j, count in enumerate(row)}
-    found = agreement(judged(table))
+    found = measure_agreement(judged(table))
     assert found is not None
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.error) == pytest.approx((value, error), abs=1e-12)
@@ -46,13 +46,13 @@ def test_kappa_and_its_error_are_those_of_others(rows: Sequence[Sequence[int]], 
 
 def test_the_interval_of_kappa_is_that_of_the_table_with_an_agreement_and_a_disagreement_more() -> None:
     """By hand: 52 judgements, 36 alike; the judge gave 0 to 26, people to 31."""
-    found = kappa({(0.0, 0.0): 20, (0.0, 1.0): 5, (1.0, 0.0): 10, (1.0, 1.0): 15})
+    found = cohens_kappa({(0.0, 0.0): 20, (0.0, 1.0): 5, (1.0, 0.0): 10, (1.0, 1.0): 15})
     assert found is not None
     assert found.low is not None
     assert found.high is not None
     center = (36 / 52 - 0.5) / 0.5
     assert (found.low + found.high) / 2 == pytest.approx(center)
-    smoothed = kappa({(0.0, 0.0): 41, (0.0, 1.0): 11, (1.0, 0.0): 21, (1.0, 1.0): 31})  # twice as many of each
+    smoothed = cohens_kappa({(0.0, 0.0): 41, (0.0, 1.0): 11, (1.0, 0.0): 21, (1.0, 1.0): 31})  # twice as many of each
     assert smoothed is not None
     assert (found.high - found.low) / 2 == pytest.approx(1.959964 * sqrt(2) * smoothed.error)
 
@@ -60,7 +60,7 @@ def test_the_interval_of_kappa_is_that_of_the_table_with_an_agreement_and_a_disa
 @pytest.mark.parametrize("n", [1, 49, 50, 51, 2000])
 def test_an_interval_is_told_from_50_judgements_on_and_never_without_a_width(n: int) -> None:
     for table in ({(1.0, 1.0): n - 1, (0.0, 0.0): 1}, {(1.0, 1.0): n, (0.0, 1.0): 1}, {(1.0, 0.0): n, (0.0, 1.0): 1}):
-        found = kappa(table)
+        found = cohens_kappa(table)
         if found is None:
             continue
         if sum(table.values()) < 50:
@@ -73,7 +73,7 @@ def test_an_interval_is_told_from_50_judgements_on_and_never_without_a_width(n: 
 
 
 def test_more_than_a_hundred_different_scores_have_no_interval() -> None:
-    found = kappa({(at / 200, (at + at % 2) / 200): 1 for at in range(200)})
+    found = cohens_kappa({(at / 200, (at + at % 2) / 200): 1 for at in range(200)})
     assert found is not None
     assert (found.low, found.high) == (None, None)
 
@@ -83,7 +83,7 @@ def test_the_error_is_the_delta_method_s(table: dict[tuple[float, float], int]) 
     """An error found another way: by the slopes of kappa in the shares of the table, from differences."""
     n = sum(table.values())
     assume(n > 0)
-    found = kappa(table)
+    found = cohens_kappa(table)
     assume(found is not None and chance(shares(table)) < 0.95)
     p, h = shares(table), 1e-6
     slopes = {cell: (value(p | {cell: p[cell] + h}) - value(p | {cell: p[cell] - h})) / (2 * h) for cell in p}
@@ -108,7 +108,7 @@ def value(p: dict[tuple[float, float], float]) -> float:
 
 @given(tables)
 def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
-    found = agreement(judged(table))
+    found = measure_agreement(judged(table))
     assert (found is None) == (not any(table.values()))
     assume(found is not None)
     assert found is not None
@@ -120,7 +120,7 @@ def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
             assert -1 <= found.kappa.low <= found.kappa.value <= found.kappa.high <= 1 + 1e-12
             assert found.kappa.low < found.kappa.high
         assert found.kappa.value <= found.accuracy + 1e-12
-    mirrored = agreement(judged({(person, judge): count for (judge, person), count in table.items()}))
+    mirrored = measure_agreement(judged({(person, judge): count for (judge, person), count in table.items()}))
     assert mirrored is not None
     assert mirrored.accuracy == found.accuracy
     assert (mirrored.kappa is None) == (found.kappa is None)
@@ -130,18 +130,18 @@ def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
 
 
 def test_full_agreement_and_one_score_for_everything() -> None:
-    full = agreement(judged({(0.0, 0.0): 6, (1.0, 1.0): 4}))
+    full = measure_agreement(judged({(0.0, 0.0): 6, (1.0, 1.0): 4}))
     assert full is not None
     assert full.kappa is not None
     assert (full.accuracy, full.kappa.value, full.kappa.error) == (1.0, 1.0, 0.0)
-    one = agreement(judged({(1.0, 1.0): 7}))
+    one = measure_agreement(judged({(1.0, 1.0): 7}))
     assert one is not None
     assert one.kappa is None
     assert (one.accuracy, one.scores) == (1.0, (1.0,))
 
 
 def test_scores_are_equal_though_they_were_computed_otherwise() -> None:
-    found = agreement([EvaluationOverride(0.1 + 0.2, 0.3), EvaluationOverride(0.3, 0.7)])
+    found = measure_agreement([EvaluationOverride(0.1 + 0.2, 0.3), EvaluationOverride(0.3, 0.7)])
     assert found is not None
     assert found.confusion == {(0.3, 0.3): 1, (0.3, 0.7): 1}
 
@@ -166,6 +166,6 @@ def test_wilson_is_scipy_s(trials: tuple[int, int]) -> None:
     ],
 )
 def test_what_is_demanded(least: float | None, fewest: int, conclusion: Conclusion | None) -> None:
-    found = agreement(judged({(0.0, 0.0): 7, (0.0, 1.0): 3}))
+    found = measure_agreement(judged({(0.0, 0.0): 7, (0.0, 1.0): 3}))
     assert found is not None
     assert found.conclusion(least, fewest=fewest) is conclusion

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.unit.stats.oracles import clustered_error
 
-from scoregate.core.intervals import MANY, detectable_change, spread, wilson
-from scoregate.core.pairs import Pairs
-from scoregate.core.stats import Estimate, examine
+from scoregate.core.estimates import Estimate, estimate_difference
+from scoregate.core.intervals import MANY, detectable_change, measure_spread, wilson
+from scoregate.core.pairing import Pairs
 
 CLOSE = 1e-9
 
@@ -32,7 +32,7 @@ def clustered(values: list[float], names: list[str]) -> list[tuple[float, int]]:
 def test_cases_alone_are_the_paired_t(n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = differences(n)
-    around, expected = spread([(value, 1) for value in values]), stats.ttest_1samp(values, 0)
+    around, expected = measure_spread([(value, 1) for value in values]), stats.ttest_1samp(values, 0)
     assert around.t_test() == pytest.approx(expected.pvalue, abs=CLOSE)
     assert around.error == pytest.approx(stats.sem(values), abs=CLOSE)
     assert around.df == n - 1
@@ -42,7 +42,7 @@ def test_cases_alone_are_the_paired_t(n: int) -> None:
 def test_clusters_widen_the_error_by_the_formula(n: int) -> None:
     values, source = differences(n), random.Random(n)
     names = [f"conversation-{source.randrange(1 + n // 4)}" for _ in values]
-    around = spread(clustered(values, names))
+    around = measure_spread(clustered(values, names))
     assert around.error == pytest.approx(clustered_error(values, names), abs=CLOSE)
     assert around.mean == pytest.approx(sum(values) / n, abs=CLOSE)
     assert around.clusters == len(set(names))
@@ -50,8 +50,8 @@ def test_clusters_widen_the_error_by_the_formula(n: int) -> None:
 
 def test_copies_within_a_cluster_are_no_evidence() -> None:
     values = differences(20)
-    once = spread([(value, 1) for value in values])
-    often = spread([(5 * value, 5) for value in values])
+    once = measure_spread([(value, 1) for value in values])
+    often = measure_spread([(5 * value, 5) for value in values])
     assert often.error == pytest.approx(once.error, abs=CLOSE)
     assert often.interval() == pytest.approx(once.interval(), abs=CLOSE)
 
@@ -68,14 +68,14 @@ def test_an_interval_counts_one_more_case_in_either_direction(n: int) -> None:
     for step in (0.0, 3.0):
         squares = sum((value - mean) ** 2 for value in values) + 2 * max(largest, step) ** 2
         half = quantile(0.975, n) * sqrt(squares / ((n + 2) * n))
-        found = spread([(value, 1) for value in values]).interval(step)
+        found = measure_spread([(value, 1) for value in values]).interval(step)
         assert found == pytest.approx((mean - half, mean + half), abs=CLOSE)
 
 
 @pytest.mark.parametrize("n", [2, 10, 57, 400])
 def test_the_detectable_effect_is_by_the_variance_under_it(n: int) -> None:
     values = differences(n)
-    found = spread([(value, 1) for value in values]).detectable()
+    found = measure_spread([(value, 1) for value in values]).detectable()
     squares = sum(value * value for value in values)
     variance = (squares + 2 * max(map(abs, values)) ** 2) / (n + 2)
     factor = quantile(0.975, n) + quantile(0.8, n)
@@ -85,30 +85,30 @@ def test_the_detectable_effect_is_by_the_variance_under_it(n: int) -> None:
 
 def test_the_detectable_effect_of_pass_and_fail_is_that_of_the_audit() -> None:
     """δ = 2.80·√((ψ + δ − δ²) / n) with ψ = (better + worse + 2) / (n + 2)."""
-    found = spread([(1.0, 1)] * 3 + [(-1.0, 1)] * 5 + [(0.0, 1)] * 92).detectable()
+    found = measure_spread([(1.0, 1)] * 3 + [(-1.0, 1)] * 5 + [(0.0, 1)] * 92).detectable()
     assert found is not None
     assert found == pytest.approx(2.8016 * sqrt((10 / 102 + found - found**2) / 100), abs=1e-4)
     assert detectable_change(10 / 102, 1.0, 100) == pytest.approx(found)
 
 
 def test_one_cluster_says_nothing_of_its_error() -> None:
-    around = spread([(0.5, 1)])
+    around = measure_spread([(0.5, 1)])
     assert around.interval() == (-inf, inf)
     assert around.detectable() is None
     assert around.t_test() == 1.0
-    found = examine(Pairs(1, ((0.5, 1),), rose=1), scale=1.0)
+    found = estimate_difference(Pairs(1, ((0.5, 1),), rose=1), scale=1.0)
     assert (found.delta, found.p, found.low, found.high, found.detectable) == (0.5, 0.5, -1.0, 1.0, None)
 
 
 def test_differences_that_are_all_the_same() -> None:
-    assert spread([(0.25, 1)] * 9).t_test() == 0.0
-    assert spread([(0.0, 1)] * 9).t_test() == 1.0
+    assert measure_spread([(0.25, 1)] * 9).t_test() == 0.0
+    assert measure_spread([(0.0, 1)] * 9).t_test() == 1.0
 
 
 def examined(*values: float, step: float = 0.0, scale: float | None = 1.0) -> Estimate:
     rose, fell = sum(1 for value in values if value > 0), sum(1 for value in values if value < 0)
     pairs = Pairs(len(values), tuple((value, 1) for value in values), rose=rose, fell=fell, step=step)
-    return examine(pairs, scale=scale)
+    return estimate_difference(pairs, scale=scale)
 
 
 @pytest.mark.parametrize("n", [2, 10, 49, 50, 5_000])
@@ -153,7 +153,7 @@ def test_an_interval_ends_where_the_scale_does() -> None:
 def test_trials_that_were_chosen_sharpen_the_test_and_leave_the_estimate() -> None:
     first = Pairs(60, tuple((d, 1) for d in [-1.0] * 9 + [1.0] * 3 + [0.0] * 48), rose=3, fell=9)
     more = Pairs(60, tuple((d, 1) for d in [-0.8] * 9 + [0.2] * 3 + [0.0] * 48), rose=3, fell=9)
-    alone, sharper = examine(first, scale=1.0), examine(first, scale=1.0, sharper=more)
+    alone, sharper = estimate_difference(first, scale=1.0), estimate_difference(first, scale=1.0, sharper=more)
     assert sharper.delta == alone.delta == pytest.approx(-0.1)
     assert (sharper.low, sharper.high) == (alone.low, alone.high)
     assert sharper.p < alone.p
@@ -169,7 +169,7 @@ def test_wilson(n: int) -> None:
 
 @pytest.mark.parametrize(("fell", "n"), [(1, 60), (3, 400), (11, 1_000)])
 def test_the_score_interval_of_falls_by_one_is_wilsons(fell: int, n: int) -> None:
-    low, high = spread([(-1.0, 1)] * fell + [(0.0, 1)] * (n - fell)).score_interval()
+    low, high = measure_spread([(-1.0, 1)] * fell + [(0.0, 1)] * (n - fell)).score_interval()
     least, most = wilson(fell, n)
     assert low == pytest.approx(-most, abs=CLOSE)
     assert high >= -least, "a mean above 0 takes cases that rise as well"
@@ -177,10 +177,10 @@ def test_the_score_interval_of_falls_by_one_is_wilsons(fell: int, n: int) -> Non
 
 def test_the_score_interval_is_the_same_mirrored() -> None:
     values = differences(80)
-    low, high = spread([(value, 1) for value in values]).score_interval()
-    assert spread([(-value, 1) for value in values]).score_interval() == pytest.approx((-high, -low), abs=CLOSE)
+    low, high = measure_spread([(value, 1) for value in values]).score_interval()
+    assert measure_spread([(-value, 1) for value in values]).score_interval() == pytest.approx((-high, -low), abs=CLOSE)
     assert low < sum(values) / 80 < high
-    assert spread([(0.5, 1)]).score_interval() == (-inf, inf)
+    assert measure_spread([(0.5, 1)]).score_interval() == (-inf, inf)
 
 
 @pytest.mark.parametrize(("n", "most"), [(200, 0), (300, 1), (400, 2), (1_000, 11)])

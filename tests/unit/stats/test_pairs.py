@@ -11,16 +11,15 @@ import pytest
 from tests.unit.stats.builders import cases, columns_of, compared, row_of, run_of, suite_of
 from tests.unit.stats.oracles import clustered_error
 
-from scoregate.core.case import CaseError, CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.compare import compare
+from scoregate.core.cases import CaseError, CaseResult, Columns
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Change, Measure
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.events import ErrorInfo
-from scoregate.core.intervals import spread
-from scoregate.core.pairs import Pairs, Values, amount_side, logarithms, pair, pair_scores
-from scoregate.core.record import SuiteResult
-from scoregate.core.rows import Label, Measure
-from scoregate.core.signflip import sign_flip
+from scoregate.core.intervals import measure_spread
+from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side
+from scoregate.core.run import SuiteResult
+from scoregate.core.significance import sign_flip_test
 
 
 def test_repeats_collapse_to_the_mean_of_their_case() -> None:
@@ -84,8 +83,10 @@ def test_clusters_are_the_unit() -> None:
     sums = [sum(d for d, n in zip(differences, names, strict=True) if n == name) for name in dict.fromkeys(names)]
     assert (row.n, row.clusters) == (60, 8 + 13)
     assert row.delta == pytest.approx(sum(differences) / 60)
-    assert row.p == pytest.approx(sign_flip(sums))
-    around = spread([(total, names.count(name)) for total, name in zip(sums, dict.fromkeys(names), strict=True)])
+    assert row.p == pytest.approx(sign_flip_test(sums))
+    around = measure_spread(
+        [(total, names.count(name)) for total, name in zip(sums, dict.fromkeys(names), strict=True)]
+    )
     assert around.error == pytest.approx(clustered_error(differences, names))
     assert (row.low, row.high) == pytest.approx(around.interval(1.0)), "21 clusters are few"
     assert row.detectable == pytest.approx(around.detectable())
@@ -102,7 +103,7 @@ def test_pairs_with_an_error_on_either_side_are_dropped_and_counted() -> None:
     new = cases([None, 1.0, None, 1.0] + [1.0] * 96)
     old = cases([1.0, None, None, 1.0] + [0.0] * 96)
     row = row_of(new, old)
-    assert (row.dropped, row.n, row.better, row.label) == (3, 97, 96, Label.BETTER)
+    assert (row.dropped, row.n, row.better, row.label) == (3, 97, 96, Change.BETTER)
     assert row.delta == pytest.approx(96 / 97), "an error is not a zero"
 
 
@@ -122,8 +123,8 @@ def test_an_error_of_one_evaluator_is_no_error_of_another() -> None:
         return suite_of({"shaky": cases([None] * 6 + [1.0] * 14), "firm": cases([1.0] * 20)})
 
     found = {row.evaluator: row for row in compared(side(), side()).rows}
-    assert (found["firm"].dropped, found["firm"].label) == (0, Label.UNCHANGED)
-    assert (found["shaky"].dropped, found["shaky"].label) == (6, Label.UNMEASURABLE)
+    assert (found["firm"].dropped, found["firm"].label) == (0, Change.UNCHANGED)
+    assert (found["shaky"].dropped, found["shaky"].label) == (6, Change.UNMEASURABLE)
 
 
 def trial(case: str, error: CaseError | None, **scores: float) -> CaseResult:
@@ -167,8 +168,8 @@ def used(cost: float, tokens: int, milliseconds: float, count: int = 12) -> Suit
 
 
 def pair_amounts(new: Columns, olds: list[Columns], values: Values, *, raw: bool = False) -> Pairs:
-    here, there = amount_side([new], values), amount_side(olds, values)
-    return pair(here, there, new) if raw else pair(logarithms(here), logarithms(there), new)
+    here, there = quantity_side([new], values), quantity_side(olds, values)
+    return pair_sides(here, there, new) if raw else pair_sides(log_side(here), log_side(there), new)
 
 
 def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:
@@ -176,14 +177,14 @@ def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:
     assert rows[Measure.COST].delta == pytest.approx(log(2))
     assert rows[Measure.LATENCY].delta == pytest.approx(-log(2))
     labels = {measure: row.label for measure, row in rows.items()}
-    assert labels == {Measure.COST: Label.WORSE, Measure.LATENCY: Label.BETTER, Measure.TOKENS: Label.UNCHANGED}
+    assert labels == {Measure.COST: Change.WORSE, Measure.LATENCY: Change.BETTER, Measure.TOKENS: Change.UNCHANGED}
 
 
 def test_four_percent_more_is_no_matter_and_six_is() -> None:
     four = {row.measure: row for row in compared(used(0.0104, 90, 1), used(0.01, 90, 1)).quantities}
     six = {row.measure: row for row in compared(used(0.0106, 90, 1), used(0.01, 90, 1)).quantities}
-    assert four[Measure.COST].label is Label.EQUIVALENT
-    assert six[Measure.COST].label is Label.WORSE
+    assert four[Measure.COST].label is Change.EQUIVALENT
+    assert six[Measure.COST].label is Change.WORSE
 
 
 def test_what_is_zero_or_unknown_has_no_ratio() -> None:

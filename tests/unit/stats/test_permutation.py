@@ -8,10 +8,10 @@ from itertools import combinations, product
 
 import pytest
 
-from scoregate.core import permutation
-from scoregate.core.pairs import Pairs
-from scoregate.core.permutation import Trials, within_case_test
-from scoregate.core.stats import one_sided
+from scoregate.core import significance
+from scoregate.core.estimates import one_sided_p
+from scoregate.core.pairing import Pairs
+from scoregate.core.significance import Trials, within_case_test
 
 
 def by_definition(cases: Sequence[Trials]) -> tuple[float, float]:
@@ -61,7 +61,7 @@ def test_the_approximation_agrees_with_draws_where_they_meet(p: float, monkeypat
 
     mixed = [each for each in (case() for _ in range(20_000)) if len({*each[0], *each[1]}) > 1][:400]
     drawn = within_case_test(mixed)
-    monkeypatch.setattr(permutation, "_DRAWN", 0)
+    monkeypatch.setattr(significance, "_DRAWN", 0)
     assert within_case_test(mixed) == pytest.approx(drawn, abs=0.02)
 
 
@@ -70,5 +70,5 @@ def test_unequal_repeats_take_the_larger_p_of_both_tests() -> None:
     dealt = tuple(([1.0], [1.0, 1.0, 0.0, 1.0, 1.0] if at < 7 else [1.0] * 5) for at in range(50))
     sums = tuple((sum(new) / len(new) - sum(old) / len(old), 1) for new, old in dealt)
     alone, both = Pairs(50, sums, rose=7), Pairs(50, sums, rose=7, trials=dealt)
-    assert one_sided(alone)[1] < 0.005
-    assert one_sided(both)[1] > 0.1
+    assert one_sided_p(alone)[1] < 0.005
+    assert one_sided_p(both)[1] > 0.1

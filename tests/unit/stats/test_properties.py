@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.stats.builders import Scores, row_of
 
-from scoregate.core.rows import Label, Row
-from scoregate.core.signflip import ENUMERATED, sign_flip
+from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.significance import ENUMERATED, sign_flip_test
 
-MIRRORED = {Label.BETTER: Label.WORSE, Label.WORSE: Label.BETTER}
+MIRRORED = {Change.BETTER: Change.WORSE, Change.WORSE: Change.BETTER}
 KINDS = {
     "binary": st.sampled_from([0.0, 1.0]),
     "rubric": st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
@@ -46,41 +46,41 @@ def numbers(row: Row) -> list[float]:
 
 @given(values())
 def test_p_is_a_probability(differences: list[float]) -> None:
-    p = sign_flip(differences)
+    p = sign_flip_test(differences)
     assert p is not None
     assert 0.0 < p <= 1.0
 
 
 @given(values())
 def test_neither_direction_nor_order_changes_p(differences: list[float]) -> None:
-    p = sign_flip(differences)
-    assert sign_flip([-d for d in differences]) == pytest.approx(p, abs=1e-12)
+    p = sign_flip_test(differences)
+    assert sign_flip_test([-d for d in differences]) == pytest.approx(p, abs=1e-12)
     shuffled = random.Random(1).sample(differences, k=len(differences))
-    assert sign_flip(shuffled) == pytest.approx(p, abs=1e-12)
+    assert sign_flip_test(shuffled) == pytest.approx(p, abs=1e-12)
 
 
 @given(values(), st.integers(1, 50))
 def test_equal_pairs_leave_p_alone(differences: list[float], equal: int) -> None:
-    assert sign_flip([*differences, *[0.0] * equal]) == sign_flip(differences)
+    assert sign_flip_test([*differences, *[0.0] * equal]) == sign_flip_test(differences)
 
 
 @given(st.lists(st.integers(-1_000, 1_000).map(lambda step: step / 1_000), max_size=ENUMERATED), st.floats(0.1, 30))
 def test_scaling_leaves_p_alone(differences: list[float], factor: float) -> None:
-    assert sign_flip([factor * d for d in differences]) == pytest.approx(sign_flip(differences), abs=1e-9)
+    assert sign_flip_test([factor * d for d in differences]) == pytest.approx(sign_flip_test(differences), abs=1e-9)
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=20, max_size=40), st.sampled_from([0.25, 0.5, 2.0, 16.0]))
 def test_scaling_leaves_drawn_p_alone(sizes: list[float], factor: float) -> None:
     off_every_lattice = [sqrt(2) * size for size in sizes]
     differences = [size if at % 3 else -size for at, size in enumerate(off_every_lattice)]
-    assert sign_flip([factor * d for d in differences]) == sign_flip(differences)
+    assert sign_flip_test([factor * d for d in differences]) == sign_flip_test(differences)
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=1, max_size=10))
 def test_a_larger_difference_the_same_way_never_raises_p(sizes: list[float]) -> None:
-    one_way = sign_flip(sizes)
+    one_way = sign_flip_test(sizes)
     assert one_way == pytest.approx(2.0 ** -len(sizes))
-    assert sign_flip([-sizes[0], *sizes[1:]]) >= one_way  # type: ignore[operator]
+    assert sign_flip_test([-sizes[0], *sizes[1:]]) >= one_way  # type: ignore[operator]
 
 
 @given(two_sides())
@@ -153,6 +153,6 @@ def test_a_run_against_itself_is_unchanged(sides: tuple[Scores, Scores]) -> None
     new = sides[0]
     turned = {case: list(reversed(scores)) for case, scores in new.items()}
     row = row_of(turned, new)
-    assert row.label is (Label.UNCHANGED if row.n >= 10 else Label.TOO_FEW)
+    assert row.label is (Change.UNCHANGED if row.n >= 10 else Change.TOO_FEW)
     assert (row.p, row.better, row.worse) == (1.0, 0, 0)
     assert row.delta == pytest.approx(0.0, abs=1e-12)

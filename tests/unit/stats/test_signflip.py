@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from tests.unit.stats.oracles import mid_p
 
-from scoregate.core import signflip
-from scoregate.core.intervals import spread
-from scoregate.core.pairs import Pairs
-from scoregate.core.signflip import ENUMERATED, INVERTED, sign_flip, smallest_p
-from scoregate.core.stats import examine
+from scoregate.core import significance
+from scoregate.core.estimates import estimate_difference
+from scoregate.core.intervals import measure_spread
+from scoregate.core.pairing import Pairs
+from scoregate.core.significance import ENUMERATED, INVERTED, sign_flip_test, smallest_p
 
 CLOSE = 1e-9
 LATTICES: dict[str, list[Fraction]] = {
@@ -38,39 +38,39 @@ def test_a_lattice_is_as_enumerated(lattice: str, n: int) -> None:
     source = random.Random(f"{lattice} {n}")
     for _ in range(4 if n < 12 else 1):
         values = source.choices(LATTICES[lattice], k=n)
-        assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+        assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
 @pytest.mark.parametrize("n", [1, 3, 8, 12])
 def test_continuous_values_are_as_enumerated(n: int) -> None:
     source = random.Random(n)
     values = [Fraction(source.gauss(0.2, 1)) for _ in range(n)]
-    assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+    assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
 def test_ties_of_continuous_values_count_half() -> None:
     uneven = Fraction(sqrt(2))
     values = [uneven, -uneven, Fraction(1), Fraction(0), -uneven - 1]
-    assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+    assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
 def test_the_first_n_too_large_to_enumerate_is_still_exact_on_a_lattice() -> None:
     values = random.Random(1).choices(LATTICES["rubric"], k=ENUMERATED + 1)
-    assert sign_flip(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
+    assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
 def test_no_difference_is_certain() -> None:
-    assert sign_flip([]) == 1.0
-    assert sign_flip([0.0] * 40) == 1.0
+    assert sign_flip_test([]) == 1.0
+    assert sign_flip_test([0.0] * 40) == 1.0
     assert smallest_p([0.0] * 40) == 1.0
 
 
 def test_a_last_digit_is_no_difference() -> None:
     rounding = 0.1 + 0.2 - 0.3
     assert rounding
-    assert sign_flip([rounding] * 50) == 1.0
+    assert sign_flip_test([rounding] * 50) == 1.0
     assert smallest_p([rounding] * 50) == 1.0
-    assert sign_flip([rounding] * 50 + [1.0] * 6) == sign_flip([1.0] * 6)
+    assert sign_flip_test([rounding] * 50 + [1.0] * 6) == sign_flip_test([1.0] * 6)
 
 
 def test_mcnemar_mid_p_up_to_sixty() -> None:
@@ -80,7 +80,7 @@ def test_mcnemar_mid_p_up_to_sixty() -> None:
             if fewer_of := worse + better:
                 fewer = min(worse, better)
                 expected = 2 * stats.binom.cdf(fewer, fewer_of, 0.5) - stats.binom.pmf(fewer, fewer_of, 0.5)
-                assert sign_flip([-1.0] * worse + [1.0] * better) == pytest.approx(expected, abs=CLOSE)
+                assert sign_flip_test([-1.0] * worse + [1.0] * better) == pytest.approx(expected, abs=CLOSE)
 
 
 @pytest.mark.parametrize(("worse", "better"), [(2500, 2500), (2400, 2600), (2600, 2300), (5000, 5000), (1, 4999)])
@@ -88,7 +88,7 @@ def test_mcnemar_mid_p_of_thousands(worse: int, better: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     n, fewer = worse + better, min(worse, better)
     expected = 2 * stats.binom.cdf(fewer, n, 0.5) - stats.binom.pmf(fewer, n, 0.5)
-    assert sign_flip([-1.0] * worse + [1.0] * better) == pytest.approx(expected, abs=CLOSE)
+    assert sign_flip_test([-1.0] * worse + [1.0] * better) == pytest.approx(expected, abs=CLOSE)
 
 
 @pytest.mark.parametrize("n", [6, 10, 14])
@@ -104,7 +104,9 @@ def test_scipy_permutes_to_the_same_where_no_sums_tie(n: int) -> None:
         n_resamples=float("inf"),
         vectorized=True,
     )
-    assert sign_flip([a - b for a, b in zip(new, old, strict=True)]) == pytest.approx(found.pvalue - 2**-n, abs=1e-9)
+    assert sign_flip_test([a - b for a, b in zip(new, old, strict=True)]) == pytest.approx(
+        found.pvalue - 2**-n, abs=1e-9
+    )
 
 
 def drawn_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
@@ -116,9 +118,9 @@ def drawn_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
 def test_inversion_is_as_enumerated(shift: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     values = drawn_without_lattice(ENUMERATED, shift, seed)
-    exact = sign_flip(values)
-    monkeypatch.setattr(signflip, "ENUMERATED", 0)
-    assert sign_flip(values) == pytest.approx(exact, abs=2e-4)
+    exact = sign_flip_test(values)
+    monkeypatch.setattr(significance, "ENUMERATED", 0)
+    assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
 
 
 @pytest.mark.parametrize("large", [1, 4, 8])
@@ -126,9 +128,9 @@ def test_inversion_is_as_enumerated_where_few_values_decide(large: int, monkeypa
     source = random.Random(large)
     few = [-0.9 + 0.01 * source.gauss(0, 1) for _ in range(large)]
     values = [*few, *(0.02 * source.gauss(0, 1) for _ in range(ENUMERATED - large))]
-    exact = sign_flip(values)
-    monkeypatch.setattr(signflip, "ENUMERATED", 0)
-    assert sign_flip(values) == pytest.approx(exact, abs=2e-4)
+    exact = sign_flip_test(values)
+    monkeypatch.setattr(significance, "ENUMERATED", 0)
+    assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
 
 
 @pytest.mark.parametrize("n", [40, 200])
@@ -137,7 +139,7 @@ def test_inversion_is_as_convolved_where_values_leave_a_lattice(n: int) -> None:
     source = random.Random(n)
     steps = source.choices([-0.75, -0.5, -0.25, 0.25, 0.5], k=n)
     values = [step + 1e-6 * source.gauss(0, 1) for step in steps]
-    assert sign_flip(values) == pytest.approx(sign_flip(steps), rel=0.02)
+    assert sign_flip_test(values) == pytest.approx(sign_flip_test(steps), rel=0.02)
 
 
 @pytest.mark.parametrize("wanted", [2.5, 3.0, 3.3])
@@ -151,7 +153,7 @@ def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
             values[at] = -value
     z, kurtosis = sum(values) / scale, -2 * sum(value**4 for value in values) / scale**4
     edgeworth = stats.norm.sf(z) + stats.norm.pdf(z) * kurtosis / 24 * (z**3 - 3 * z)
-    assert sign_flip(values) == pytest.approx(2 * edgeworth, rel=0.02)
+    assert sign_flip_test(values) == pytest.approx(2 * edgeworth, rel=0.02)
 
 
 @pytest.mark.parametrize("n", [15, 100, 200])
@@ -160,18 +162,18 @@ def test_inversion_comes_close_to_the_normal(n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = drawn_without_lattice(n, 0.1)
     expected = 2 * stats.norm.sf(abs(sum(values)) / sqrt(sum(value**2 for value in values)))
-    assert sign_flip(values) == pytest.approx(expected, abs=0.03)
+    assert sign_flip_test(values) == pytest.approx(expected, abs=0.03)
 
 
 def test_inversion_is_the_same_in_any_order() -> None:
     values = drawn_without_lattice(60, 0.2)
     again = random.Random(2).sample(values, k=len(values))
-    assert sign_flip(values) == sign_flip(values) == sign_flip(again)
-    assert sign_flip([-value for value in values]) == sign_flip(values)
+    assert sign_flip_test(values) == sign_flip_test(values) == sign_flip_test(again)
+    assert sign_flip_test([-value for value in values]) == sign_flip_test(values)
 
 
 def test_inversion_never_gives_zero() -> None:
-    found = sign_flip(drawn_without_lattice(100, 50.0))
+    found = sign_flip_test(drawn_without_lattice(100, 50.0))
     assert found is not None
     assert 0 < found < 1e-9
 
@@ -183,27 +185,31 @@ def alone(differences: Sequence[float]) -> Pairs:
 def test_many_continuous_values_get_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = drawn_without_lattice(INVERTED + 1, 0.1)
-    assert sign_flip(values) is None
-    assert examine(alone(values), scale=9.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
-    assert sign_flip([*values[1:], 0.0, 0.0]) is not None, "equal pairs do not count towards the limit"
+    assert sign_flip_test(values) is None
+    assert estimate_difference(alone(values), scale=9.0).p == pytest.approx(
+        stats.ttest_1samp(values, 0).pvalue, abs=CLOSE
+    )
+    assert sign_flip_test([*values[1:], 0.0, 0.0]) is not None, "equal pairs do not count towards the limit"
 
 
 def test_a_lattice_beyond_the_work_bound_gets_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = random.Random(1).choices(as_floats(LATTICES["percent"]), k=3_000)
-    assert sign_flip(values) is None
-    assert examine(alone(values), scale=1.0).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=CLOSE)
+    assert sign_flip_test(values) is None
+    assert estimate_difference(alone(values), scale=1.0).p == pytest.approx(
+        stats.ttest_1samp(values, 0).pvalue, abs=CLOSE
+    )
 
 
 def test_regimes_agree_where_they_meet() -> None:
     """On a lattice of 400 the exact p and the t test's say the same."""
     values = random.Random(3).choices(as_floats(LATTICES["rubric"]), k=400)
-    exact = sign_flip(values)
-    assert exact == pytest.approx(spread([(value, 1) for value in values]).t_test(), abs=0.005)
+    exact = sign_flip_test(values)
+    assert exact == pytest.approx(measure_spread([(value, 1) for value in values]).t_test(), abs=0.005)
 
 
 @pytest.mark.parametrize("m", [1, 4, 5, 12, 14])
 def test_the_smallest_p_is_reached_when_all_have_one_sign(m: int) -> None:
     for values in ([1.0] * m, [random.Random(m).random() + 0.1 for _ in range(m)]):
-        assert sign_flip([*values, 0.0, 0.0]) == pytest.approx(smallest_p([*values, 0.0]), abs=1e-12)
+        assert sign_flip_test([*values, 0.0, 0.0]) == pytest.approx(smallest_p([*values, 0.0]), abs=1e-12)
         assert smallest_p(values) == 2.0**-m

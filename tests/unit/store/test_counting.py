@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.case import CaseResult, Status
+from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.pending import Contest
+from scoregate.core.events import PairwiseComparison
 from scoregate.store import Store, Verdict, Winner, add_verdict, open_store
-from scoregate.store.counting import counting
+from scoregate.store.apply_reviews import counting
 
-CONTEST = Contest("old", "new", "short", Threshold(gte=0.5))
+CONTEST = PairwiseComparison("old", "new", "short", Threshold(gte=0.5))
 
 
 def waiting(*names: str) -> CaseResult:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from scoregate.enums import ConnectionType
 from scoregate.errors import StoreError
 from scoregate.store import ENDPOINTS, Store, StoredEndpoint, open_store
-from scoregate.store.references import names_secret
+from scoregate.store.secret_references import names_secret
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NAME = TEXT.filter(lambda text: not names_secret(text))  # under which text may stand in clear

@@ -15,7 +15,7 @@ from tests.unit.store import builders
 
 from scoregate.errors import StoreError
 from scoregate.store import OVERRIDES, VERDICTS, Kind, Override
-from scoregate.store.exchange import exported, imported
+from scoregate.store.review_tables import exported, imported
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 HEADER = "original_score,override_score,input,output\n"
@@ -86,7 +86,7 @@ def test_a_large_cell_is_read() -> None:
         (HEADER + "0,1,,\n", "a.csv, row 2: an override needs the input or the output"),
         (HEADER + "0,1,a\n", "a.csv, row 2: has 3 cells, the header 4"),
         (HEADER + "0,1,a,b\n0,0,a,b\n", "a.csv, row 3: says otherwise than a.csv, row 2"),
-        (HEADER + '0,1,a,"b\n', "a.csv, line 2: unexpected end of data"),
+        (HEADER + '0,1,a,"b\n', "a.csv, line 2: is no CSV: unexpected end of data"),
         ("original_score,overide_score,input\n", "column 2: 'overide_score' is unknown; did you mean override_score?"),
         ("original_score,override_score,input,input\n", "column 4: 'input' comes twice"),
         ("original_score,input\n", "a.csv, row 1: there is no column override_score"),

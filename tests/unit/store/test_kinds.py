@@ -15,7 +15,7 @@ from tests.unit.store.builders import correction
 
 from scoregate.errors import StoreError
 from scoregate.store import KINDS, OVERRIDES, DirectoryStore, Kind, Store, add_override, open_store
-from scoregate.store.lines import JSON_LINES
+from scoregate.store.json_lines import JSON_LINES
 
 
 class Row(BaseModel):

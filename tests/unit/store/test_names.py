@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.unit.store.builders import correction
 
 from scoregate.errors import StoreError
-from scoregate.store import CHAMPIONS, OVERRIDES, Store, add_override, champions, crown
-from scoregate.store.names import to_names, to_parts
+from scoregate.store import CHAMPIONS, OVERRIDES, Store, add_override, champions, set_baseline_outputs
+from scoregate.store.paths import to_names, to_parts
 
 NAMES = st.lists(st.text() | st.sampled_from(["con", "A", "a", "..", ".", "-x", "x" * 300, "~", "%", "+"]), max_size=3)
 
@@ -65,7 +65,7 @@ def test_another_way_is_refused_with_the_proper_one(part: str, proper: str) -> N
 )
 def test_a_shelf_of_any_name_is_listed_and_read(store: Store, name: str) -> None:
     add_override(store, name, correction("yo"))
-    crown(store, name, "champion", outputs={"1": "yo"})
+    set_baseline_outputs(store, name, "champion", outputs={"1": "yo"})
     assert list(store.shelves(OVERRIDES)) == [(name,)]
     assert list(store.shelves(CHAMPIONS)) == [(name, "champion")]
     assert champions(store, name, "champion") == {"1": "yo"}

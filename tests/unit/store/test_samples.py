@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.override import EvaluationOverrideField
+from scoregate.core.evaluation import EvaluationOverrideField
 from scoregate.store import (
     OVERRIDES,
     Override,
@@ -15,8 +15,8 @@ from scoregate.store import (
     recent_overrides,
     split_by_source,
 )
-from scoregate.store.exchange import exported, imported
-from scoregate.store.words import keep
+from scoregate.store.review_records import upsert
+from scoregate.store.review_tables import exported, imported
 
 
 def override(text: str, score: float = 1.0, **given: Any) -> Override:
@@ -55,14 +55,14 @@ def test_only_samples_of_known_judges_calibrate(tmp_path: Path) -> None:
         override("c", sampled=True, fingerprint="f"),
         override("d", 0, sampled=True, fingerprint="f"),
     ]
-    keep(store, OVERRIDES, ("polite",), items)
+    upsert(store, OVERRIDES, ("polite",), items)
     ((judge, found),) = read_calibrations(store).items()
     assert (judge, found.n, found.matching) == (("polite", "f"), 2, 1)
 
 
 def test_a_judge_is_not_shown_its_test_as_examples(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    keep(store, OVERRIDES, ("polite",), [override("a"), override("b", sampled=True, fingerprint="f")])
+    upsert(store, OVERRIDES, ("polite",), [override("a"), override("b", sampled=True, fingerprint="f")])
     assert [each.output_fields[0].value for each in recent_overrides(store, "polite", 5)] == ["a"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from scoregate.errors import StoreError
 from scoregate.store import open_store
 from scoregate.store.suite_files import endpoint_called, endpoint_of, file_of_tests, read_suite_file, suite_name
-from scoregate.store.toml_lines import line_of
+from scoregate.store.toml import line_of
 
 TEXT = '''# About this.
 [testset]

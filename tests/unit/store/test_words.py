@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from tests.unit.store.builders import correction
 
-from scoregate.core.override import EvaluationOverride, EvaluationOverrideComment
+from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment
 from scoregate.store import (
     OVERRIDES,
     Store,
@@ -18,13 +18,13 @@ from scoregate.store import (
     add_override,
     add_verdict,
     champions,
-    crown,
     overrides,
     recent_overrides,
+    set_baseline_outputs,
     verdict_on,
     verdicts,
 )
-from scoregate.store.words import keep
+from scoregate.store.review_records import upsert
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
@@ -59,7 +59,7 @@ def test_a_persons_second_word_takes_the_place_of_the_first(store: Store) -> Non
 def test_what_is_known_keeps_its_time(store: Store) -> None:
     first = add_override(store, "accuracy", correction("a"), at=NOON)
     again = first.model_copy(update={"created_at": NOON + timedelta(days=1)})
-    kept = keep(store, OVERRIDES, ("accuracy",), [again])
+    kept = upsert(store, OVERRIDES, ("accuracy",), [again])
     assert (kept.added, kept.changed, kept.known) == (0, 0, 1)
     assert overrides(store, "accuracy") == [first]
 
@@ -129,7 +129,7 @@ def test_scores_of_winners() -> None:
 
 
 def test_a_new_champion_takes_the_place_of_the_old(store: Store) -> None:
-    crown(store, "bot", "battle", outputs={"1": "a", "2": "b"})
-    crown(store, "bot", "battle", outputs={"2": "c"})
+    set_baseline_outputs(store, "bot", "battle", outputs={"1": "a", "2": "b"})
+    set_baseline_outputs(store, "bot", "battle", outputs={"2": "c"})
     assert champions(store, "bot", "battle") == {"1": "a", "2": "c"}
     assert champions(store, "bot", "other") == {}

@@ -11,11 +11,10 @@ from scoregate.entities import Test
 from scoregate.enums import TestType
 from scoregate.models import Model
 from scoregate.synthesizers import GenerationConfig, PromptSynthesizer, Synthesizer
-from scoregate.synthesizers.answers import schema_of, valid_tests
-from scoregate.synthesizers.batches import Batch
-from scoregate.synthesizers.brief import Brief
-from scoregate.synthesizers.chunks import Chunk
+from scoregate.synthesizers.ask_model import Batch, answer_schema, valid_tests
+from scoregate.synthesizers.config import Brief
 from scoregate.synthesizers.options import Options
+from scoregate.synthesizers.sources import Chunk
 
 NAMES = {"behavior": "Refuses", "category": "Safety", "topic": "Weapons"}
 ASKED = {**NAMES, "prompt_content": " How? ", "prompt_language_code": "pt-BR"}
@@ -23,7 +22,7 @@ ASKED = {**NAMES, "prompt_content": " How? ", "prompt_language_code": "pt-BR"}
 
 def made(*items: dict[str, Any], kind: TestType = TestType.SINGLE_TURN, **names: Any) -> list[Test]:
     brief = Brief("Maker", kind, GenerationConfig(generation_prompt="x", **names))
-    answer = schema_of(brief).model_validate_json(json.dumps({"tests": items}))
+    answer = answer_schema(brief).model_validate_json(json.dumps({"tests": items}))
     return list(valid_tests(answer, brief, Batch(1, 9, Chunk("a.md", 2, "text"))))
 
 

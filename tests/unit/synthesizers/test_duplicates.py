@@ -7,17 +7,17 @@ import sys
 import pytest
 
 from scoregate.entities import Prompt, Test
-from scoregate.synthesizers.duplicates import Distinct
+from scoregate.synthesizers.generate import DistinctTests
 
 
-def kept(*texts: str, similarity: float = 0.9) -> Distinct:
-    found = Distinct(similarity)
+def kept(*texts: str, similarity: float = 0.9) -> DistinctTests:
+    found = DistinctTests(similarity)
     for text in texts:
         found.add(Test(category="c", behavior="b", prompt=Prompt(content=text)))
     return found
 
 
-def texts(found: Distinct) -> list[str]:
+def texts(found: DistinctTests) -> list[str]:
     return [test.prompt.content for test in found.tests if test.prompt]
 
 
@@ -49,7 +49,7 @@ def test_without_rapidfuzz_only_the_same_is_one(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_conversations_are_told_apart_by_goal_and_scenario() -> None:
-    found = Distinct(1)
+    found = DistinctTests(1)
     for goal, scenario in (("a", "x"), ("a", "y"), ("A", "x")):
         found.add(Test(category="c", behavior="b", goal=goal, scenario=scenario))  # type: ignore[call-arg]
     assert len(found.tests) == 2

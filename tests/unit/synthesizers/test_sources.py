@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from scoregate.errors import SourceError
 from scoregate.synthesizers import Source
-from scoregate.synthesizers.chunks import chunks_of
-from scoregate.synthesizers.sources import source_of
+from scoregate.synthesizers.sources import read_source, split_sources
 
 READ = {
     "a.txt": ("\ufeffWe open at nine.", "We open at nine."),
@@ -26,8 +25,8 @@ READ = {
 def test_files_are_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(READ[name][0], encoding="utf-8")
-    assert source_of(path) == Source(str(path), READ[name][1])
-    assert source_of(str(path)).text == READ[name][1]
+    assert read_source(path) == Source(str(path), READ[name][1])
+    assert read_source(str(path)).text == READ[name][1]
 
 
 WRONG = {
@@ -47,32 +46,32 @@ def test_what_cannot_be_read_is_told(name: str, tmp_path: Path) -> None:
     if data is not None:
         (tmp_path / name).write_bytes(data)
     with pytest.raises(SourceError, match=told) as caught:
-        source_of(tmp_path / name)
+        read_source(tmp_path / name)
     assert isinstance(caught.value, ValueError)
     assert name in str(caught.value)
 
 
 def test_what_to_do_with_a_pdf_is_told(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="pdftotext"):
-        source_of(tmp_path / "a.pdf")
+        read_source(tmp_path / "a.pdf")
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large.txt").open("wb") as file:
         file.truncate(11 * 1024 * 1024)
     with pytest.raises(SourceError, match="11,534,336 bytes"):
-        source_of(tmp_path / "large.txt")
+        read_source(tmp_path / "large.txt")
 
 
 def test_texts_are_cut_between_paragraphs_then_lines_sentences_and_words() -> None:
     text = "one one one.\n\ntwo two two. three three\nfour four four"
-    assert [chunk.text for chunk in chunks_of([Source("a", text)], 20)] == [
+    assert [chunk.text for chunk in split_sources([Source("a", text)], 20)] == [
         "one one one.",
         "two two two.",
         "three three",
         "four four four",
     ]
-    assert [(chunk.source, chunk.number) for chunk in chunks_of([Source("a", "x"), Source("b", "y")], 9)] == [
+    assert [(chunk.source, chunk.number) for chunk in split_sources([Source("a", "x"), Source("b", "y")], 9)] == [
         ("a", 1),
         ("b", 1),
     ]
@@ -80,6 +79,6 @@ def test_texts_are_cut_between_paragraphs_then_lines_sentences_and_words() -> No
 
 @given(text=st.text(st.sampled_from("ab. \n"), max_size=300), size=st.integers(1, 50))
 def test_nothing_is_lost_and_no_part_is_longer(text: str, size: int) -> None:
-    parts = [chunk.text for chunk in chunks_of([Source("a", text)], size)]
+    parts = [chunk.text for chunk in split_sources([Source("a", text)], size)]
     assert all(1 <= len(part) <= size for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())

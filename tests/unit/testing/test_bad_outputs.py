@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, run, told
 
-from scoregate.core.wire import MAX_EVENT_BYTES
+from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.testing.models import Evaluation
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.testing.builders import PASS, Case, Judge, echo, outcomes, passing, run, told
 
 from scoregate.core.events import Errored, SuiteFinished
-from scoregate.core.record import SuiteResult
+from scoregate.core.run import SuiteResult
 from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation
 from scoregate.testing.run import run_test_suite
 
@@ -42,8 +42,8 @@ def test_cases_that_cannot_be_listed(given: Any) -> None:
 def test_duplicate_hashes() -> None:
     result = run(test_cases=[Case("a"), Case("b"), Case("a"), Case("c")], evaluators=[GOOD])
     assert messages(result) == [
-        "suite 'demo': test case 3 is left out: duplicate hash 'a', which an earlier case has; if they differ, let the "
-        "hash tell them apart"
+        "suite 'demo': test case 3 is left out: duplicate hash 'a', which an earlier case has; if they differ, their "
+        "hashes must differ too"
     ]
     assert outcomes(result) == {"a": "passed", "b": "passed", "c": "passed"}
 

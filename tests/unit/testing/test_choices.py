@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.parts import Choice
-from scoregate.engine.evaluators import read_scorers, scorer_of
+from scoregate.core.events import Choice
+from scoregate.engine.evaluators import make_scorer, read_scorers
 from scoregate.testing.evaluators import BaseAccuracy, BaseAutomaticBattle, BaseLLMJudge
-from scoregate.testing.reviews import ScoreChoice
+from scoregate.testing.models import ScoreChoice
 
 
 class Accuracy(BaseAccuracy[Any, Any]):
@@ -49,11 +49,11 @@ class Own(BaseLLMJudge[Any, Any]):
     ],
 )
 def test_choices_are_told_by_their_names(judge: Any, choices: tuple[Choice, ...]) -> None:
-    assert scorer_of(judge).info.choices == choices
+    assert make_scorer(judge).info.choices == choices
 
 
 def test_of_a_battle_there_are_three() -> None:
-    assert [choice.value for choice in scorer_of(Battle()).info.choices] == [1, 0.5, 0]
+    assert [choice.value for choice in make_scorer(Battle()).info.choices] == [1, 0.5, 0]
 
 
 def test_choices_that_cannot_be_had_are_a_problem_of_the_evaluator() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, run
 
-from scoregate.engine import retry
+from scoregate.engine import calls
 
 
 class StatusError(Exception):
@@ -41,7 +41,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         kept.append(attempt)
         return 0
 
-    monkeypatch.setattr("scoregate.engine.tasks.wait_s", no_time)
+    monkeypatch.setattr("scoregate.engine.run.retry_delay_s", no_time)
     return kept
 
 
@@ -109,6 +109,6 @@ def test_evaluators_are_not_tried_again() -> None:
 
 def test_waits_are_random_and_bounded() -> None:
     for attempt, most in [(1, 1), (2, 2), (3, 4), (6, 30), (60, 30)]:
-        found = [retry.wait_s(attempt) for _ in range(50)]
+        found = [calls.retry_delay_s(attempt) for _ in range(50)]
         assert all(0 <= wait <= most for wait in found)
         assert len(set(found)) > 1

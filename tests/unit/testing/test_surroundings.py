@@ -11,7 +11,7 @@ import pytest
 from tests.unit.testing.builders import AsyncJudge, Case, Judge, cases, echo, only, passing, run, told
 
 from scoregate.core.events import SuiteStarted
-from scoregate.core.record import SuiteResult
+from scoregate.core.run import SuiteResult
 from scoregate.testing.run import grid_search_ctx, run_test_suite
 
 
@@ -81,7 +81,7 @@ def test_in_several_threads_at_once(events: Path) -> None:
 
 
 def told_in(path: Path) -> list[Any]:
-    from scoregate.core.wire import parse_event
+    from scoregate.core.json_io import parse_event
 
     return [parse_event(line) for line in path.read_bytes().splitlines()]
 

@@ -66,7 +66,7 @@ def test_an_async_fn_is_cancelled() -> None:
 
 
 def test_a_case_that_was_given_up_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.engine.tasks.wait_s", lambda _attempt: 0)
+    monkeypatch.setattr("scoregate.engine.run.retry_delay_s", lambda _attempt: 0)
     calls: list[str] = []
 
     async def fn(test_case: Case) -> str:

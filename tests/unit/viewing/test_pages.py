@@ -10,12 +10,10 @@ import pytest
 from starlette.types import Message
 
 from scoregate.ci.archive import RunWriter
-from scoregate.core.record import Run
-from scoregate.loopback.guard import Keys
-from scoregate.viewing.app import app_of
-from scoregate.viewing.found import find_runs
-from scoregate.viewing.made import Press
-from scoregate.viewing.shelf import Shelf
+from scoregate.core.run import Run
+from scoregate.web.server import AccessKeys
+from scoregate.web.view_app import build_view_app
+from scoregate.web.view_runs import ReportRenderer, RunList, find_runs
 
 
 class Desk:
@@ -24,9 +22,9 @@ class Desk:
     def __init__(self, root: Path) -> None:
         self.made: list[str] = []
         self.now = 0
-        self.keys = Keys(80, "view")
-        self.shelf = Shelf([root], Press(self._render, lambda: self.now))
-        self._app = app_of(self.shelf, self.keys)
+        self.keys = AccessKeys(80, "view")
+        self.shelf = RunList([root], ReportRenderer(self._render, lambda: self.now))
+        self._app = build_view_app(self.shelf, self.keys)
 
     def _render(self, run: Path, base: Path | None) -> Iterator[str]:
         self.made.append(f"{run.name} {base and base.name}")
@@ -61,7 +59,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         write(tmp_path / name, number)
     found = Desk(tmp_path)
     yield found
-    found.shelf.press.close()
+    found.shelf.renderer.close()
 
 
 @pytest.mark.anyio

@@ -1,7 +1,5 @@
 """A run on disk: `run.json`, everything but the cases, and `cases.jsonl.gz`, a line a case."""
 
-from scoregate.ci.archive.amend import amend_run
-from scoregate.ci.archive.earlier import REPORT_FILE
 from scoregate.ci.archive.folder import (
     BASE_FOLDER,
     CASES_FILE,
@@ -12,9 +10,10 @@ from scoregate.ci.archive.folder import (
     RUN_FOLDER,
     run_folder,
 )
-from scoregate.ci.archive.head import RunHead, read_head
 from scoregate.ci.archive.marker import IN_PROGRESS, marked_in_progress
 from scoregate.ci.archive.reader import read_run
+from scoregate.ci.archive.rotation import REPORT_FILE
+from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
 from scoregate.ci.archive.unfinished import Recovered, latest_run, recover
 from scoregate.ci.archive.writer import RunWriter
 

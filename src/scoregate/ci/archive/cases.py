@@ -1,4 +1,4 @@
-"""The cases file, held open: it stays readable when its folder is given a newer run."""
+"""The cases file, held open: it stays readable when a newer run replaces it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,234 @@ import os
 import re
 import weakref
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, is_dataclass, replace
+from functools import lru_cache
+from math import isfinite
 from pathlib import Path
+from typing import Any, TypeVar
 
-from scoregate.ci.archive.lines import MAX_LINE_BYTES, case_of
-from scoregate.core.case import CaseResult
-from scoregate.core.record import Run
+from pydantic_core import from_json, to_json
 
-_WRITTEN = re.compile(rb'\{"suite":\d+,')
+from scoregate.core.cases import CaseError, CaseResult
+from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
+from scoregate.core.events import ErrorInfo, Origin, PairwiseComparison
+from scoregate.core.reducer import MOST_COUNTED, describe_invalid_usage
+from scoregate.core.run import Run
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+_T = TypeVar("_T")
+_DEFAULTS = CaseResult(0, "")
+_OPTIONAL = tuple(name for name in CaseResult.__slots__ if name not in ("suite", "hash", "evaluations", "labels"))
+_INVALID = (KeyError, TypeError, AttributeError, OverflowError)
+
+
+def dump_case(case: CaseResult) -> bytes:
+    """The line of a case, without its end. Characters that are not valid Unicode are replaced."""
+    given = {name: value for name in _OPTIONAL if (value := getattr(case, name)) != getattr(_DEFAULTS, name)}
+    line = {"suite": case.suite, "hash": case.hash, **given}
+    if case.evaluations:
+        line["evaluations"] = {name: _defined_fields(evaluation) for name, evaluation in case.evaluations.items()}
+    if case.labels:
+        line["labels"] = {name: _defined_fields(naming) for name, naming in case.labels.items()}
+    try:
+        return _json(line)
+    except ValueError:
+        return _json(_replace_surrogates(line))
+
+
+def _json(value: object) -> bytes:
+    return to_json(value, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
+
+
+def _defined_fields(value: Evaluation | Label | Threshold) -> dict[str, Any]:
+    found = {name: part for name in value.__slots__ if (part := getattr(value, name)) is not None}
+    return {name: _defined_fields(part) if isinstance(part, Threshold) else part for name, part in found.items()}
+
+
+def _replace_surrogates(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_replace_surrogates(name): _replace_surrogates(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_surrogates(part) for part in value]
+    return _replace_surrogates(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def parse_case(line: bytes) -> CaseResult:
+    """Parse the line of a case. A score that is not valid becomes an error of its evaluator; the others stay.
+
+    Raises:
+        ValueError: it is not JSON, too long, or not a case.
+    """
+    if len(line) > MAX_LINE_BYTES:
+        raise ValueError(f"longer than {MAX_LINE_BYTES:,} bytes")
+    data = from_json(line)
+    try:
+        return _case(data)
+    except KeyError as error:
+        raise ValueError(f"not a case: {error} is missing") from None
+    except _INVALID as error:
+        raise ValueError(f"not a case: {error}") from None
+
+
+def _case(data: Mapping[str, Any]) -> CaseResult:
+    given = {name: _FIELDS[name](value) for name, value in data.items() if name in _FIELDS}
+    suite, case_hash = given.pop("suite"), given.pop("hash")
+    evaluations, invalid = given.pop("evaluations", None) or ({}, ())
+    case = CaseResult(suite, case_hash, evaluations=evaluations, **given)
+    case.errors.extend(invalid)
+    return case
+
+
+# Frozen, and few of them differ.
+_threshold = lru_cache(maxsize=1024, typed=True)(Threshold)
+_plain_evaluation = lru_cache(maxsize=4096)(Evaluation)
+
+
+def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
+    found: dict[str, Evaluation] = {}
+    invalid: list[CaseError] = []
+    for name, value in data.items():
+        try:
+            found[name] = _evaluation(value)
+        except (TypeError, ValueError) as error:
+            if not isinstance(value, Mapping):
+                raise
+            invalid.append(CaseError(ErrorInfo(type(error).__name__, str(error)), name))
+    return found, invalid
+
+
+def _evaluation(data: Mapping[str, Any]) -> Evaluation:
+    threshold, assertions = data.get("threshold"), data.get("assertions")
+    score, limit = data["score"], None if threshold is None else _threshold(**threshold)
+    if type(score) is float and len(data) == 1 + (limit is not None):
+        return _plain_evaluation(score, limit)
+    return Evaluation(
+        score,
+        limit,
+        data.get("metadata"),
+        None if assertions is None else tuple(Assertion(**each) for each in assertions),
+        _usage(data.get("usage")),
+    )
+
+
+def _labels(data: Mapping[str, Any]) -> dict[str, Label]:
+    return {
+        name: Label(_text(said["label"]), said.get("metadata"), _usage(said.get("usage")))
+        for name, said in data.items()
+    }
+
+
+def _pairwise_comparison(data: Mapping[str, Any]) -> PairwiseComparison:
+    threshold = data.get("threshold")
+    return PairwiseComparison(
+        _text(data["baseline"]),
+        _text(data["challenger"]),
+        _optional_text(data.get("rubric")),
+        None if threshold is None else _threshold(**threshold),
+    )
+
+
+def _usage(data: Mapping[str, Any] | None) -> Usage | None:
+    if data is None:
+        return None
+    usage = Usage(
+        _check_type(data.get("input_tokens", 0), int),
+        _check_type(data.get("output_tokens", 0), int),
+        _check_type(data.get("cached_tokens", 0), int),
+        _number(data.get("cost")),
+        _optional_text(data.get("model")),
+        _optional_text(data.get("answer")),
+        data.get("cached") is True,
+    )
+    if why := describe_invalid_usage(usage):
+        raise ValueError(f"not a case: {why}")
+    return usage
+
+
+def _error(data: Mapping[str, Any]) -> CaseError:
+    info = {name: _text(value) for name, value in data["error"].items()}
+    return CaseError(ErrorInfo(**info), _optional_text(data.get("evaluator")), _usage(data.get("usage")))
+
+
+def _origin(data: Mapping[str, Any] | None) -> Origin | None:
+    return None if data is None else Origin(_text(data["file"]), _check_type(data.get("line", 1), int))
+
+
+def _texts(values: list[str] | None) -> tuple[str, ...]:
+    return tuple(map(_text, _check_type(values, list))) if values else ()
+
+
+def _optional_text(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _text(value: object) -> str:
+    return value if type(value) is str else _check_type(value, str)
+
+
+def _count(value: object) -> int:
+    count = value if type(value) is int else _check_type(value, int)
+    if not 0 <= count < MOST_COUNTED:
+        raise OverflowError(f"{count:g} is no possible count")
+    return count
+
+
+def _number(value: object) -> float | None:
+    number = value if type(value) is float else None if value is None else float(_check_type(value, (int, float)))
+    return number if number is not None and isfinite(number) else None
+
+
+def _duration(value: object) -> float | None:
+    number = _number(value)
+    return number if number is not None and number >= 0 else None
+
+
+def _check_type(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{value!r:.40} is of the wrong type")
+    return value
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+# What each field of a case is read by.
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    "evaluations": _evaluations,
+    "labels": _labels,
+    "suite": _count,
+    "hash": _text,
+    "repeat": _count,
+    "name": _text,
+    "input": _unchanged,
+    "output": _unchanged,
+    "truncated": lambda value: value is True,
+    "duration_ms": _duration,
+    "attempts": _count,
+    "digest": _text,
+    "tags": _texts,
+    "cluster": _optional_text,
+    "errors": lambda values: [_error(value) for value in values],
+    "unscored": _texts,
+    "pending": _texts,
+    "contests": lambda values: {name: _pairwise_comparison(value) for name, value in values.items()},
+    "usage": _usage,
+    "trace": _unchanged,
+    "origin": _origin,
+    "reused": _optional_text,
+}
+
+
+_OWN_LINE = re.compile(rb'\{"suite":\d+,')
 UNREADABLE = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class CasesFile:
-    """The cases of a run, read from disk as often as asked. `skipped` are numbers of lines, from 1, that hold none."""
+    """The cases of a run, read from disk every time. `skipped` are the numbers of lines, from 1, without a case."""
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -29,13 +243,13 @@ class CasesFile:
         weakref.finalize(self, os.close, self._fd)
 
     def lines(self) -> Iterator[bytes]:
-        """Every line; of one that is too long only the start, longer than MAX_LINE_BYTES.
+        """Every line; of a line that is too long only the start, longer than MAX_LINE_BYTES.
 
         Raises:
             EOFError, BadGzipFile, zlib.error: here the file is cut off or damaged.
         """
-        with io.BufferedReader(_FromStart(self._fd), 1 << 18) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
-            text = io.BufferedReader(_Unpacked(unpacked), 1 << 18)
+        with io.BufferedReader(_FileFromStart(self._fd), 1 << 18) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
+            text = io.BufferedReader(_UnpackedStream(unpacked), 1 << 18)
             while line := text.readline(MAX_LINE_BYTES + 2):
                 yield line
                 while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
@@ -43,20 +257,22 @@ class CasesFile:
 
     def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
         """Every case, or those of one suite, as far as the file can be read."""
-        wanted = (case_of(line) for number, line in enumerate(self.lines(), 1) if self._may_be_of(suite, number, line))
+        wanted = (
+            parse_case(line) for number, line in enumerate(self.lines(), 1) if self._may_be_of(suite, number, line)
+        )
         try:
             yield from (case for case in wanted if suite in (None, case.suite))
         except UNREADABLE:
             return
 
     def _may_be_of(self, suite: int | None, number: int, line: bytes) -> bool:
-        """Whether a line has to be parsed; those that we wrote tell their suite at a glance."""
+        """Whether a line has to be parsed; scoregate writes the suite first in a line."""
         if number in self.skipped:
             return False
-        return suite is None or line.startswith(b'{"suite":%d,' % suite) or not _WRITTEN.match(line)
+        return suite is None or line.startswith(b'{"suite":%d,' % suite) or not _OWN_LINE.match(line)
 
     def reader(self, suite: int | None = None) -> Callable[[], Iterator[CaseResult]]:
-        """What a run or a suite reads its cases with."""
+        """The function with which a run or a suite reads its cases."""
         return lambda: self.cases(suite)
 
 
@@ -66,8 +282,8 @@ def with_cases(run: Run, cases: CasesFile) -> Run:
     return replace(run, suites=tuple(suites), read=cases.reader())
 
 
-class _Unpacked(io.RawIOBase):
-    """What can be unpacked at once: where the file is cut off, all before that comes, then the error."""
+class _UnpackedStream(io.RawIOBase):
+    """A stream that returns what is unpacked: of a file that is cut off, everything before, then the error."""
 
     def __init__(self, packed: gzip.GzipFile) -> None:
         self._packed = packed
@@ -81,7 +297,7 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
 
-class _FromStart(io.RawIOBase):
+class _FileFromStart(io.RawIOBase):
     """A file that is already open, read from its start with a position of its own."""
 
     def __init__(self, fd: int) -> None:

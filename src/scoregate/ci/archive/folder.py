@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from pathlib import Path
 
 from scoregate.errors import RecordError
@@ -28,3 +31,16 @@ def run_folder(path: Path) -> Path:
             return folder
     told = f"{path} holds no {RUN_FILE}" if path.exists() else f"{path} does not exist"
     raise RecordError(told, advice="Name a run's folder, such as scoregate-out/run; `scoregate run` writes one.")
+
+
+def open_nofollow(path: str, flags: int) -> int:
+    """Open a regular file only: a link would have us read, as who we are, what others may not; a pipe would block.
+
+    Raises:
+        OSError: it is something else, or gone.
+    """
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return handle

@@ -1,4 +1,4 @@
-"""Read a run back; what is damaged is told, what can be read is kept."""
+"""Read a run back: report what is damaged, keep what can be read."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, with_cases
+from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_case, with_cases
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
-from scoregate.ci.archive.head import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
-from scoregate.ci.archive.lines import case_of
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
-from scoregate.core.case import STATUSES, CaseKey, CaseResult
-from scoregate.core.columns import Columns
-from scoregate.core.fold import with_undeclared
-from scoregate.core.record import Run, SuiteResult
+from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
+from scoregate.core.cases import STATUSES, CaseKey, CaseResult, Columns
+from scoregate.core.reducer import add_undeclared
+from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import RecordError
 
-_MOST_OF_A_SUITE = 1_000
+_MOST_EVALUATORS_PER_SUITE = 1_000
 KILLED = "the last run didn't finish: its process was killed"
 CUT_SHORT = "scoregate was stopped after the suites had run, before everything was compared and reported"
 
 
 @dataclass(slots=True)
-class _Suite:
+class _SuiteCases:
     columns: Columns = field(default_factory=Columns)
     keys: set[CaseKey] = field(default_factory=set)
     repeated: int = 0
 
 
 @dataclass(slots=True)
-class _Reading:
-    """One pass over the cases file, and what was wrong with it."""
+class _CasesReader:
+    """One pass over the cases file, and the damage that it found."""
 
-    suites: list[_Suite]
+    suites: list[_SuiteCases]
     crc32: int = 0
     evaluators: int = 0
     invalid: int = 0
@@ -42,10 +40,10 @@ class _Reading:
     cut: str | None = None
 
     def take(self, number: int, line: bytes) -> bool:
-        """Take in a line; False where it holds no case or one that was there already."""
+        """Add the case in a line; False if it has no case, or one that was added before."""
         self.crc32 = zlib.crc32(line, self.crc32)
         try:
-            case = case_of(line)
+            case = parse_case(line)
             if not 0 <= case.suite < len(self.suites):
                 raise ValueError(f"there is no suite {case.suite}")
             self._count_evaluators(case)
@@ -62,14 +60,14 @@ class _Reading:
         return True
 
     def _count_evaluators(self, case: CaseResult) -> None:
-        """Each has a column as long as its suite, so that there must not be as many as cases."""
+        """Limit evaluators: each has a column as long as its suite, so memory must not depend on their number."""
         known = self.suites[case.suite].columns.scores
         if not case.errors and case.evaluations.keys() <= known.keys():
             return
         named = {*case.evaluations, *(error.evaluator for error in case.errors if error.evaluator is not None)}
         if fresh := len(named - known.keys()):
             self.evaluators += fresh
-            if len(known) + fresh > _MOST_OF_A_SUITE or self.evaluators > MOST_EVALUATORS:
+            if len(known) + fresh > _MOST_EVALUATORS_PER_SUITE or self.evaluators > MOST_EVALUATORS:
                 raise ValueError("there are too many evaluators")
 
 
@@ -78,42 +76,42 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
-        strictly: cases that are cut off or all lost are an error, and not only a notice in the run.
+        strictly: a cases file that is cut off or has lost all cases is an error, not only a notice in the run.
 
     Raises:
-        RecordError: there is no run, or one that cannot be read at all.
+        RecordError: there is no run, or it can't be read at all.
     """
     folder = run_folder(path)
     head = read_head(folder / RUN_FILE)
     try:
         cases = CasesFile(folder / CASES_FILE)
-        reading = _read(cases, len(head.suites))
+        reading = _read_cases(cases, len(head.suites))
     except OSError as error:
         raise RecordError(
-            f"{folder / CASES_FILE} cannot be read: {error.strerror}",
+            f"{folder / CASES_FILE} can't be read: {error.strerror}",
             advice=f"A run is a folder; keep {RUN_FILE} and {CASES_FILE} together.",
         ) from None
     if folder.name.startswith(IN_PROGRESS):
         reading.cut = None  # it has no end yet
-    if strictly and (reading.cut or 0 < head.cases <= _lost(head, reading)):
-        told = "; ".join(_notices(head, reading))
-        raise RecordError(f"{folder / CASES_FILE} is damaged: {told}", advice="Make the run anew, or name another.")
+    if strictly and (reading.cut or 0 < head.cases <= _count_missing(head, reading)):
+        damage = "; ".join(_damage_notices(head, reading))
+        raise RecordError(f"{folder / CASES_FILE} is damaged: {damage}", advice="Run it again, or name another run.")
     found = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
     extras = tuple(read_run(extra, strictly=strictly) for extra in found)
-    run = replace(with_cases(_run(head, reading), cases), extras=extras)
+    run = replace(with_cases(_make_run(head, reading), cases), extras=extras)
     if folder.name.startswith(IN_PROGRESS):
         return replace(run, complete=False, notices=(*run.notices, KILLED))
     return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if _is_cut_short(folder, head) else run
 
 
 def _is_cut_short(folder: Path, head: RunHead) -> bool:
-    """Whether the process that made the run was killed after its suites: before a base, or before it was judged."""
+    """Whether the process was killed after its suites, while it ran a base or judged the run."""
     marker = read_marker(folder)
     return marker is not None and not marker.alive and marker.started <= head.started
 
 
-def _read(cases: CasesFile, suites: int) -> _Reading:
-    reading = _Reading([_Suite() for _ in range(suites)])
+def _read_cases(cases: CasesFile, suites: int) -> _CasesReader:
+    reading = _CasesReader([_SuiteCases() for _ in range(suites)])
     try:
         for number, line in enumerate(cases.lines(), 1):
             if not reading.take(number, line):
@@ -123,28 +121,28 @@ def _read(cases: CasesFile, suites: int) -> _Reading:
     return reading
 
 
-def _run(head: RunHead, reading: _Reading) -> Run:
-    suites = tuple(_suite(*pair) for pair in zip(head.suites, reading.suites, strict=True))
-    notices = tuple(f"{CASES_FILE}: {notice}" for notice in _notices(head, reading))
+def _make_run(head: RunHead, reading: _CasesReader) -> Run:
+    suites = tuple(_make_suite(*pair) for pair in zip(head.suites, reading.suites, strict=True))
+    notices = tuple(f"{CASES_FILE}: {notice}" for notice in _damage_notices(head, reading))
     run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=suites)
     return replace(run, complete=head.complete and not notices, notices=(*head.notices, *notices))
 
 
-def _suite(head: SuiteHead, read: _Suite) -> SuiteResult:
+def _make_suite(head: SuiteHead, read: _SuiteCases) -> SuiteResult:
     suite = SuiteResult(**{name: getattr(head, name) for name in SUITE_FIELDS}, columns=read.columns)
     return replace(
         suite,
-        evaluators=with_undeclared(head.evaluators, read.columns),
+        evaluators=add_undeclared(head.evaluators, read.columns),
         complete=head.complete and len(read.columns) == head.cases,
     )
 
 
-def _lost(head: RunHead, reading: _Reading) -> int:
+def _count_missing(head: RunHead, reading: _CasesReader) -> int:
     return head.cases - sum(len(suite.columns) + suite.repeated for suite in reading.suites)
 
 
-def _miscounted(head: RunHead, reading: _Reading) -> str:
-    """The first suite whose statuses are other ones than the head counts; empty where there is none."""
+def _find_miscounted_suite(head: RunHead, reading: _CasesReader) -> str:
+    """The first suite whose statuses differ from the counts in the head; empty if there is none."""
     for suite, read in zip(head.suites, reading.suites, strict=True):
         found = {status.value: read.columns.count(status) for status in STATUSES}
         if suite.statuses and {name: count for name, count in suite.statuses.items() if count} != {
@@ -154,18 +152,18 @@ def _miscounted(head: RunHead, reading: _Reading) -> str:
     return ""
 
 
-def _notices(head: RunHead, reading: _Reading) -> Iterator[str]:
+def _damage_notices(head: RunHead, reading: _CasesReader) -> Iterator[str]:
     if reading.cut:
         yield f"it is cut off or damaged ({reading.cut})"
     if reading.invalid:
-        yield f"{reading.invalid} of its lines hold no case, the first is {reading.first_invalid}"
+        yield f"{reading.invalid} lines are not valid cases; the first is {reading.first_invalid}"
     if repeated := sum(suite.repeated for suite in reading.suites):
-        yield f"{repeated} cases are there twice; the first of each counts"
-    if (lost := _lost(head, reading)) > 0:
+        yield f"{repeated} cases appear twice; the first one of each counts"
+    if (lost := _count_missing(head, reading)) > 0:
         yield f"{lost} of {head.cases} cases are missing"
     elif lost < 0:
-        yield f"it has {-lost} cases more than {RUN_FILE} counts"
-    elif not reading.invalid and (changed := _miscounted(head, reading)):
-        yield f"how many cases passed, failed or erred differs from {RUN_FILE}: {changed}"
+        yield f"it has {-lost} more cases than {RUN_FILE} counts"
+    elif not reading.invalid and (changed := _find_miscounted_suite(head, reading)):
+        yield f"the numbers of cases that passed, failed or have errors differ from {RUN_FILE}: {changed}"
     if head.crc32 not in (None, reading.crc32) and not reading.cut:
-        yield f"it is not as it was when {RUN_FILE} was written"
+        yield f"it has changed since {RUN_FILE} was written"

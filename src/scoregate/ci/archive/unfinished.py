@@ -9,22 +9,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scoregate.ci.archive.amend import amend_run
-from scoregate.ci.archive.earlier import name_of
 from scoregate.ci.archive.folder import CASES_FILE, INTERRUPTED, RUN_FILE, RUN_FOLDER
-from scoregate.ci.archive.head import RunHead, read_head
 from scoregate.ci.archive.marker import IN_PROGRESS, MARKER_FILE, is_being_written, read_marker, unfinished_in
 from scoregate.ci.archive.reader import CUT_SHORT, read_run
+from scoregate.ci.archive.rotation import archived_name
+from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
 from scoregate.ci.archive.writer import RunWriter
-from scoregate.core.record import Run
+from scoregate.core.run import Run
 from scoregate.errors import RecordError, RunUnfinished
 
-_MOST = 20
+_MOST_INTERRUPTED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """A run that was recovered: where it is now, how many cases it holds, and what was done, in a sentence."""
+    """A run that was recovered: its folder, the number of its cases, and a notice."""
 
     folder: Path
     cases: int
@@ -32,46 +31,46 @@ class Recovered:
 
 
 def latest_run(path: Path) -> Path:
-    """The folder to read the last run from: the one that was killed, if no later one has finished.
+    """The folder of the last run: the one that was killed, if no later one has finished.
 
     Args:
         path: a run's folder, the folder above it, or one of its files.
 
     Raises:
-        RunUnfinished: a run is being made there now, or the last one was killed before it had measured anything.
+        RunUnfinished: a run is in progress, or the last one was killed before it had any results.
     """
-    folder, out = _places(path)
+    folder, out = _find_folders(path)
     marker = read_marker(folder)
     if (marker is not None and marker.alive) or any(map(is_being_written, folder.glob(f"{IN_PROGRESS}*/"))):
-        told = f" (process {marker.pid})" if marker is not None else ""
-        raise RunUnfinished(f"a run is in progress in {folder}{told}", advice="Wait until it has ended.")
+        process = f" (process {marker.pid})" if marker is not None else ""
+        raise RunUnfinished(f"a run is in progress in {folder}{process}", advice="Wait until it has ended.")
     if found := list(unfinished_in(folder)):
-        latest = max(found, key=_started)
+        latest = max(found, key=_start_time)
         if not (latest / CASES_FILE).is_file():
             raise RunUnfinished(
                 f"the last run in {folder} was stopped while its record was put in place",
                 advice="Recover it: scoregate report --recover",
             )
         return latest
-    finished = _started(folder)
+    finished = _start_time(folder)
     if marker is not None and marker.started > finished:
         raise RunUnfinished(
             f"the last run in {folder} didn't finish: it was stopped before it had measured anything",
             advice="Run it again. Earlier runs are in the folders below `earlier`.",
         )
-    later = [each for each in _interrupted(out) if _started(each) > finished]
-    return max(later, key=_started, default=path)
+    later = [each for each in _interrupted_folders(out) if _start_time(each) > finished]
+    return max(later, key=_start_time, default=path)
 
 
-def _places(path: Path) -> tuple[Path, Path | None]:
-    """The folder that a run is written to, and the one above it, if it is the folder of reports."""
+def _find_folders(path: Path) -> tuple[Path, Path | None]:
+    """The folder of a run, and the one above it if that is the folder of reports."""
     folder = path.parent if path.is_file() else path
     if (folder / RUN_FOLDER).is_dir():
         return folder / RUN_FOLDER, folder
     return folder, folder.parent if folder.resolve().name == RUN_FOLDER else None
 
 
-def _started(folder: Path) -> float:
+def _start_time(folder: Path) -> float:
     head = _head(folder)
     return 0.0 if head is None else head.started
 
@@ -82,18 +81,18 @@ def _head(folder: Path) -> RunHead | None:
     return None
 
 
-def _interrupted(out: Path | None) -> Iterator[Path]:
+def _interrupted_folders(out: Path | None) -> Iterator[Path]:
     if out is not None:
         yield from (path for path in (out / INTERRUPTED).glob("*/") if not path.is_symlink())
 
 
 def recover(out: Path) -> list[Recovered]:
-    """Make runs of what killed processes left in a folder of reports; the runs that are there stay as they are.
+    """Recover the runs that killed processes left in a folder of reports; finished runs stay as they are.
 
     Raises:
-        RecordError: one cannot be written.
+        RecordError: one can't be written.
     """
-    found = [_recovered(unfinished, out) for folder in sorted(out.glob("*/")) for unfinished in unfinished_in(folder)]
+    found = [_recover_run(unfinished, out) for folder in sorted(out.glob("*/")) for unfinished in unfinished_in(folder)]
     marker, folder = read_marker(out / RUN_FOLDER), out / RUN_FOLDER
     if marker is not None and not marker.alive:
         head = _head(folder)
@@ -104,29 +103,29 @@ def recover(out: Path) -> list[Recovered]:
     return [each for each in found if each is not None]
 
 
-def _recovered(unfinished: Path, out: Path) -> Recovered | None:
-    """The run that was being written to a folder; None if it was as good as finished, or is empty."""
+def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
+    """Recover the run in a folder; None if it only had to be moved, or is empty."""
     if not (unfinished / CASES_FILE).is_file():  # it was killed between the moves of its two files
         (unfinished / RUN_FILE).replace(unfinished.parent / RUN_FILE)
         shutil.rmtree(unfinished)
         return None
     run = read_run(unfinished)
     last = (unfinished / CASES_FILE).stat().st_mtime
-    target = out / INTERRUPTED / name_of(read_head(unfinished / RUN_FILE))
+    target = out / INTERRUPTED / archived_name(read_head(unfinished / RUN_FILE))
     cases = sum(len(suite.columns) for suite in run.suites)
-    told = f"scoregate was killed at about {time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(last))}"
-    notice = f"{told}: {cases:,} cases that had finished by then were recovered"
+    killed = f"scoregate was killed at about {time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(last))}"
+    notice = f"{killed}: {cases:,} cases that had finished by then were recovered"
     if run.suites:
-        _rewrite(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)), target)
+        _write_run(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)), target)
     shutil.rmtree(unfinished, ignore_errors=True)
     return Recovered(target, cases, f"{notice} in {target}") if run.suites else None
 
 
-def _rewrite(run: Run, target: Path) -> None:
+def _write_run(run: Run, target: Path) -> None:
     shutil.rmtree(target, ignore_errors=True)  # a recovery that was killed itself
     with RunWriter(target) as writer:
         for case in run.cases:
             writer.add(case)
         writer.finish(run)
-    for old in sorted(target.parent.glob("*/"))[:-_MOST]:
+    for old in sorted(target.parent.glob("*/"))[:-_MOST_INTERRUPTED]:
         shutil.rmtree(old, ignore_errors=True)

@@ -1,22 +1,25 @@
-"""Where the run comes from that a run is held against: one file a source."""
+"""Sources of the baseline, the run that a run is compared with: one module for each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from scoregate.core.record import BaseReference, Run
+from scoregate.core.run import BaseReference, Run
 
 UNREADABLE = "a base that could not be read"
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a run is held against. `note` says in words what it is, or why there is none; empty where none was wanted.
+    """What a run is compared with.
 
-    `pool` holds more runs of the same commit, whose scores count as repeats. `folder` is where it is on disk; empty
-    where it was downloaded. `unreadable`: there may be a base, or more of it, that could not be read; without a run it
-    is not confirmed that there is none.
+    Args:
+        run: None if there is none.
+        note: describes it, or why there is none; empty if none was requested.
+        pool: more runs of the same commit, whose scores count as repeats.
+        folder: where it is on disk; empty if it was downloaded.
+        unreadable: there may be a baseline, or more of it, that could not be read.
     """
 
     run: Run | None
@@ -27,7 +30,7 @@ class Baseline:
 
     @property
     def reference(self) -> BaseReference | None:
-        """What a run that is compared with it remembers: of one that could not be read, that there may be a base."""
+        """What a run stores of its baseline; also that there may be one that could not be read."""
         if self.run is None:
             return BaseReference("", UNREADABLE) if self.unreadable else None
         return BaseReference(self.run.id, self.run.name, self.folder)

@@ -1,120 +1,139 @@
-"""A base that is an artifact of a run on the base branch."""
+"""A baseline that is an artifact of a run on the base branch."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from itertools import count
+from typing import IO, Any
 
 from anyio import to_thread
 
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.download import download
-from scoregate.ci.baseline.file import describe
-from scoregate.ci.baseline.nearest import nearest
-from scoregate.ci.baseline.unpack import OWN, Bounds, unpacked_run
-from scoregate.ci.github.answers import number_at, text_at
-from scoregate.ci.github.api import Api
-from scoregate.ci.github.base import Base
-from scoregate.ci.github.connection import Connection
+from scoregate.ci.baseline.file import describe_run
+from scoregate.ci.baseline.unpack import OWN_BOUNDS, Bounds, unpack_run
+from scoregate.ci.github.base import BaseCommit
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.context import Connection
+from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.record import Run
+from scoregate.core.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
+_IN_MEMORY = 8 << 20
+
+
+MOST_ANCESTORS = 300
+
+
 MOST_POOLED = 5
-MOST_TRIED = 3
-_LOOKED_AT = 1_000
+MOST_TRIES = 3
+_MOST_LISTED = 1_000
 _GONE = 410
 _KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
 
 
-async def artifact_baseline(settings: Settings, connection: Connection | None, base: Base | None) -> Baseline | None:
-    """The run of the base's commit, else of its nearest ancestor, else the newest; None where it is not asked for.
+@dataclass(frozen=True, slots=True)
+class NearestCommit:
+    """A commit, and a note of its relation to the base."""
 
-    Runs of one commit are pooled. What a fork's run uploaded is no base, whatever it is called. A run that failed
-    its gate is one: its scores are valid. One that was interrupted is none, nor what cannot be read; then the next
-    nearest commit is tried. Only where GitHub's list shows that there is none, or none but expired and interrupted
-    ones, there is no base yet; else it is unreadable.
+    commit: str
+    note: str
+
+
+async def find_artifact_baseline(
+    settings: Settings, connection: Connection | None, base: BaseCommit | None
+) -> Baseline | None:
+    """The run of the base's commit, else of its nearest ancestor, else the newest; None if the settings exclude it.
+
+    Runs of one commit are pooled. Artifacts of a fork's run are never a baseline. A run that failed its gate is one,
+    because its scores are valid. After a run that was interrupted or can't be read, the next nearest commit is tried.
+    There is no baseline yet only if GitHub's list has no artifact, or only expired and interrupted ones; otherwise it
+    is unreadable.
     """
     if settings.baseline_kind not in _KINDS:
         return None
     if connection is None or base is None:
-        return Baseline(None, "name a base with --baseline RUN or rerun")
+        return Baseline(None, "name a baseline with --baseline RUN or rerun")
     if connection.api is None:
-        return Baseline(None, "without a token no artifact can be looked up: give github-token", unreadable=True)
+        return Baseline(None, "without a token, artifacts can't be downloaded: set github-token", unreadable=True)
     try:
-        return await _found(connection, connection.api, base)
+        return await _find_baseline(connection, connection.api, base)
     except ScoregateError as error:
         return Baseline(None, f"no artifact could be read: {error}", unreadable=True)
 
 
 @dataclass(slots=True)
 class _Problems:
-    """What was wrong with artifacts. `unreadable`: with one that may be a base."""
+    """What is wrong with artifacts. `unreadable`: one of them may be a baseline."""
 
-    told: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     unreadable: bool = False
 
     def add(self, problem: str, *, unreadable: bool = True) -> None:
-        self.told.append(problem)
+        self.messages.append(problem)
         self.unreadable = self.unreadable or unreadable
 
 
-async def _found(connection: Connection, api: Api, base: Base) -> Baseline:
+async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> Baseline:
     stored: dict[str, list[Mapping[str, Any]]] = {}
-    async for artifact in _artifacts(connection, api, base):
+    async for artifact in _list_artifacts(connection, api, base):
         stored.setdefault(text_at(artifact, "workflow_run", "head_sha"), []).append(artifact)
     problems = _Problems()
-    for _ in range(MOST_TRIED):
-        if (chosen := await nearest(base, list(stored), api)) is None:
+    for _ in range(MOST_TRIES):
+        if (chosen := await find_nearest(base, list(stored), api)) is None:
             break
         found = _Problems()
-        runs = await _runs(api, stored.pop(chosen.commit)[:MOST_POOLED], chosen.commit, problems=found)
+        runs = await _read_runs(api, stored.pop(chosen.commit)[:MOST_POOLED], chosen.commit, problems=found)
         if runs:
-            return pooled(runs, "; ".join((chosen.note, *problems.told)), branch=base.branch)
+            return pool_runs(runs, "; ".join((chosen.note, *problems.messages)), branch=base.branch)
         problems.add(
-            f"the artifact of {chosen.commit[:7]} cannot be used: {found.told[0]}", unreadable=found.unreadable
+            f"the artifact of {chosen.commit[:7]} can't be used: {found.messages[0]}", unreadable=found.unreadable
         )
     else:
         problems.unreadable = problems.unreadable or bool(stored)
-    note = "; ".join(problems.told) or f"{base.branch} has no artifact {connection.artifact}"
+    note = "; ".join(problems.messages) or f"{base.branch} has no artifact {connection.artifact}"
     return Baseline(None, note, unreadable=problems.unreadable)
 
 
-def pooled(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
-    """The newest run with the others of its commit, and in words what it is.
+def pool_runs(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
+    """The newest run as the baseline, the others of its commit in its pool.
 
     Args:
-        branch: that it is of; None where only it knows.
+        runs: of one commit.
+        note: the relation of the commit to the base.
+        branch: of the runs; None if it is in each run.
     """
     newest, *others = sorted(runs, key=lambda run: run.finished, reverse=True)
-    words = describe(newest).removeprefix("stored run").removeprefix(", ")
+    words = describe_run(newest).removeprefix("stored run").removeprefix(", ")
     return Baseline(
         replace(newest, branch=branch or newest.branch), ", ".join(filter(None, (note, words))), tuple(others)
     )
 
 
-async def _artifacts(connection: Connection, api: Api, base: Base) -> AsyncIterator[Mapping[str, Any]]:
-    """Those of runs on the base branch of this repository, the newest first, none of the run that we are in.
+async def _list_artifacts(connection: Connection, api: Api, base: BaseCommit) -> AsyncIterator[Mapping[str, Any]]:
+    """The artifacts of runs on the base branch of this repository, the newest first, without the current run.
 
     Raises:
-        GitHubRefused: they cannot be listed, or there are more than are looked at and none of those is one.
+        GitHubRefused: they can't be listed, or none of the first thousand is from the base branch.
     """
     looked = found = 0
     async for artifact in api.pages("actions/artifacts", "artifacts", name=connection.artifact):
         looked += number_at(artifact, "id") > 0
-        if _is_of(artifact, base, connection.github.run_id):
+        if _is_from_base_branch(artifact, base, connection.github.run_id):
             found += 1
             yield artifact
-        if looked >= _LOOKED_AT:
+        if looked >= _MOST_LISTED:
             break
-    if looked >= _LOOKED_AT and not found:
-        raise GitHubRefused(f"none of the {looked:,} newest artifacts {connection.artifact} is of {base.branch}")
+    if looked >= _MOST_LISTED and not found:
+        raise GitHubRefused(f"none of the {looked:,} newest artifacts {connection.artifact} is from {base.branch}")
 
 
-def _is_of(artifact: Mapping[str, Any], base: Base, own_run: int) -> bool:
+def _is_from_base_branch(artifact: Mapping[str, Any], base: BaseCommit, own_run: int) -> bool:
     run = artifact.get("workflow_run")
     if not isinstance(run, dict):  # GitHub no longer knows which run left it
         return False
@@ -123,13 +142,14 @@ def _is_of(artifact: Mapping[str, Any], base: Base, own_run: int) -> bool:
     return ours and of_branch and artifact.get("expired") is not True
 
 
-async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, *, problems: _Problems) -> list[Run]:
+async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, *, problems: _Problems) -> list[Run]:
     runs = []
     for artifact in artifacts:
         try:
             run = await read_artifact(api, artifact)
         except (GitHubRefused, RecordError) as error:
-            problems.add(error.message, unreadable=not _is_expired(error))
+            is_expired = isinstance(error, GitHubRefused) and error.status == _GONE  # GitHub has deleted it
+            problems.add(error.message, unreadable=not is_expired)
             continue
         if run.commit is not None and run.commit != commit:
             problems.add(f"it is a run of {run.commit[:7]}")
@@ -140,45 +160,117 @@ async def _runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, *, pr
     return runs
 
 
-def _is_expired(error: ScoregateError) -> bool:
-    """GitHub answers so for artifacts that it has deleted."""
-    return isinstance(error, GitHubRefused) and error.status == _GONE
-
-
 def _is_damaged(run: Run) -> bool:
     return any(notice.startswith(CASES_FILE) for notice in run.notices)
 
 
-async def earlier_attempt(connection: Connection, api: Api) -> Run | None:
-    """The run that the last attempt of this job has stored before this one; None if none has.
+async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:
+    """The run that the last attempt of this job stored; None if there is none.
 
     Raises:
-        GitHubRefused: it cannot be had. RecordError: it cannot be read.
+        GitHubRefused: it can't be downloaded.
+        RecordError: it can't be read.
     """
     github = connection.github
     found: list[Run] = []
     async for artifact in api.pages(f"actions/runs/{github.run_id}/artifacts", "artifacts", name=connection.artifact):
         if artifact["name"] == connection.artifact and not artifact["expired"]:
             found.append(await read_artifact(api, artifact, unfinished=True))
-        if len(found) == MOST_TRIED:
+        if len(found) == MOST_TRIES:
             break
     earlier = [run for run in found if run.attempt < github.run_attempt]
     return max(earlier, key=lambda run: run.attempt, default=None)
 
 
 async def read_artifact(
-    api: Api, artifact: Mapping[str, Any], bounds: Bounds = OWN, *, unfinished: bool = False
+    api: Api, artifact: Mapping[str, Any], bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False
 ) -> Run:
     """The run in an artifact.
 
     Args:
-        bounds: how much it may hold. unfinished: whether it may be one whose process was killed.
+        api: the repository.
+        artifact: as GitHub describes it.
+        bounds: limit its size.
+        unfinished: whether its process may have been killed.
 
     Raises:
-        GitHubRefused: it cannot be had. RecordError: it holds no run that can be read, or is too large.
+        GitHubRefused: it can't be downloaded.
+        RecordError: it holds no run that can be read, or is too large.
     """
     size = artifact.get("size_in_bytes")
     if isinstance(size, int) and size > bounds.packed:
-        raise RecordError(f"the artifact has {size >> 20:,} MB, more than {bounds.packed >> 20}")
-    with await download(api, artifact, bounds.packed) as file:
-        return await to_thread.run_sync(partial(unpacked_run, file, bounds, unfinished=unfinished))
+        raise RecordError(f"the artifact has {size >> 20:,} MB; the limit is {bounds.packed >> 20} MB")
+    with await download_artifact(api, artifact, bounds.packed) as file:
+        return await to_thread.run_sync(partial(unpack_run, file, bounds, unfinished=unfinished))
+
+
+async def download_artifact(api: Api, artifact: Mapping[str, Any], most_bytes: int) -> IO[bytes]:
+    """The zip of an artifact, in a temporary file that is deleted when it is closed.
+
+    Args:
+        api: the repository.
+        artifact: as GitHub describes it.
+        most_bytes: the limit of its size.
+
+    Raises:
+        GitHubRefused: it can't be downloaded.
+        RecordError: it is too large, or not what was uploaded.
+    """
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115
+    digest, size = hashlib.sha256(), 0
+    try:
+        async with api.stream(f"actions/artifacts/{number_at(artifact, 'id')}/zip") as answer:
+            async for chunk in answer.aiter_raw(1 << 16):
+                if (size := size + len(chunk)) > most_bytes:
+                    raise RecordError(f"the artifact is larger than {most_bytes >> 20} MB")
+                digest.update(chunk)
+                file.write(chunk)
+        _check_digest(artifact, digest.hexdigest())
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+def _check_digest(artifact: Mapping[str, Any], digest: str) -> None:
+    expected = str(artifact.get("digest") or "")
+    if expected.startswith("sha256:") and expected != f"sha256:{digest}":
+        raise RecordError("the artifact is not what was uploaded: its digest differs")
+
+
+async def find_nearest(base: BaseCommit, stored: Sequence[str], api: Api) -> NearestCommit | None:
+    """The base's own commit, else its nearest ancestor, else the newest; None if nothing is stored.
+
+    Args:
+        base: the commit that the changes are tested on top of.
+        stored: the commits that have a run, the newest run first.
+        api: the repository.
+    """
+    if not stored:
+        return None
+    if base.commit is None:
+        return NearestCommit(stored[0], f"the newest of {base.branch}")
+    if base.commit in stored:
+        return NearestCommit(base.commit, "exact")
+    behind = await _find_ancestor(base.commit, set(stored), api)
+    if behind is not None:
+        commit, number = behind
+        return NearestCommit(commit, f"{number} commit{'s' if number > 1 else ''} before the base")
+    return NearestCommit(
+        stored[0], f"the newest of {base.branch}, whose relation to the base {base.commit[:7]} is unknown"
+    )
+
+
+async def _find_ancestor(commit: str, stored: Collection[str], api: Api) -> tuple[str, int] | None:
+    numbers = count()
+    try:
+        async for each in api.pages("commits", sha=commit):
+            number = next(numbers)
+            if (sha := text_at(each, "sha")) in stored:
+                return sha, number
+            if number >= MOST_ANCESTORS:
+                break
+    except GitHubRefused:
+        return None
+    return None

@@ -1,4 +1,4 @@
-"""A base that is a run on disk."""
+"""A baseline that is a run on disk."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import anyio.to_thread
 from scoregate.ci.archive import BASE_FOLDER, CASES_FILE, EARLIER, RUN_FILE, read_head, read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.record import Run
+from scoregate.core.run import Run
 from scoregate.errors import RecordError
 
 
-async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
-    """The run that the settings name; None where they name none.
+async def find_file_baseline(root: Path, settings: Settings) -> Baseline | None:
+    """The run that the settings name; None if they name none.
 
     Args:
-        root: what the path in the settings is relative to.
+        root: the path in the settings is relative to it.
+        settings: of the project.
 
     Raises:
         RecordError: there is no run at that path, or none that can be read.
@@ -29,36 +30,38 @@ async def file_baseline(root: Path, settings: Settings) -> Baseline | None:
         return Baseline(None)
     if settings.baseline_kind is not BaselineKind.FILE:
         return None
-    found = await anyio.to_thread.run_sync(baseline_at, root / settings.baseline)
+    found = await anyio.to_thread.run_sync(read_baseline, root / settings.baseline)
     return replace(found, folder=settings.baseline)
 
 
-def baseline_at(path: Path) -> Baseline:
-    """The run at a path, or, where several folders in it hold runs, those of the newest one's commit together.
+def read_baseline(path: Path) -> Baseline:
+    """The run at a path, or if several folders in it hold runs, the runs of the newest one's commit.
 
-    Of several, one that cannot be read spoils no other; the note says why.
+    Of several runs, the ones that can't be read are listed in the note.
 
     Raises:
-        RecordError: there is no run, or none that can be read: what somebody names is never passed over.
+        RecordError: there is no run, or none that can be read. A baseline that is named is never skipped.
     """
     unreadable = list[RecordError]()
-    found = sorted(_runs(path, unreadable), key=lambda run: run.finished, reverse=True)
+    found = sorted(_read_runs(path, unreadable), key=lambda run: run.finished, reverse=True)
     if not found:
-        raise RecordError(f"the base cannot be read: {unreadable[0].message}", advice=unreadable[0].advice)
+        raise RecordError(f"the baseline can't be read: {unreadable[0].message}", advice=unreadable[0].advice)
     newest, *others = found
-    pool = tuple(run for run in others if _is_twin(run, newest))
-    told = (f"{error.message}: {error.advice}" for error in unreadable)
-    return Baseline(newest, ", ".join([describe(newest), *told]), pool)
+    pool = tuple(run for run in others if _is_same_commit(run, newest))
+    problems = (f"{error.message}: {error.advice}" for error in unreadable)
+    return Baseline(newest, ", ".join([describe_run(newest), *problems]), pool)
 
 
-def compared_base(run: Run, folder: Path, root: Path) -> Baseline | None:
-    """The base that a finished run was compared with, where it is still on disk; None where it isn't.
+def find_compared_baseline(run: Run, folder: Path, root: Path) -> Baseline | None:
+    """The baseline that a finished run was compared with; None if it is not on disk any more.
 
-    It is looked for where it was, beside the run (a base that was run with it) and among the runs that newer ones
-    took the place of. Only a run of the same id is that base.
+    It is looked up in its own folder, next to the run (a base that was run with it) and in the earlier runs. Only a
+    run of the same id is that baseline.
 
     Args:
-        run: the finished run. folder: its own. root: the project's, which the base's folder may be relative to.
+        run: the finished run.
+        folder: of the run.
+        root: the project; the baseline's folder may be relative to it.
     """
     known = run.compared_with
     if known is None or not known.id:
@@ -68,25 +71,25 @@ def compared_base(run: Run, folder: Path, root: Path) -> Baseline | None:
     for place in (*places, beside / BASE_FOLDER, *sorted(beside.glob(f"{EARLIER}/*/"))):
         with suppress(RecordError):
             if any(read_head(each / RUN_FILE).id == known.id for each in _run_folders(place)):
-                found = baseline_at(place)
+                found = read_baseline(place)
                 if found.run is not None and found.run.id == known.id:
                     return replace(found, folder=str(place))
     return None
 
 
 def _run_folders(path: Path) -> list[Path]:
-    """The folder that holds the run, or, where several below it hold one, all of those."""
+    """The folder that holds the run, or all of several folders below it that hold one."""
     below = sorted(child for child in path.glob("*/") if _holds_run(child)) if not _holds_run(path) else []
     return [run_folder(each) for each in below] or [run_folder(path)]
 
 
-def _is_twin(run: Run, newest: Run) -> bool:
+def _is_same_commit(run: Run, newest: Run) -> bool:
     """Whether both ran the same commit and nothing else."""
     return run.commit is not None and run.commit == newest.commit and not run.dirty and not newest.dirty
 
 
-def _runs(path: Path, unreadable: list[RecordError]) -> Iterator[Run]:
-    """Every run; what is wrong with those that cannot be read is appended."""
+def _read_runs(path: Path, unreadable: list[RecordError]) -> Iterator[Run]:
+    """Every run; the errors of runs that can't be read are appended."""
     for folder in _run_folders(path):
         try:
             yield read_run(folder, strictly=True)
@@ -102,8 +105,8 @@ def _holds_run(path: Path) -> bool:
     return True
 
 
-def describe(run: Run) -> str:
-    """What a reader should know of a stored run besides its name and age, such as `stored run, incomplete`."""
+def describe_run(run: Run) -> str:
+    """A description of a stored run besides its name and age, such as `stored run, incomplete`."""
     words = ["stored run"]
     words += ["with uncommitted changes"] if run.dirty else []
     words += ["incomplete"] if not run.complete else []

@@ -13,7 +13,7 @@ from typing import IO
 
 from scoregate.ci.archive import CASES_FILE, IN_PROGRESS, RUN_FILE, latest_run, read_run
 from scoregate.ci.archive.marker import MARKER_FILE
-from scoregate.core.record import Run
+from scoregate.core.run import Run
 from scoregate.errors import RecordError
 
 _FILE = r"(?P<extra>extra-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
@@ -25,7 +25,7 @@ _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
 _END, _END_SIZE, _FURTHEST_END = b"PK\5\6", 22, 22 + (1 << 16)
 _LARGE_LOCATOR, _LOCATOR_SIZE = b"PK\6\7", 20
-_BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
+_ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,13 @@ class Bounds:
     extras: bool = True
 
 
-OWN = Bounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
-HOSTILE = Bounds(packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=100_000, extras=False)
+OWN_BOUNDS = Bounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
+UNTRUSTED_BOUNDS = Bounds(
+    packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=100_000, extras=False
+)
 
 
-def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN, *, unfinished: bool = False) -> None:
+def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False) -> None:
     """Write the files of the run that a zip holds, at its top or in a folder `run`, into `folder`.
 
     Everything else in it is passed over; where a file goes is our choice, not the zip's.
@@ -66,15 +68,15 @@ def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN, *, unfinished
                 wanted = (_UNFINISHED if unfinished else _WANTED).fullmatch(member.filename)
                 if wanted is not None and (bounds.extras or not wanted["extra"]):
                     left -= _copy(found, member, folder / wanted["path"], left=left)
-    except _BROKEN as error:
-        raise _unusable(str(error) or type(error).__name__) from None
+    except _ZIP_ERRORS as error:
+        raise _unpack_error(str(error) or type(error).__name__) from None
     if not any(folder.rglob(RUN_FILE) if unfinished else folder.glob(RUN_FILE)):
-        raise _unusable(f"it holds no {RUN_FILE}")
+        raise _unpack_error(f"it holds no {RUN_FILE}")
     for path in folder.rglob("*"):
-        _check(path, bounds)
+        _check_file(path, bounds)
 
 
-def unpacked_run(archive: IO[bytes], bounds: Bounds = OWN, *, unfinished: bool = False) -> Run:
+def unpack_run(archive: IO[bytes], bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False) -> Run:
     """The run that a zip holds; its cases stay readable, though its files are gone from their folder.
 
     With `unfinished`, the last run that it holds, also if its process was killed.
@@ -98,13 +100,13 @@ def _check_directory(archive: IO[bytes]) -> None:
     archive.seek(0)
     at = tail.rfind(_END)
     if at < 0 or len(tail) - at < _END_SIZE:
-        raise _unusable(f"it is not a zip file ({size:,} bytes)")
+        raise _unpack_error(f"it is not a zip file ({size:,} bytes)")
     is_large = tail[max(0, at - _LOCATOR_SIZE) : at].startswith(_LARGE_LOCATOR)
     if is_large or int.from_bytes(tail[at + 12 : at + 16], "little") > _LARGEST_DIRECTORY:
-        raise _unusable("it holds too many files")
+        raise _unpack_error("it holds too many files")
 
 
-def _unusable(why: str) -> RecordError:
+def _unpack_error(why: str) -> RecordError:
     return RecordError(f"the stored run cannot be unpacked: {why}")
 
 
@@ -115,14 +117,14 @@ def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, *, le
     with archive.open(member) as source, target.open("wb") as file:
         while chunk := source.read(_CHUNK):
             if (written := written + len(chunk)) > left:
-                raise _unusable("it is too large")
+                raise _unpack_error("it is too large")
             file.write(chunk)
     return written
 
 
-def _check(path: Path, bounds: Bounds) -> None:
+def _check_file(path: Path, bounds: Bounds) -> None:
     if path.name == RUN_FILE and path.stat().st_size > bounds.head:
-        raise _unusable(f"its {RUN_FILE} is too large")
+        raise _unpack_error(f"its {RUN_FILE} is too large")
     if path.name == CASES_FILE:
         _check_cases(path, bounds)
 
@@ -134,6 +136,6 @@ def _check_cases(path: Path, bounds: Bounds) -> None:
             while chunk := file.read(_CHUNK):
                 size, cases = size + len(chunk), cases + chunk.count(b"\n")
                 if size > bounds.inflated or cases > bounds.cases:
-                    raise _unusable(f"its {CASES_FILE} holds too much")
+                    raise _unpack_error(f"its {CASES_FILE} holds too much")
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        return  # Whoever reads it tells what is damaged, and keeps the rest.
+        return  # The reader of the file reports the damage, and keeps the rest.

@@ -1,1 +1,1 @@
-"""GitHub: what a workflow tells of itself, its REST API, and the commands that its log understands."""
+"""GitHub: the job's context, the REST API, and workflow commands in the log."""

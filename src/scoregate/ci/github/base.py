@@ -1,4 +1,4 @@
-"""Which commit a job's scores are to be compared with: the one that its changes are tested on top of."""
+"""The base of a job: the commit that its changes are tested on top of, whose scores it is compared with."""
 
 from __future__ import annotations
 
@@ -7,54 +7,62 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scoregate.ci import git
-from scoregate.ci.github.answers import rows_at, text_at
-from scoregate.ci.github.api import Api
-from scoregate.ci.github.context import GitHub
-from scoregate.ci.github.event import PullRequest, default_branch, merge_group_base, pull_request, pushed_before
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.context import (
+    GitHubJob,
+    PullRequest,
+    default_branch,
+    merge_group_base,
+    pull_request,
+    pushed_before,
+)
+from scoregate.ci.github.responses import rows_at, text_at
 from scoregate.errors import GitHubRefused
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
-    """A commit and its branch; without a commit, the newest of the branch will do."""
+class BaseCommit:
+    """A commit and its branch; without a commit, the newest one of the branch."""
 
     branch: str
     commit: str | None = None
 
 
-async def base_of(github: GitHub, root: Path, api: Api | None, *, branch: str | None = None) -> Base:
+async def find_base(github: GitHubJob, root: Path, api: Api | None, *, branch: str | None = None) -> BaseCommit:
     """The base of the commit that is checked out.
 
     Args:
-        root: the checked-out repository; its history need not be there. api: None where there is no token.
-        branch: of the base, for events that do not tell; the default branch where nobody does.
+        github: the job.
+        root: the checked-out repository, perhaps without its history.
+        api: None without a token.
+        branch: of the base, for events that don't name one; by default the default branch.
     """
     if (request := pull_request(github)) is not None:
-        return Base(request.base_branch, await _under(request, github, root, api=api))
+        return BaseCommit(request.base_branch, await _find_base_commit(request, github, root, api=api))
     if (group := merge_group_base(github)) is not None:
         commit, name = group
-        return Base(name or branch or default_branch(github), commit)
+        return BaseCommit(name or branch or default_branch(github), commit)
     if (before := pushed_before(github)) is not None:
-        return Base(github.ref_name, before)
-    return Base(branch or default_branch(github))
+        return BaseCommit(github.ref_name, before)
+    return BaseCommit(branch or default_branch(github))
 
 
-async def _under(request: PullRequest, github: GitHub, root: Path, *, api: Api | None) -> str:
-    """Of a pull request: the first parent of the merge commit that was checked out, else where it left its base."""
+async def _find_base_commit(request: PullRequest, github: GitHubJob, root: Path, *, api: Api | None) -> str:
+    """The base of a pull request: the first parent of the merge commit, else the commit where it left its base."""
     head = await git.head_commit(root)
     parents = await git.parents(root, head) if head else ()
     if head == github.sha and len(parents) == 2 and parents[1] == request.head_sha:
         return parents[0]
-    if head is None and (merged := await _asked_parents(api, github.sha, request)):
+    if head is None and (merged := await _fetch_first_parent(api, github.sha, request)):
         return merged
     left = await git.merge_base(root, request.base_sha, head) if head else None
-    return left or await _asked_merge_base(api, request) or request.base_sha
+    return left or await _fetch_merge_base(api, request) or request.base_sha
 
 
-async def _asked_parents(api: Api | None, commit: str, request: PullRequest) -> str | None:
-    """The first parent of a merge commit, as GitHub knows it."""
+async def _fetch_first_parent(api: Api | None, commit: str, request: PullRequest) -> str | None:
+    """The first parent of a merge commit, from GitHub."""
     if api is None:
         return None
     try:
@@ -65,7 +73,7 @@ async def _asked_parents(api: Api | None, commit: str, request: PullRequest) -> 
     return parents[0] if len(parents) == 2 and parents[1] == request.head_sha else None
 
 
-async def _asked_merge_base(api: Api | None, request: PullRequest) -> str | None:
+async def _fetch_merge_base(api: Api | None, request: PullRequest) -> str | None:
     if api is None:
         return None
     try:
@@ -75,12 +83,14 @@ async def _asked_merge_base(api: Api | None, request: PullRequest) -> str | None
         return None
 
 
-async def merged_base(api: Api, request: PullRequest, *, merge_commit: str | None) -> Base:
-    """The base of a pull request that is not checked out, as GitHub alone knows it.
+async def find_merged_base(api: Api, request: PullRequest, *, merge_commit: str | None) -> BaseCommit:
+    """The base of a pull request that is not checked out, from GitHub alone.
 
     Args:
-        merge_commit: what somebody claims to have tested; believed as far as GitHub says the same.
+        api: the repository.
+        request: the pull request.
+        merge_commit: the commit that an untrusted run claims to have tested; used only if GitHub confirms it.
     """
     claimed = merge_commit if merge_commit and _COMMIT.fullmatch(merge_commit) else None
-    parent = await _asked_parents(api, claimed, request) if claimed else None
-    return Base(request.base_branch, parent or await _asked_merge_base(api, request) or request.base_sha)
+    parent = await _fetch_first_parent(api, claimed, request) if claimed else None
+    return BaseCommit(request.base_branch, parent or await _fetch_merge_base(api, request) or request.base_sha)

@@ -1,4 +1,4 @@
-"""What the runner reads: commands in the log, and the file of outputs."""
+"""Workflow commands: lines in the log that the runner executes, and the file of outputs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Mapping
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
-# What steers a terminal or is not seen: no file and no title has any.
+# Characters that control a terminal or are invisible; files and titles have none.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# A lone carriage return ends a line for the runner, and it passes over any white space before a command.
+# A single carriage return ends a line for the runner, and it ignores white space before a command.
 _LEADING = re.compile(r"(?<![^\r\n])([^\S\r\n]*):(?=:)")
 
 
 def command(name: str, message: str, **properties: object) -> str:
     """A command on one line, its parts escaped: `::error file=a.py,line=3::what happened`.
 
-    Control characters are left out of its properties.
+    Control characters are removed from its properties.
     """
     shown = {key: _CONTROL.sub("", str(value)) for key, value in properties.items() if value}
     pairs = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in shown.items())
@@ -25,17 +25,17 @@ def command(name: str, message: str, **properties: object) -> str:
 
 
 def harmless(text: str) -> str:
-    """Text for the log in which the runner finds no command; commands of both grammars are broken."""
+    """Text for the log without commands: those of both syntaxes are disabled."""
     return harmless_marks(_LEADING.sub("\\1:\u200b", text))
 
 
 def harmless_marks(text: str) -> str:
-    """Text without `##[`, which the runner takes for a command anywhere in a line."""
+    """Text without `##[`, which is a command anywhere in a line."""
     return text.replace("##[", "##\u200b[")
 
 
 def outputs_text(outputs: Mapping[str, str]) -> str:
-    """The lines that set a step's outputs; no value can end its own block, or begin another."""
+    """The lines that set a step's outputs; no value can end its block, or begin another one."""
     return "".join(_block(name, value) for name, value in outputs.items())
 
 

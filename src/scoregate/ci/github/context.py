@@ -1,31 +1,46 @@
-"""What a workflow tells us of itself: the environment and the event, read once."""
+"""The context of a GitHub job: its event, what it measures, its connection, and the guard against forks' code."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.github.answers import parse_json
+import anyio
+
+from scoregate.ci.github.client import Api, open_api
+from scoregate.ci.github.responses import number_at, parse_json, text_at
+from scoregate.ci.settings import Settings
+from scoregate.errors import UsageError
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class GitHub:
+class GitHubJob:
     """A job of a workflow.
 
     Args:
-        repository: `owner/name`. sha: the commit that the event is about; of a pull request, the merge commit.
-        event: the payload. ref_name: `main`.
-        run_id, run_attempt: of the workflow's run, from 1; the first grows with time within a repository.
-        api_url, graphql_url, server_url: addresses without a slash at their end; those of a GitHub Enterprise Server
-            where the job runs on one.
+        repository: `owner/name`.
+        event_name: such as `pull_request`.
+        sha: the commit of the event; of a pull request, the merge commit.
+        event: the payload.
+        ref_name: such as `main`.
+        run_id: of the workflow's run; it grows with time within a repository.
+        run_attempt: of the run, from 1.
+        workflow: its name.
+        job: its id.
+        actor: who started it.
+        api_url: without a slash at its end; of a GitHub Enterprise Server if the job runs on one.
+        graphql_url: likewise.
+        server_url: likewise.
         workspace: the folder that the repository is checked out in.
-        output, summary: the files for the step's outputs and its summary; None where there are none.
+        output: the file for the step's outputs; None without one.
+        summary: the file for the step's summary; None without one.
     """
 
     repository: str
@@ -61,14 +76,14 @@ class GitHub:
         return f"{self.run_id}.{self.run_attempt}"
 
 
-def read_context(environ: Mapping[str, str]) -> GitHub | None:
-    """The job that we run in; None where we run in none."""
+def read_github_job(environ: Mapping[str, str]) -> GitHubJob | None:
+    """The job that this process runs in; None outside of jobs."""
     repository = environ.get("GITHUB_REPOSITORY", "")
     if environ.get("GITHUB_ACTIONS") != "true" or not _REPOSITORY.fullmatch(repository):
         return None
     addresses = {name: _address(environ, name) for name in ("api_url", "graphql_url", "server_url")}
     texts = ("event_name", "sha", "ref_name", "workflow", "job", "actor")
-    return GitHub(
+    return GitHubJob(
         repository=repository,
         event=_payload(environ),
         run_id=_number(environ, "GITHUB_RUN_ID", default=0),
@@ -81,8 +96,8 @@ def read_context(environ: Mapping[str, str]) -> GitHub | None:
     )
 
 
-def slug(key: str) -> str:
-    """A key as a word that may stand in the name of an artifact, a file and a comment's marker."""
+def make_slug(key: str) -> str:
+    """A key in a form that is allowed in the names of artifacts and files, and in a comment's marker."""
     return _NOT_IN_NAMES.sub("-", key).strip("-.")[:80] or "scoregate"
 
 
@@ -105,3 +120,214 @@ def _number(environ: Mapping[str, str], name: str, *, default: int) -> int:
 
 def _path(environ: Mapping[str, str], name: str) -> Path | None:
     return Path(environ[name]) if environ.get(name) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A job's GitHub. `api` is None without a token; `key` identifies one of several uses in a repository."""
+
+    github: GitHubJob
+    api: Api | None
+    key: str
+
+    @property
+    def artifact(self) -> str:
+        """The name of the artifact that stores the run."""
+        return f"{ARTIFACT_PREFIX}{self.key}"
+
+
+ARTIFACT_PREFIX = "scoregate-"
+
+
+def find_token(settings: Settings, environ: Mapping[str, str]) -> str:
+    """The token in the settings or the environment; empty without one."""
+    given = settings.github_token.get_secret_value() if settings.github_token else ""
+    return given or environ.get("GITHUB_TOKEN", "")
+
+
+@asynccontextmanager
+async def open_connection(
+    settings: Settings, environ: Mapping[str, str], stop: anyio.Event | None = None
+) -> AsyncIterator[Connection | None]:
+    """The job's connection, until the block ends; None outside of jobs. Once `stop` is set, nothing is retried."""
+    github = read_github_job(environ)
+    if github is None:
+        yield None
+        return
+    key = make_slug(settings.key or f"{github.workflow}-{github.job}")
+    if not (token := find_token(settings, environ)):
+        yield Connection(github, None, key)
+        return
+    async with open_api(github.api_url, github.repository, token, stop=stop) as api:
+        yield Connection(github, api, key)
+
+
+_NO_COMMIT = "0" * 40
+_PULL_REQUEST_EVENTS = ("pull_request", "pull_request_target", "pull_request_review")
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """A pull request. `head_repository` is None if the fork was deleted."""
+
+    number: int
+    head_sha: str
+    head_repository: str | None
+    base_sha: str
+    base_branch: str
+
+    def is_fork_of(self, repository: str) -> bool:
+        """Whether its commits come from another repository."""
+        return self.head_repository != repository
+
+
+def pull_request(github: GitHubJob) -> PullRequest | None:
+    """The pull request of the event; None if it has none."""
+    if github.event_name not in _PULL_REQUEST_EVENTS or not isinstance(found := github.event.get("pull_request"), dict):
+        return None
+    return read_pull_request(found)
+
+
+def read_pull_request(found: Mapping[str, Any]) -> PullRequest:
+    """A pull request as the API and events describe it.
+
+    Raises:
+        GitHubRefused: a field is missing.
+    """
+    repository = text_at(found, "head", "repo", "full_name") if _table_at(_table_at(found, "head"), "repo") else None
+    return PullRequest(
+        number_at(found, "number"),
+        text_at(found, "head", "sha"),
+        repository,
+        text_at(found, "base", "sha"),
+        text_at(found, "base", "ref"),
+    )
+
+
+def head_sha(github: GitHubJob) -> str:
+    """The commit that reports belong to: the head of the pull request, never the merge commit."""
+    if (request := pull_request(github)) is not None:
+        return request.head_sha
+    if github.event_name == "merge_group":
+        return str(_event_table(github, "merge_group").get("head_sha") or github.sha)
+    return github.sha
+
+
+def head_branch(github: GitHubJob) -> str:
+    """The branch whose commit is run."""
+    if pull_request(github) is not None:
+        head = _table_at(_event_table(github, "pull_request"), "head")
+        return str(head.get("ref") or github.ref_name)
+    return github.ref_name
+
+
+def default_branch(github: GitHubJob) -> str:
+    """The repository's default branch, from the event; scheduled jobs run there."""
+    assumed = github.ref_name if github.event_name == "schedule" else ""
+    return str(_event_table(github, "repository").get("default_branch") or assumed or "main")
+
+
+def merge_group_base(github: GitHubJob) -> tuple[str, str] | None:
+    """The commit that a merge queue's group is built on, and its branch; None for other events."""
+    group = _event_table(github, "merge_group")
+    if github.event_name != "merge_group" or not group.get("base_sha"):
+        return None
+    return str(group["base_sha"]), str(group.get("base_ref") or "").removeprefix("refs/heads/")
+
+
+def pushed_before(github: GitHubJob) -> str | None:
+    """The commit of the branch before a push; None for a new branch and other events."""
+    before = github.event.get("before") if github.event_name == "push" else None
+    return before if isinstance(before, str) and before != _NO_COMMIT else None
+
+
+def is_read_only(github: GitHubJob) -> bool:
+    """Whether the event is a fork's or Dependabot's: then the token is read-only, and there are no secrets."""
+    request = pull_request(github)
+    if request is None or github.event_name == "pull_request_target":
+        return False
+    return request.is_fork_of(github.repository) or github.actor == "dependabot[bot]"
+
+
+def _event_table(github: GitHubJob, name: str) -> Mapping[str, Any]:
+    return _table_at(github.event, name)
+
+
+def _table_at(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = table.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCommit:
+    """The commit that is measured, and the run that measures it.
+
+    Args:
+        commit: the head commit, never a merge commit.
+        branch: its branch.
+        run: the id of the workflow's run with its attempt.
+        run_url: the page of that run.
+        request: the pull request that it belongs to.
+        read_only: the token can't write; a later job with more rights comments.
+        measured_here: by this run of the workflow, and not by another one whose results are published here.
+    """
+
+    commit: str
+    branch: str
+    run: str
+    run_url: str
+    request: PullRequest | None = None
+    read_only: bool = False
+    measured_here: bool = True
+
+
+def make_measured_commit(github: GitHubJob) -> MeasuredCommit:
+    """The commit that the job itself measures."""
+    return MeasuredCommit(
+        commit=head_sha(github),
+        branch=head_branch(github),
+        run=github.run,
+        run_url=github.run_url,
+        request=pull_request(github),
+        read_only=is_read_only(github),
+    )
+
+
+_ADVICE = (
+    "Such a job has a token that can write, and secrets, and the author of the pull request could steal them. Run "
+    "suites on `pull_request`, and comment from a second workflow on `workflow_run` with `command: publish`: see "
+    "docs/guides/forks.md."
+)
+
+
+def refuse_fork_code(github: GitHubJob, head: str | None) -> None:
+    """Refuse a fork's code in a job with rights: of a fork's event, only the job's own commit may be checked out.
+
+    The fork's branch may have moved since the event, so its commits can't be recognised by their hashes.
+
+    Args:
+        github: the job.
+        head: the commit that is checked out; None outside a repository.
+
+    Raises:
+        UsageError: a fork's commit is checked out, on an event that gives jobs the rights of this repository.
+    """
+    if _is_fork_commit(github, head):
+        raise UsageError(f"a fork's commit is checked out in a job on {github.event_name}", advice=_ADVICE)
+
+
+def _is_fork_commit(github: GitHubJob, head: str | None) -> bool:
+    if head is None or head == github.sha:
+        return False
+    if github.event_name == "pull_request_target":
+        request = pull_request(github)
+        return request is not None and request.is_fork_of(github.repository)
+    if github.event_name == "workflow_run":
+        return _head_repository(github.event.get("workflow_run")) != github.repository
+    return False
+
+
+def _head_repository(run: object) -> object:
+    """The repository of the commit of a workflow's run."""
+    repository = run.get("head_repository") if isinstance(run, dict) else None
+    return repository.get("full_name") if isinstance(repository, dict) else None

@@ -7,36 +7,51 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.ci.importers.fields import error, flag, milliseconds, table, tables, text, told, usage
-from scoregate.ci.importers.judgement import kept, verdict
-from scoregate.ci.importers.parts import Part, whole
-from scoregate.ci.importers.result_file import ResultFile
-from scoregate.ci.importers.trials import PASSED, Grade, Suite, Trial, excerpt, numbered
+from scoregate.ci.importers.common import (
+    PASSED,
+    Grade,
+    Suite,
+    Trial,
+    defined_fields,
+    error,
+    excerpt,
+    flag,
+    matching_threshold,
+    milliseconds,
+    pass_fail_grade,
+    table,
+    tables,
+    text,
+    usage,
+    with_unique_names,
+)
+from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.core.evaluation import Threshold
 from scoregate.core.events import EvaluatorInfo, Event, Fingerprint, SuiteFinished, SuiteStarted
-from scoregate.core.figures import number
+from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
 _LISTS = ("testCases", "conversationalTestCases")
 # Names that deepeval makes of a place in the list.
 _NO_NAME = re.compile(r"(conversational_)?test_case_\d+")
-_ABOUT = ("identifier", "testFile", "datasetAlias")
+_NAME_FIELDS = ("identifier", "testFile", "datasetAlias")
 
 
 def read(result: ResultFile) -> Iterator[Event]:
     """The events of one test run, which is one suite.
 
     Raises:
-        ImportFailed: it is no such file. ValueError: it is damaged.
+        ImportFailed: it is not such a file.
+        ValueError: it is damaged.
     """
-    document = whole(result.read()).members()
+    document = parse_document(result.read()).members()
     if not any(name in document for name in _LISTS):
         raise ImportFailed("it has no `testCases`")
-    about = [text(document[name].value) for name in _ABOUT if name in document]
-    suite = Suite(result.named(excerpt(next(filter(None, about), "deepeval"))))
+    about = [text(document[name].value) for name in _NAME_FIELDS if name in document]
+    suite = Suite(result.suite_id(excerpt(next(filter(None, about), "deepeval"))))
     yield SuiteStarted(suite=suite.id, sdk="deepeval", evaluators=tuple(_evaluators(document)))
     for case in _cases(document):
-        yield from suite.tell(_trial(case))
+        yield from suite.events_of(_trial(case))
     yield SuiteFinished(suite=suite.id)
 
 
@@ -52,7 +67,7 @@ def _evaluators(document: Mapping[str, Part]) -> Iterator[EvaluatorInfo]:
     models: dict[str, str] = {}
     for case in _cases(document):
         metrics = tuple(tables(case.get("metricsData")))
-        for metric, grade in zip(metrics, numbered(map(_grade, metrics)), strict=True):
+        for metric, grade in zip(metrics, with_unique_names(map(_grade, metrics)), strict=True):
             lower[grade.evaluator] += _direction(grade.threshold)
             models.setdefault(grade.evaluator, text(metric.get("evaluationModel")))
     for name, model in models.items():
@@ -66,12 +81,12 @@ def _direction(threshold: Threshold | None) -> int:
 
 
 def _trial(case: Mapping[str, Any]) -> Trial:
-    asked, name = _asked(case), text(case.get("name"))
+    asked, name = _case_input(case), text(case.get("name"))
     metrics = [_grade(metric) for metric in tables(case.get("metricsData"))]
     own = "" if _NO_NAME.fullmatch(name) else name
     success = flag(case.get("success"))
     if not metrics and success is not None:
-        metrics = [verdict(PASSED, success)]
+        metrics = [pass_fail_grade(PASSED, success)]
     return Trial(
         own,
         name=own or excerpt(asked),
@@ -84,7 +99,7 @@ def _trial(case: Mapping[str, Any]) -> Trial:
     )
 
 
-def _asked(case: Mapping[str, Any]) -> Any:
+def _case_input(case: Mapping[str, Any]) -> Any:
     """What the case gives: of a conversation its scenario, or what the user says."""
     said = [turn.get("content") for turn in tables(case.get("turns")) if turn.get("role") == "user"]
     return case.get("input") or case.get("scenario") or said
@@ -92,9 +107,9 @@ def _asked(case: Mapping[str, Any]) -> Any:
 
 def _grade(metric: Mapping[str, Any]) -> Grade:
     """One metric. A flaky one decides nothing there, and has no threshold here."""
-    score, success = number(metric.get("score")), flag(metric.get("success"))
+    score, success = parse_number(metric.get("score")), flag(metric.get("success"))
     flaky, failure = metric.get("flaky") is True, text(metric.get("error"))
-    limit = number(metric.get("threshold"))
+    limit = parse_number(metric.get("threshold"))
     spent = usage(
         metric.get("inputTokenCount"),
         metric.get("outputTokenCount"),
@@ -103,7 +118,7 @@ def _grade(metric: Mapping[str, Any]) -> Grade:
     )
     if score is None and success is not None and not failure:
         score, limit = float(success), None
-    threshold = None if score is None or flaky else kept(score, success, limit)
-    metadata = told(reason=text(metric.get("reason")), passed=success if threshold is None else None)
+    threshold = None if score is None or flaky else matching_threshold(score, success, limit)
+    metadata = defined_fields(reason=text(metric.get("reason")), passed=success if threshold is None else None)
     broken = error("MetricError", failure) if failure else None
     return Grade(text(metric.get("name")), score, threshold, metadata, spent, broken)

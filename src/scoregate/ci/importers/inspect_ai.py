@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isfinite, isnan
 from typing import Any
 
-from scoregate.ci.importers.fields import error, table, text, told
-from scoregate.ci.importers.inspect_samples import trial
-from scoregate.ci.importers.judgement import scales_of
-from scoregate.ci.importers.members import Archive, is_zip, opened
-from scoregate.ci.importers.parts import parsed, whole
-from scoregate.ci.importers.result_file import ResultFile
-from scoregate.ci.importers.trials import Suite, excerpt
+from scoregate.ci.importers.common import (
+    Grade,
+    Scales,
+    Suite,
+    Trial,
+    count,
+    defined_fields,
+    error,
+    excerpt,
+    milliseconds,
+    read_scales,
+    table,
+    tables,
+    text,
+    to_unit_scale,
+)
+from scoregate.ci.importers.files import Archive, ResultFile, is_zip, open_archive, parse_document, parse_value
+from scoregate.core.evaluation import Usage
 from scoregate.core.events import Errored, ErrorInfo, Event, SuiteFinished, SuiteStarted
+from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
+
+# As inspect's own `value_to_float` has them.
+_WORD_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_YES, _NO = ("yes", "true"), ("no", "false")
+_FAILED_REASONS = ("grader_failed", "scoring_failed")
+_ATTACHED = "attachment://"
+
 
 _SAMPLES, _HEADER, _START = "samples/", "header.json", "_journal/start.json"
 
@@ -22,52 +42,185 @@ def read(result: ResultFile) -> Iterator[Event]:
     """The events of one log: one suite, its epochs as repeats.
 
     Raises:
-        ImportFailed: it is no such log. ValueError: it is damaged.
+        ImportFailed: it is not such a log.
+        ValueError: it is damaged.
     """
     if is_zip(result.file):
-        with opened(result.file) as archive:
-            yield from _archived(archive, result)
+        with open_archive(result.file) as archive:
+            yield from _read_archive(archive, result)
     else:
-        document = whole(result.read()).members()
+        document = parse_document(result.read()).members()
         if "eval" not in document or "status" not in document:
-            raise ImportFailed("it has no `eval` beside a `status`")
+            raise ImportFailed("it has no `eval` and `status`")
         header = {name: part.value for name, part in document.items() if name in ("eval", "status", "error")}
         samples = document["samples"].elements() if "samples" in document else iter(())
-        yield from _log(header, (table(sample.value) for sample in samples), result)
+        yield from _read_log(header, (table(sample.value) for sample in samples), result)
 
 
-def _archived(archive: Archive, result: ResultFile) -> Iterator[Event]:
-    """A log without a header was never finished: what it has is told all the same."""
+def _read_archive(archive: Archive, result: ResultFile) -> Iterator[Event]:
+    """A log without a header was never finished; its samples are imported all the same."""
     names = archive.names()
     if (start := next((name for name in (_HEADER, _START) if name in names), None)) is None:
-        raise ImportFailed(f"it is a zip with neither {_HEADER} nor {_START}")
+        raise ImportFailed(f"it is a zip file without {_HEADER} and {_START}")
     samples = (name for name in names if name.startswith(_SAMPLES) and name.endswith(".json"))
-    header = table(parsed(archive.read(start)))
-    yield from _log(header, (table(parsed(archive.read(name))) for name in samples), result)
+    header = table(parse_value(archive.read(start)))
+    yield from _read_log(header, (table(parse_value(archive.read(name))) for name in samples), result)
 
 
-def _log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], result: ResultFile) -> Iterator[Event]:
+def _read_log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], result: ResultFile) -> Iterator[Event]:
     spec = table(header.get("eval"))
-    suite = Suite(result.named(excerpt(text(spec.get("task")) or result.stem)))
+    suite = Suite(result.suite_id(excerpt(text(spec.get("task")) or result.stem)))
     version = text(table(spec.get("packages")).get("inspect_ai"))
     yield SuiteStarted(suite=suite.id, sdk=f"inspect_ai {version}".strip(), params=_params(spec, alone=result.alone))
-    scales = scales_of(spec.get("metadata"))
+    scales = read_scales(spec.get("metadata"))
     for sample in samples:
-        yield from suite.tell(trial(sample, scales))
+        yield from suite.events_of(read_trial(sample, scales))
     if header.get("status") == "success":
         yield SuiteFinished(suite=suite.id)
     else:
-        yield Errored(suite=suite.id, stage="suite", error=_why(header))
+        yield Errored(suite=suite.id, stage="suite", error=_suite_error(header))
 
 
 def _params(spec: Mapping[str, Any], *, alone: bool) -> dict[str, Any] | None:
-    """What tells this run of the task from others: the arguments that were passed, among several logs the model too."""
+    """The parameters of the run: the arguments of the task, and with several logs the model."""
     arguments = dict(table(spec.get("task_args_passed")))
-    return told(**{} if alone else {"model": text(spec.get("model"))}) | arguments or None
+    return defined_fields(**{} if alone else {"model": text(spec.get("model"))}) | arguments or None
 
 
-def _why(header: Mapping[str, Any]) -> ErrorInfo:
+def _suite_error(header: Mapping[str, Any]) -> ErrorInfo:
     status, failure = text(header.get("status")) or "not finished", table(header.get("error"))
     if failure:
         return error("EvalError", failure.get("message"), failure.get("traceback"))
-    return ErrorInfo("Incomplete", f"the log says that the eval is {excerpt(status, 40)}, not that it succeeded")
+    return ErrorInfo("Incomplete", f"the status of the eval is {excerpt(status, 40)}, not success")
+
+
+def read_trial(sample: Mapping[str, Any], scales: Scales) -> Trial:
+    """One epoch of a sample. Its scores are grades, not verdicts: inspect passes or fails nothing by itself."""
+    attachments = table(sample.get("attachments"))
+    given = _with_attachments(sample.get("input"), attachments)
+    failure = table(sample.get("error"))
+    grades, unscored = _grades(table(sample.get("scores")), scales)
+    return Trial(
+        text(sample.get("id")),
+        name=_name(sample),
+        repeat=max(0, count(sample.get("epoch")) - 1),
+        input=given,
+        definition=[given, sample.get("target"), sample.get("choices")],
+        output=_with_attachments(_output(table(sample.get("output"))), attachments),
+        duration_ms=milliseconds(_seconds(sample)),
+        attempts=1 + sum(1 for _ in tables(sample.get("error_retries"))),
+        usage=_usage(table(sample.get("model_usage"))),
+        grades=grades,
+        unscored=unscored,
+        error=error("SampleError", failure.get("message"), failure.get("traceback")) if failure else None,
+    )
+
+
+def _name(sample: Mapping[str, Any]) -> str:
+    """Its id; where that is only a number, what it asks."""
+    given, asked = sample.get("id"), sample.get("input")
+    return f"{given}: {excerpt(asked, 80)}" if isinstance(given, int) and isinstance(asked, str) else text(given)
+
+
+def _seconds(sample: Mapping[str, Any]) -> object:
+    """Without the time that it waited for its turn, where that is known."""
+    return sample.get("total_time") if parse_amount(sample.get("working_time")) is None else sample.get("working_time")
+
+
+def _output(output: Mapping[str, Any]) -> object:
+    first = next(tables(output.get("choices")), {})
+    return output.get("completion") or table(first.get("message")).get("content")
+
+
+def _with_attachments(value: Any, attachments: Mapping[str, Any], depth: int = 0) -> Any:
+    """The value with the texts that the log stores as attachments."""
+    if depth > 20:
+        return value
+    if isinstance(value, str):
+        known = value.startswith(_ATTACHED)
+        return attachments.get(value.removeprefix(_ATTACHED), value) if known else value
+    if isinstance(value, list):
+        return [_with_attachments(each, attachments, depth + 1) for each in value]
+    if isinstance(value, dict):
+        return {name: _with_attachments(each, attachments, depth + 1) for name, each in value.items()}
+    return value
+
+
+def _usage(by_model: Mapping[str, Any]) -> Usage | None:
+    used = [table(each) for each in by_model.values()]
+    if not used:
+        return None
+    costs = [cost for each in used if (cost := parse_amount(each.get("total_cost"))) is not None]
+    cached = sum(count(each.get("input_tokens_cache_read")) for each in used)
+    written = sum(count(each.get("input_tokens_cache_write")) for each in used)
+    return Usage(
+        sum(count(each.get("input_tokens")) for each in used) + cached + written,
+        sum(count(each.get("output_tokens")) for each in used),
+        cached,
+        sum(costs) if costs else None,
+        next(iter(by_model)) if len(by_model) == 1 else None,
+    )
+
+
+def _grades(scores: Mapping[str, Any], scales: Scales) -> tuple[tuple[Grade, ...], tuple[str, ...]]:
+    """The grades, and the scorers without one, which is allowed."""
+    grades: list[Grade] = []
+    unscored: list[str] = []
+    for scorer, score in scores.items():
+        labels, values = {}, dict(_values(scorer, table(score).get("value")))
+        for name, value in values.items():
+            found = _number(value)
+            if found is None and value is not None:
+                labels[name] = value
+            elif found is None or isnan(found):
+                unscored.append(name)
+            else:
+                grades.append(Grade(name, found))
+        grades[:] = [
+            _with_explanation(each, table(score), labels) if each.evaluator in values else each for each in grades
+        ]
+        if unscored and text(table(score).get("reason")) in _FAILED_REASONS:
+            grades += [_failed_grade(name, table(score)) for name in unscored if name in values]
+            unscored = [name for name in unscored if name not in values]
+    return tuple(to_unit_scale(grade, scales) for grade in grades), tuple(unscored)
+
+
+def _values(scorer: str, value: object) -> Iterator[tuple[str, object]]:
+    """A scorer's values, each by name: of one that gives several, with their keys or places."""
+    if isinstance(value, Mapping):
+        yield from ((f"{scorer}.{key}", each) for key, each in value.items())
+    elif isinstance(value, list):
+        yield from ((f"{scorer}.{place}", each) for place, each in enumerate(value))
+    else:
+        yield scorer, value
+
+
+def _number(value: object) -> float | None:
+    """As a number; None for a label, which has none."""
+    if isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, str):
+        return parse_number(value)
+    if value in _WORD_SCORES or value.lower() in (*_YES, *_NO):
+        return _WORD_SCORES.get(value, float(value.lower() in _YES))
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    return found if isfinite(found) else None
+
+
+def _with_explanation(grade: Grade, score: Mapping[str, Any], labels: Mapping[str, object]) -> Grade:
+    metadata = defined_fields(
+        reason=score.get("explanation"),
+        answer=score.get("answer"),
+        why=score.get("reason"),
+        labels=dict(labels),
+        metadata=score.get("metadata"),
+    )
+    return Grade(grade.evaluator, grade.score, metadata=metadata)
+
+
+def _failed_grade(name: str, score: Mapping[str, Any]) -> Grade:
+    why = text(score.get("explanation")) or text(score.get("reason"))
+    return Grade(name, error=ErrorInfo("NoScore", f"its grader returned no score: {why[:2000]}"))

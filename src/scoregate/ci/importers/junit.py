@@ -4,39 +4,90 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from os import SEEK_END
+from typing import Any, BinaryIO
+from xml.etree.ElementTree import Element, ParseError, iterparse
+from xml.parsers.expat import ExpatError, ParserCreate
 
-from scoregate.ci.importers.fields import told
-from scoregate.ci.importers.judgement import verdict
-from scoregate.ci.importers.junit_cases import Case, Counts, cases
-from scoregate.ci.importers.result_file import ResultFile
-from scoregate.ci.importers.trials import PASSED, Grade, Suite, Trial, excerpt
+from scoregate.ci.importers import common
+from scoregate.ci.importers.common import PASSED, Grade, Suite, Trial, defined_fields, excerpt, pass_fail_grade
+from scoregate.ci.importers.files import MAX_BYTES, ResultFile
 from scoregate.core.events import ErrorInfo, Event, Origin, SuiteFinished, SuiteStarted
 from scoregate.errors import ImportFailed
 
+_ROOTS = ("testsuites", "testsuite")
+_DEEPEST = 60
+_LONGEST = 32_000
+_LONGEST_COUNT = 16
+_MOST_PROPERTIES = 200
+
+
 # Our own reports call a score so, and anybody may, to say that a property is one and what its best value is.
-_OURS = "score."
-_OF = re.compile(r"\s*([^/\s]+)\s*/\s*([^/\s]+)\s*")
+_SCORE_PREFIX = "score."
+_FRACTION = re.compile(r"\s*([^/\s]+)\s*/\s*([^/\s]+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case. `suite` is the path of names above it; `failure` is why it failed, None where it did not."""
+
+    suite: str
+    key: str
+    file: str = ""
+    duration_ms: float | None = None
+    failure: str | None = None
+    error: ErrorInfo | None = None
+    skipped: bool = False
+    output: str = ""
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What the suites of a file count, against what is in them; `problems` are the differences."""
+
+    problems: list[str] = field(default_factory=list)
+    _found: list[list[int]] = field(default_factory=list)
+
+    def enter(self) -> None:
+        """A suite begins."""
+        self._found.append([0, 0])
+
+    def add(self, case: Case) -> None:
+        """A case of all suites that are open."""
+        for found in self._found:
+            found[0] += 1
+            found[1] += (case.failure is not None) + (case.error is not None)
+
+    def leave(self, suite: Element) -> None:
+        """The suite ends that began last."""
+        (cases, bad), name = self._found.pop(), suite.get("name", "")
+        where = f"<{_tag(suite)}>{f' {name!r:.100}' if name else ''}"
+        if (tests := _count(suite, "tests")) > cases:
+            self.problems.append(f"{where} counts {tests:,} tests and holds {cases:,}")
+        elif (declared := _count(suite, "failures") + _count(suite, "errors")) > bad:
+            self.problems.append(f"{where} counts {declared:,} failures and errors and holds {bad:,}")
 
 
 def read(result: ResultFile) -> Iterator[Event]:
     """The events of every suite, nested ones under the names of those around them.
 
     Raises:
-        ImportFailed: it is no JUnit XML, or lacks cases that its suites count; all others are reported before.
+        ImportFailed: it is not JUnit XML, or lacks cases that its suites count; all others are reported before.
         ValueError: it is damaged.
     """
-    others = frozenset(_never_scores(cases(result)))
+    others = frozenset(_other_properties(read_cases(result)))
     suites: dict[str, Suite] = {}
     counts = Counts()
-    for case in cases(result, counts):
-        name = result.named(excerpt(case.suite or result.stem))
+    for case in read_cases(result, counts):
+        name = result.suite_id(excerpt(case.suite or result.stem))
         if name not in suites:
             suites[name] = Suite(name)
             origin = Origin(case.file) if case.file else None
             yield SuiteStarted(suite=name, origin=origin, sdk="junit")
-        yield from suites[name].tell(_trial(case, others))
+        yield from suites[name].events_of(_trial(case, others))
     for name in suites:
         yield SuiteFinished(suite=name)
     if counts.problems:
@@ -44,7 +95,7 @@ def read(result: ResultFile) -> Iterator[Event]:
         raise ImportFailed(f"cases are missing, as after a crash: {counts.problems[0]}{more}")
 
 
-def _never_scores(found: Iterator[Case]) -> Iterator[str]:
+def _other_properties(found: Iterator[Case]) -> Iterator[str]:
     """Properties that in some case have a value that no score has, such as a count that happens to be 1 in another."""
     for case in found:
         yield from (name for name, value in case.properties.items() if not _in_range(_number(value)))
@@ -53,7 +104,7 @@ def _never_scores(found: Iterator[Case]) -> Iterator[str]:
 def _trial(case: Case, others: frozenset[str]) -> Trial:
     grades = [grade for name, value in case.properties.items() if (grade := _score(name, value, others)) is not None]
     scored = {grade.evaluator for grade in grades}
-    kept = {name: value for name, value in case.properties.items() if name.removeprefix(_OURS) not in scored}
+    kept = {name: value for name, value in case.properties.items() if name.removeprefix(_SCORE_PREFIX) not in scored}
     return Trial(
         case.key,
         output=case.output or None,
@@ -67,29 +118,35 @@ def _trial(case: Case, others: frozenset[str]) -> Trial:
 def _verdict(case: Case, properties: Mapping[str, Any]) -> Iterator[Grade]:
     """Pass or fail; nothing of a case that was skipped or met an error."""
     if not case.skipped and (case.failure is not None or case.error is None):
-        yield verdict(PASSED, case.failure is None, told(reason=case.failure or "", properties=dict(properties)))
+        yield pass_fail_grade(
+            PASSED, case.failure is None, defined_fields(reason=case.failure or "", properties=dict(properties))
+        )
 
 
 def _score(name: str, value: str, others: frozenset[str]) -> Grade | None:
     """A property as a score, or None where it is something else."""
-    if name.startswith(_OURS):
-        own = name.removeprefix(_OURS)
-        number, best = _scaled(value)
+    if name.startswith(_SCORE_PREFIX):
+        own = name.removeprefix(_SCORE_PREFIX)
+        number, best = _parse_score(value)
         if number is None:
-            return Grade(own, error=ErrorInfo("NoScore", f"its property is no number: {excerpt(value, 80)}"))
-        metadata = told(value=value, scale=[0, best]) if best != 1 else None
+            return Grade(own, error=ErrorInfo("NoScore", f"its property is not a number: {excerpt(value, 80)}"))
+        metadata = defined_fields(value=value, scale=[0, best]) if best != 1 else None
         return Grade(own, number, metadata=metadata)
     number = _number(value)
     return Grade(name, number) if name not in others and number is not None else None
 
 
-def _scaled(value: str) -> tuple[float | None, float]:
+def _parse_score(value: str) -> tuple[float | None, float]:
     """A number and the best that it could be: `4/5`, or a number in [0, 1] alone."""
-    parts = _OF.fullmatch(value)
+    parts = _FRACTION.fullmatch(value)
     number, best = (_number(parts[1]), _number(parts[2])) if parts else (_number(value), 1.0)
     if number is None or best is None or best <= 0 or not isfinite(best):
         return None, 1.0
     return number / best, best
+
+
+def _in_range(value: float | None) -> bool:
+    return value is not None and 0 <= value <= 1
 
 
 def _number(value: str) -> float | None:
@@ -99,5 +156,120 @@ def _number(value: str) -> float | None:
         return None
 
 
-def _in_range(value: float | None) -> bool:
-    return value is not None and 0 <= value <= 1
+def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Case]:
+    """The cases in their order. A document type is refused, and with it every entity.
+
+    Args:
+        result: the file.
+        counts: checks the numbers in its suites.
+
+    Raises:
+        ImportFailed: it is not JUnit XML, or damaged, or nested too deeply.
+    """
+    counts = counts or Counts()
+    above: list[Element] = []
+    for event, element in _elements(result.file):
+        tag = _tag(element)
+        if event == "start":
+            if not above and tag not in _ROOTS:
+                raise ImportFailed(f"its root is <{tag[:80]}>, not <testsuites> or <testsuite>")
+            above.append(element)
+            if tag in _ROOTS:
+                counts.enter()
+            if len(above) > _DEEPEST:
+                raise ImportFailed(f"its elements are nested more than {_DEEPEST} deep")
+            continue
+        above.pop()
+        if tag == "testcase":
+            case = _case(element, above)
+            counts.add(case)
+            yield case
+        elif tag in _ROOTS:
+            counts.leave(element)
+        if above and not any(_tag(parent) == "testcase" for parent in above):
+            above[-1].remove(element)
+
+
+def _elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
+    file.seek(0, SEEK_END)
+    if file.tell() > MAX_BYTES:
+        raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
+    try:
+        _check_doctype(file)
+        file.seek(0)
+        yield from iterparse(file, ("start", "end"))
+    except (ParseError, ExpatError, LookupError, ValueError) as error:
+        raise ImportFailed(f"it is not well-formed XML: {error}") from None
+
+
+def _check_doctype(file: BinaryIO) -> None:
+    """Read it with an eye for document types alone: a parser that builds anything would expand their entities."""
+    parser = ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    file.seek(0)
+    parser.ParseFile(file)
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise ImportFailed("it declares a document type, which could hold entities and is not read")
+
+
+def _case(element: Element, above: list[Element]) -> Case:
+    names = [name for suite in above if _tag(suite) == "testsuite" and (name := suite.get("name", "").strip())]
+    failures, errors = _children(element, "failure"), _children(element, "error")
+    outputs = _children(element, "system-out")
+    return Case(
+        " / ".join(names),
+        _key(element, names),
+        next((file for each in (element, *reversed(above)) if (file := each.get("file"))), "")[:1000],
+        _duration(element.get("time", "")),
+        "\n".join(filter(None, map(_text, failures)))[:_LONGEST] if failures else None,
+        common.error(errors[0].get("type") or "Error", _text(errors[0])) if errors else None,
+        bool(_children(element, "skipped")),
+        "\n".join(_inner(each) for each in outputs)[:_LONGEST],
+        dict(_properties(element)),
+    )
+
+
+def _key(element: Element, suites: list[str]) -> str:
+    """Its name, with its class where that is not what its suite is called."""
+    name, owner = element.get("name", "").strip(), element.get("classname", "").strip()
+    return name if not owner or owner in suites else f"{owner}::{name}"
+
+
+def _duration(seconds: str) -> float | None:
+    try:
+        return common.milliseconds(float(seconds.replace(",", "")))
+    except ValueError:
+        return None
+
+
+def _children(element: Element, tag: str) -> list[Element]:
+    return [child for child in element if _tag(child) == tag]
+
+
+def _text(element: Element) -> str:
+    """The message, and the rest, which often begins with it."""
+    message, rest = element.get("message", "").strip(), _inner(element)
+    return rest if message in rest else f"{message}\n{rest}".strip()
+
+
+def _inner(element: Element) -> str:
+    return (element.text or "").strip()
+
+
+def _properties(element: Element) -> Iterator[tuple[str, str]]:
+    found = (each for group in _children(element, "properties") for each in _children(group, "property"))
+    for each, _ in zip(found, range(_MOST_PROPERTIES), strict=False):
+        if name := each.get("name", "").strip():
+            yield name[:200], (each.get("value") or _inner(each))[:_LONGEST]
+
+
+def _tag(element: Element) -> str:
+    """Without a namespace, which some runners give."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def _count(suite: Element, name: str) -> int:
+    value = suite.get(name, "").strip()
+    return int(value) if value.isdecimal() and len(value) < _LONGEST_COUNT else 0

@@ -2,52 +2,114 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.ci.importers.fields import count, table, text
-from scoregate.ci.importers.judgement import scales_of
-from scoregate.ci.importers.parts import Part, whole
-from scoregate.ci.importers.promptfoo_rows import trial
-from scoregate.ci.importers.promptfoo_survey import Survey
-from scoregate.ci.importers.result_file import ResultFile
-from scoregate.ci.importers.trials import Suite, excerpt
+from scoregate.ci.importers.common import (
+    PASSED,
+    Grade,
+    Scales,
+    Suite,
+    Trial,
+    count,
+    defined_fields,
+    digest,
+    error,
+    excerpt,
+    flag,
+    matching_threshold,
+    pass_fail_grade,
+    read_scales,
+    table,
+    tables,
+    text,
+    to_unit_scale,
+    usage,
+)
+from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
+
+_ERROR = 2
+
+
+@dataclass(slots=True)
+class Survey:
+    """What must be known of all rows before the first one becomes events."""
+
+    providers: set[str] = field(default_factory=set)
+    prompts: dict[str, set[int]] = field(default_factory=dict)
+    places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    described: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row."""
+        provider = provider_name(row)
+        self.providers.add(provider)
+        self.prompts.setdefault(provider, set()).add(count(row.get("promptIdx")))
+        test = digest(test_definition(row))
+        self.places.setdefault((variant_key(row), test), []).append(count(row.get("testIdx")))
+        self.described.setdefault(test_description(row), set()).add(test)
+
+    def suite(self, row: Mapping[str, Any], name: str) -> str:
+        """The id of its suite: the name, with what the suites of the file differ in."""
+        provider, differ = provider_name(row), []
+        if len(self.providers) > 1:
+            differ.append(f"provider={excerpt(provider, 60)}")
+        if any(len(prompts) > 1 for prompts in self.prompts.values()):
+            differ.append(f"prompt={self._prompt(row, provider)}")
+        return f"{name} [{', '.join(differ)}]" if differ else name
+
+    def _prompt(self, row: Mapping[str, Any], provider: str) -> str:
+        """Its label, unless that is the prompt itself, which changes: then its number."""
+        prompt = table(row.get("prompt"))
+        label, template = text(prompt.get("label")), text(prompt.get("raw"))
+        place = sorted(self.prompts[provider]).index(count(row.get("promptIdx"))) + 1
+        own = label and label != template and "{{" not in label and len(label) <= 60 and "\n" not in label
+        return label if own else str(place)
+
+    def place(self, row: Mapping[str, Any]) -> int:
+        """How many rows of its suite and test come before it."""
+        places = self.places[variant_key(row), digest(test_definition(row))]
+        return bisect_left(places, count(row.get("testIdx")))
 
 
 def read(result: ResultFile) -> Iterator[Event]:
     """The events of all rows, a suite for each combination of provider and prompt.
 
     Raises:
-        ImportFailed: it is no such file. ValueError: it is damaged.
+        ImportFailed: it is not such a file.
+        ValueError: it is damaged.
     """
-    document = whole(result.read()).members()
+    document = parse_document(result.read()).members()
     summary = document["results"].members() if "results" in document else {}
     if "results" not in summary or "config" not in document:
-        raise ImportFailed("it has no `results.results` beside a `config`")
+        raise ImportFailed("it has no `results.results` and `config`")
     config, rows = table(document["config"].value), summary["results"]
     survey = Survey()
     for row in _rows(rows):
-        survey.see(row)
+        survey.add(row)
     for places in survey.places.values():
         places.sort()
     repeats = _repeats(config, document)
-    name = result.named(excerpt(text(config.get("description")) or result.stem))
-    yield from _told(rows, survey, name=name, repeats=repeats, config=config, sdk=_sdk(document))
+    name = result.suite_id(excerpt(text(config.get("description")) or result.stem))
+    yield from _suite_events(rows, survey, name=name, repeats=repeats, config=config, sdk=_sdk(document))
 
 
-def _told(
+def _suite_events(
     rows: Part, survey: Survey, *, name: str, repeats: int, config: Mapping[str, Any], sdk: str
 ) -> Iterator[Event]:
     suites: dict[str, Suite] = {}
-    scales = scales_of(config.get("metadata"))
+    scales = read_scales(config.get("metadata"))
     for row in _rows(rows):
         suite = survey.suite(row, name)
         if suite not in suites:
             suites[suite] = Suite(suite)
             yield SuiteStarted(suite=suite, sdk=sdk)
-        yield from suites[suite].tell(trial(row, survey, repeats=repeats, scales=scales))
+        yield from suites[suite].events_of(read_trial(row, survey, repeats=repeats, scales=scales))
     for suite in suites:
         yield SuiteFinished(suite=suite)
 
@@ -64,3 +126,114 @@ def _repeats(config: Mapping[str, Any], document: Mapping[str, Part]) -> int:
 def _sdk(document: Mapping[str, Part]) -> str:
     about = table(document["metadata"].value) if "metadata" in document else {}
     return f"promptfoo {text(about.get('promptfooVersion'))}".strip()
+
+
+def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: Scales) -> Trial:
+    """The row as a trial; of `repeats` rows of one test each is a repeat."""
+    description, definition = test_description(row), test_definition(row)
+    inputs = table(row.get("vars"))
+    named = _describe_inputs(inputs)
+    shared = len(survey.described.get(description, ())) > 1
+    key = f"{description} ({named})" if description and shared else description or named
+    tokens, response = table(row.get("tokenUsage")), table(row.get("response"))
+    failed = row.get("failureReason") == _ERROR
+    return Trial(
+        key,
+        repeat=survey.place(row) % repeats,
+        input=dict(inputs),
+        definition=definition,
+        output=response.get("output"),
+        duration_ms=parse_amount(row.get("latencyMs")),
+        usage=usage(
+            tokens.get("prompt"),
+            tokens.get("completion"),
+            cached=tokens.get("cached"),
+            # For a model without a known price promptfoo writes 0 here, and no cost in the response.
+            cost=row.get("cost") or response.get("cost"),
+        ),
+        grades=() if failed else tuple(to_unit_scale(grade, scales) for grade in _grades(row)),
+        error=error("ProviderError", row.get("error")) if failed else None,
+    )
+
+
+def _describe_inputs(inputs: Mapping[str, Any]) -> str:
+    """The description of a test by its variables; with a digest if they are too long."""
+    shown = ", ".join(f"{name}={excerpt(value, 40)}" for name, value in inputs.items())
+    return f"{shown} {digest(inputs)[:8]}" if "…" in shown else shown or "no variables"
+
+
+def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
+    """The verdict, and every assertion or metric behind it. A row that asserts nothing has none."""
+    grading, passed = table(row.get("gradingResult")), flag(row.get("success"))
+    parts = [part for part in tables(grading.get("componentResults")) if part.get("assertion")]
+    if not parts or passed is None:
+        return
+    reason = defined_fields(reason=text(grading.get("reason")), score=parse_number(row.get("score")))
+    yield pass_fail_grade(PASSED, passed, reason)
+    own = {name: score for name, score in table(grading.get("namedScores")).items() if parse_number(score) is not None}
+    for name, score in own.items():
+        yield _metric(name, parse_number(score), [part for part in parts if _metric_of(part) == name], passed=passed)
+    for part in parts:
+        if _metric_of(part) not in own:
+            name = _metric_of(part) or text(table(part["assertion"]).get("type"))
+            yield _metric(name, parse_number(part.get("score")), [part], passed=passed)
+
+
+def _metric(name: str, score: float | None, parts: list[Mapping[str, Any]], *, passed: bool) -> Grade:
+    """One metric. Where it failed and the case passed all the same, its verdict is kept but does not count."""
+    verdicts = [flag(part.get("pass")) for part in parts]
+    met = all(verdicts) if parts and None not in verdicts else None
+    limits = {parse_number(table(part.get("assertion")).get("threshold")) for part in parts}
+    counts = met is not None and score is not None and (met or not passed)
+    threshold = matching_threshold(score, met, _limit(parts, limits)) if counts and score is not None else None
+    why = "; ".join(reason for part in parts if (reason := text(part.get("reason"))))
+    spent = [table(part.get("tokensUsed")) for part in parts]
+    return Grade(
+        name,
+        score,
+        threshold,
+        defined_fields(reason=why, passed=met),
+        usage(
+            sum(count(used.get("prompt")) for used in spent),
+            sum(count(used.get("completion")) for used in spent),
+            cached=sum(count(used.get("cached")) for used in spent),
+            cost=None,
+        ),
+    )
+
+
+def _limit(parts: list[Mapping[str, Any]], limits: set[float | None]) -> float | None:
+    """The assertion's own threshold. Of latency and cost it is in their own units, not in the score's."""
+    if len(parts) != 1 or len(limits) != 1:
+        return None
+    return (
+        None
+        if text(table(parts[0].get("assertion")).get("type")) in ("latency", "cost", "perplexity")
+        else limits.pop()
+    )
+
+
+def _metric_of(part: Mapping[str, Any]) -> str:
+    return text(table(part.get("assertion")).get("metric"))
+
+
+def provider_name(row: Mapping[str, Any]) -> str:
+    """Its provider's label, else its id."""
+    provider = row.get("provider")
+    return text(table(provider).get("label")) or text(table(provider).get("id")) or text(provider)
+
+
+def variant_key(row: Mapping[str, Any]) -> str:
+    """Which combination of prompt and provider it is of."""
+    return f"{count(row.get('promptIdx'))} {provider_name(row)}"
+
+
+def test_description(row: Mapping[str, Any]) -> str:
+    """What its test is called; empty where it has no name."""
+    return text(table(row.get("testCase")).get("description"))
+
+
+def test_definition(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes its test the same as another."""
+    test = table(row.get("testCase"))
+    return {"description": test.get("description"), "vars": row.get("vars"), "assert": test.get("assert")}

@@ -6,13 +6,27 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.ci.importers.fields import error, flag, milliseconds, table, tables, text, told, usage
-from scoregate.ci.importers.judgement import Scales, scaled, scales_of, verdict
-from scoregate.ci.importers.parts import Part, whole
-from scoregate.ci.importers.result_file import ResultFile
-from scoregate.ci.importers.trials import Grade, Suite, Trial, excerpt
+from scoregate.ci.importers.common import (
+    Grade,
+    Scales,
+    Suite,
+    Trial,
+    defined_fields,
+    error,
+    excerpt,
+    flag,
+    milliseconds,
+    pass_fail_grade,
+    read_scales,
+    table,
+    tables,
+    text,
+    to_unit_scale,
+    usage,
+)
+from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.figures import number
+from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
 _NEEDED = ("name", "cases", "failures")
@@ -25,20 +39,21 @@ def read(result: ResultFile) -> Iterator[Event]:
     """The events of one report: one suite, its runs of a case as repeats.
 
     Raises:
-        ImportFailed: it is no such report. ValueError: it is damaged.
+        ImportFailed: it is not such a report.
+        ValueError: it is damaged.
     """
-    document = whole(result.read()).members()
+    document = parse_document(result.read()).members()
     if any(name not in document for name in _NEEDED):
         raise ImportFailed(f"it lacks one of {', '.join(_NEEDED)}")
-    suite = Suite(result.named(_id(document, alone=result.alone) or result.stem))
-    scales = scales_of(_value(document, "experiment_metadata"))
+    suite = Suite(result.suite_id(_suite_id(document, alone=result.alone) or result.stem))
+    scales = read_scales(_value(document, "experiment_metadata"))
     yield SuiteStarted(suite=suite.id, sdk="pydantic-evals")
     for name, fails in (("cases", False), ("failures", True)):
         for case in document[name].elements():
-            yield from suite.tell(_trial(table(case.value), scales, fails=fails))
+            yield from suite.events_of(_trial(table(case.value), scales, fails=fails))
     for failure in tables(_value(document, "report_evaluator_failures")):
-        told_error = error(_kind(failure), failure.get("error_message"), failure.get("error_stacktrace"))
-        yield Errored(suite=suite.id, stage="suite", error=told_error)
+        suite_error = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
+        yield Errored(suite=suite.id, stage="suite", error=suite_error)
     yield SuiteFinished(suite=suite.id)
 
 
@@ -46,7 +61,7 @@ def _value(document: Mapping[str, Part], name: str) -> Any:
     return document[name].value if name in document else None
 
 
-def _id(document: Mapping[str, Part], *, alone: bool) -> str:
+def _suite_id(document: Mapping[str, Part], *, alone: bool) -> str:
     """The dataset's name; among several reports, with the experiment's."""
     dataset, experiment = text(_value(document, "dataset_name")), text(_value(document, "name"))
     names = [dataset or experiment] if alone else dict.fromkeys([dataset, experiment])
@@ -74,25 +89,27 @@ def _trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
 
 
 def _grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
-    """Assertions as verdicts, scores as scores, failures as errors; what is neither stands beside the first of them."""
+    """Assertions as verdicts, scores as scores, failures as errors; the rest is metadata of the first of them."""
     labels = {name: table(label).get("value") for name, label in table(case.get("labels")).items()}
-    beside = told(labels=labels, metrics=table(case.get("metrics")), attributes=table(case.get("attributes")))
+    beside = defined_fields(labels=labels, metrics=table(case.get("metrics")), attributes=table(case.get("attributes")))
     for name, found in table(case.get("assertions")).items():
         met = flag(table(found).get("value"))
         broken = None if met is not None else error("NoVerdict", "its value is neither true nor false")
-        yield verdict(name, met, _why(found) | beside) if met is not None else Grade(name, error=broken)
+        yield pass_fail_grade(name, met, _reason(found) | beside) if met is not None else Grade(name, error=broken)
         beside = {}
     for name, found in table(case.get("scores")).items():
-        yield scaled(Grade(name, number(table(found).get("value")), metadata=_why(found) | beside), scales)
+        yield to_unit_scale(
+            Grade(name, parse_number(table(found).get("value")), metadata=_reason(found) | beside), scales
+        )
         beside = {}
     for failure in tables(case.get("evaluator_failures")):
-        broken = error(_kind(failure), failure.get("error_message"), failure.get("error_stacktrace"))
+        broken = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
         yield Grade(text(failure.get("name")), error=broken)
 
 
-def _why(found: object) -> dict[str, Any]:
-    return told(reason=table(found).get("reason"))
+def _reason(found: object) -> dict[str, Any]:
+    return defined_fields(reason=table(found).get("reason"))
 
 
-def _kind(failure: Mapping[str, Any]) -> str:
+def _error_type(failure: Mapping[str, Any]) -> str:
     return text(failure.get("error_type")) or "EvaluatorFailed"

@@ -34,7 +34,7 @@ class CommandFiles:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         named = {name: Path(path) for name in _VARIABLES if (path := environ.get(name))}
-        self._files = [file for name, path in named.items() if (file := _opened(name, path)) is not None]
+        self._files = [file for name, path in named.items() if (file := _open_file(name, path)) is not None]
         self._folders = {path: path.stat().st_mode for path in {file.path.parent for file in self._files}}
 
     def protect(self) -> None:
@@ -60,7 +60,7 @@ class CommandFiles:
             os.ftruncate(file.handle, 0)
             os.pwrite(file.handle, file.content, 0)
             if moved:
-                _put_back(file)
+                _write_anew(file)
             yield f"something was written to the runner's file {file.variable} while suites ran; it was discarded"
 
     def release(self) -> None:
@@ -74,7 +74,7 @@ class CommandFiles:
                 folder.chmod(stat.S_IMODE(mode))
 
 
-def _opened(variable: str, path: Path) -> _File | None:
+def _open_file(variable: str, path: Path) -> _File | None:
     with contextlib.suppress(OSError):
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         mode = os.fstat(handle).st_mode
@@ -95,7 +95,7 @@ def _is_same(file: _File) -> bool:
         return False
 
 
-def _put_back(file: _File) -> None:
+def _write_anew(file: _File) -> None:
     """Write it anew where another file, a link or nothing is now: the old one has lost its name."""
     owner = os.fstat(file.handle)
     partial = file.path.with_name(f".{file.path.name}.scoregate")

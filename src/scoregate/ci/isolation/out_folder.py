@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from scoregate.ci.isolation.trees import opened, remove_tree, walk
+from scoregate.ci.isolation.trees import open_entry, remove_tree, walk
 from scoregate.errors import UsageError
 
 _KEPT = "run"
@@ -25,7 +25,7 @@ class OutFolder:
     def __init__(self, path: Path, workspace: Path) -> None:
         self.path = path
         try:
-            self._handle = _made(path, workspace)
+            self._handle = _open_folder(path, workspace)
         except OSError as error:
             raise UsageError(
                 f"reports cannot go to {path}: {error.strerror}",
@@ -41,7 +41,7 @@ class OutFolder:
             if kind not in (stat.S_IFREG, stat.S_IFDIR) or (kind == stat.S_IFREG and found.st_nlink > 1):
                 os.unlink(name, dir_fd=folder)
                 continue
-            with opened(folder, name) as handle:
+            with open_entry(folder, name) as handle:
                 os.fchown(handle, 0, 0)
                 os.fchmod(handle, 0o755 if kind == stat.S_IFDIR else 0o644)
         # What is not empty cannot be deleted by who may only rename it.
@@ -67,7 +67,7 @@ class OutFolder:
         os.close(self._handle)
 
 
-def _made(path: Path, workspace: Path) -> int:
+def _open_folder(path: Path, workspace: Path) -> int:
     """Open the folder, made where it is not there; below the workspace, over no link."""
     top = workspace if path.is_relative_to(workspace) else path.parent
     top.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from scoregate.ci.accounts import Accounts
+from scoregate.ci.user_ids import Accounts
 
 _PROC = Path("/proc")
 _LONGEST_S = 10.0

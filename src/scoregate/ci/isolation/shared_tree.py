@@ -9,8 +9,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scoregate.ci.accounts import Accounts
-from scoregate.ci.isolation.trees import DEEPEST, Enter, opened, walk
+from scoregate.ci.isolation.trees import DEEPEST, Enter, open_entry, walk
+from scoregate.ci.user_ids import Accounts
 
 _GROUP = 0o070
 
@@ -49,11 +49,11 @@ class SharedTree:
             uid = self.uid if found.st_uid in self.accounts else found.st_uid
             gid, mode = found.st_gid, stat.S_IMODE(found.st_mode)
             if left_behind:
-                gid, mode = self.gid, _made(mode)
+                gid, mode = self.gid, _suite_mode(mode)
             if uid == self.uid or gid == self.gid:
                 shared = self._shared_mode(found, mode, rights=mode >> 3 if uid == self.uid else mode)
                 self._before[found.st_dev, found.st_ino] = gid, mode, shared
-                with opened(folder, name) as handle:
+                with open_entry(folder, name) as handle:
                     os.fchown(handle, uid, self.accounts.group)
                     os.fchmod(handle, shared)
 
@@ -90,9 +90,9 @@ class SharedTree:
             return
         mode = stat.S_IMODE(found.st_mode)
         gid, before, shared = self._before.get((found.st_dev, found.st_ino), (self.gid, -1, -1))
-        with opened(folder, name) as handle:
+        with open_entry(folder, name) as handle:
             os.fchown(handle, uid, gid if mode == shared else self.gid)
-            os.fchmod(handle, before if mode == shared else _made(mode))
+            os.fchmod(handle, before if mode == shared else _suite_mode(mode))
 
 
 def _is_plain(found: os.stat_result) -> bool:
@@ -100,7 +100,7 @@ def _is_plain(found: os.stat_result) -> bool:
     return stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
 
 
-def _made(mode: int) -> int:
+def _suite_mode(mode: int) -> int:
     """The mode of what a suite made, without what was added for the group: it may do no more than all others."""
     return mode & 0o707 | mode & (mode & 0o007) << 3
 
@@ -117,7 +117,7 @@ def release(root: Path, uid: int, owner: os.stat_result) -> None:
             if not _is_plain(found):
                 os.chown(name, owner.st_uid, -1, dir_fd=folder, follow_symlinks=False)
                 continue
-            with opened(folder, name) as handle:
+            with open_entry(folder, name) as handle:
                 now = os.fstat(handle)
                 if now.st_uid == uid:
                     mode = stat.S_IMODE(now.st_mode)

@@ -48,7 +48,7 @@ def _walk(folder: int, enter: Enter, device: int, level: int) -> Iterator[tuple[
 
 
 @contextmanager
-def opened(folder: int, name: str) -> Iterator[int]:
+def open_entry(folder: int, name: str) -> Iterator[int]:
     """A handle of a file or a folder, whatever its name means later.
 
     Raises:

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from scoregate.ci.accounts import ACCOUNTS, Accounts, find_accounts
-from scoregate.ci.identity import find_identity, workspace
 from scoregate.ci.isolation.processes import kill_accounts
 from scoregate.ci.isolation.shared_tree import SharedTree
+from scoregate.ci.user_ids import ACCOUNTS, Accounts, find_accounts, find_identity, workspace
 
 _PIDS_MAX = (Path("/sys/fs/cgroup/pids.max"), Path("/sys/fs/cgroup/pids/pids.max"))
 _HOST_PIDS, _FEWEST_PIDS = 256, 256

@@ -1,33 +1,32 @@
-"""Launch scripts as child processes and tell what they say."""
+"""Launch scripts as child processes, and emit what happens."""
 
-from scoregate.ci.launch.happenings import (
-    Began,
-    Counted,
-    Ended,
+from scoregate.ci.launch.events import (
+    EmitEvent,
+    EventsReceived,
     Failed,
-    Happening,
-    LeftOut,
-    Noticed,
+    Filtered,
+    Finished,
+    LaunchEvent,
+    Notice,
     Printed,
-    Said,
-    Tell,
+    Progress,
+    Started,
 )
-from scoregate.ci.launch.host import Equip, Host, OpenLine
-from scoregate.ci.launch.scripts import launch_all
+from scoregate.ci.launch.process import Host, MakeEnvironment, OpenConnection, launch_all
 
 __all__ = [
-    "Began",
-    "Counted",
-    "Ended",
-    "Equip",
+    "EmitEvent",
+    "EventsReceived",
     "Failed",
-    "Happening",
+    "Filtered",
+    "Finished",
     "Host",
-    "LeftOut",
-    "Noticed",
-    "OpenLine",
+    "LaunchEvent",
+    "MakeEnvironment",
+    "Notice",
+    "OpenConnection",
     "Printed",
-    "Said",
-    "Tell",
+    "Progress",
+    "Started",
     "launch_all",
 ]

@@ -1,61 +1,114 @@
-"""Run one script and tell what happens."""
+"""Launch scripts as child processes, and emit what happens while they run."""
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
 import anyio
 import anyio.to_thread
 
-from scoregate.ci.child import Child, Tail, run_child
-from scoregate.ci.identity import Identity, at_home, workspace
 from scoregate.ci.isolation import release, remove_tree
-from scoregate.ci.launch.environment import child_environment
-from scoregate.ci.launch.follow import Follower
-from scoregate.ci.launch.happenings import Began, Ended, Noticed, Printed, Tell
-from scoregate.ci.launch.host import Equip, Host
-from scoregate.ci.launch.results import Results
+from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
+from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
+from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.plan import Launch
+from scoregate.ci.process import ChildProcess, OutputTail, run_child, visible_environment
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.user_ids import Identity, with_home, workspace
 from scoregate.core.events import ErrorInfo
-from scoregate.core.record import Script
+from scoregate.core.run import Script
 
+# Adds to a child's environment what redirects another SDK to the listener.
+MakeEnvironment: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
+OpenConnection: TypeAlias = Callable[[Launch, EmitEvent], AbstractAsyncContextManager[MakeEnvironment]]
 _POLL_S = 0.05
 _PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai", "pytest": "pytest"}
-# As an import says it, and as `python -m` does.
+# As an import reports it, and as `python -m` does.
 _MISSING = re.compile(rf"No module named '?({'|'.join(_PACKAGES)})\b")
 
 
-async def run_script(launch: Launch, host: Host, tell: Tell) -> None:
-    """From start to end, its event logs read to their last line whatever becomes of it."""
+def no_identity() -> None:
+    """The user that the host runs as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What all launches of a plan share.
+
+    Args:
+        root: the repository.
+        environ: the host's environment, of which a child gets a part.
+        redact: removes known secrets from what is recorded.
+        read_results: reads the result files that a launch leaves.
+        new_identity: the user that the next launch runs as; None for the host's own.
+        timeout_s: the limit of a script's duration; None for no limit.
+        max_scripts: how many run at once.
+        open_connection: receives what another SDK in a foreign launch reports over HTTP; None if no launch is foreign.
+        suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
+    """
+
+    root: Path
+    environ: Mapping[str, str]
+    redact: Redactor
+    read_results: ReadResultFile
+    new_identity: Callable[[], Identity | None] = no_identity
+    timeout_s: float | None = None
+    max_scripts: int = 1
+    open_connection: OpenConnection | None = None
+    suites: tuple[str, ...] = ()
+
+
+async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) -> None:
+    """Launch scripts, `host.max_scripts` at a time, and emit what happens until the last has ended.
+
+    If it is cancelled, it ends them all with everything that they started, and still emits what they had reported.
+    """
+    waiting = iter(tuple(launches))
+
+    async def work() -> None:
+        for launch in waiting:
+            await run_script(launch, host, emit)
+
+    async with anyio.create_task_group() as workers:
+        for _ in range(max(1, host.max_scripts)):
+            workers.start_soon(work)
+
+
+async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
+    """Run a script from start to end; however it ends, its event logs are read to their last line."""
     async with _temporary_folder() as folder:
         identity = host.new_identity()
-        events = _events_folder(folder, identity)
-        environ = at_home(identity, host.environ, folder) if identity and identity.shared else host.environ
-        follower = Follower(launch.name, events, host.redact)
-        tell(Began(launch.name))
-        results = await anyio.to_thread.run_sync(Results.of, launch)
+        events = _make_events_folder(folder, identity)
+        environ = with_home(identity, host.environ, folder) if identity and identity.shared else host.environ
+        tailer = LogTailer(launch.name, events, host.redact)
+        emit(Started(launch.name))
+        results = await anyio.to_thread.run_sync(ResultFiles.of, launch)
         started = perf_counter()
         try:
-            async with anyio.create_task_group() as following:
-                following.start_soon(_follow, follower, tell)
-                async with _line(launch, host, tell) as equip:
-                    given = child_environment(environ, launch.environment, events=events, root=host.root)
-                    child = Child(launch.argv, launch.cwd, equip(given), str(events), identity, host.timeout_s)
-                    script = await _run(launch, child, host, tell=tell)
-                following.cancel_scope.cancel()
+            async with anyio.create_task_group() as tailing:
+                tailing.start_soon(_tail_logs, tailer, emit)
+                environment = child_environment(environ, launch.environment, events=events, root=host.root)
+                if host.open_connection is not None and launch.source.foreign:
+                    async with host.open_connection(launch, emit) as make_environment:
+                        script = await _run(launch, make_environment(environment), events, identity, host, emit=emit)
+                else:
+                    script = await _run(launch, environment, events, identity, host, emit=emit)
+                tailing.cancel_scope.cancel()
         finally:
-            for happening in (*follower.read(), *follower.read(), *follower.close()):
-                tell(happening)
-        script = await _imported(script, results, host, identity, tell=tell)
+            for event in (*tailer.read(), *tailer.read(), *tailer.close()):
+                emit(event)
+        script = await _import_results(script, results, identity, host, emit=emit)
         duration_s = round(perf_counter() - started, 3)
-        tell(Ended(replace(script, duration_s=duration_s, expected=launch.source.expected)))
+        emit(Finished(replace(script, duration_s=duration_s, expected=launch.source.expected)))
 
 
 @asynccontextmanager
@@ -68,56 +121,81 @@ async def _temporary_folder() -> AsyncIterator[Path]:
             await anyio.to_thread.run_sync(remove_tree, folder)
 
 
-def _events_folder(above: Path, identity: Identity | None) -> Path:
-    """In a folder that stays ours, so that nobody can put another one in its place while we read it."""
-    events = above / "events"
+def _make_events_folder(parent: Path, identity: Identity | None) -> Path:
+    """The parent stays the host's, so that no process can replace the folder while it is read."""
+    events = parent / "events"
     events.mkdir(mode=0o700)
     if identity is not None:
-        above.chmod(0o711)
+        parent.chmod(0o711)
         identity.give(events)
     return events
 
 
-async def _follow(follower: Follower, tell: Tell) -> None:
+def child_environment(
+    environ: Mapping[str, str], extra: Mapping[str, str], *, events: Path, root: Path
+) -> dict[str, str]:
+    """The part of the host's environment that a child may see, and the variables that a suite needs.
+
+    Args:
+        environ: the host's environment.
+        extra: the variables of this launch.
+        events: the folder that its logs go to.
+        root: the repository. It and its `src` are on the import path, so that a base uses its own code.
+    """
+    visible = {**visible_environment(environ), **extra}
+    path = visible.get("PYTHONPATH")
+    folders = path.split(os.pathsep) if path else []
+    own = [str(root), *([str(root / "src")] if (root / "src").is_dir() else [])]
+    return {
+        **visible,
+        "PYTHONPATH": os.pathsep.join((*folders, *(folder for folder in own if folder not in folders))),
+        "PYTHONUNBUFFERED": "1",
+        "SCOREGATE_EVENTS": str(events),
+        "SCOREGATE_ROOT": str(root),
+    }
+
+
+async def _tail_logs(tailer: LogTailer, emit: EmitEvent) -> None:
     while True:
-        for happening in follower.read():
-            tell(happening)
+        for event in tailer.read():
+            emit(event)
         await anyio.sleep(_POLL_S)
 
 
-@asynccontextmanager
-async def _line(launch: Launch, host: Host, tell: Tell) -> AsyncIterator[Equip]:
-    """The other channel beside the event logs, where the launch may need it."""
-    if host.open_line is None or not launch.source.foreign:
-        yield dict
-        return
-    async with host.open_line(launch, tell) as equip:
-        yield equip
+async def _run(
+    launch: Launch,
+    environment: Mapping[str, str],
+    events: Path,
+    identity: Identity | None,
+    host: Host,
+    *,
+    emit: EmitEvent,
+) -> Script:
+    tail = OutputTail()
+    # The program by its name, because its path describes this machine and not the run.
+    command = (Path(launch.argv[0]).name, *map(host.redact.text, launch.argv[1:]))
 
-
-async def _run(launch: Launch, child: Child, host: Host, *, tell: Tell) -> Script:
-    tail = Tail()
-
-    def hear(line: str) -> None:
+    def on_line(line: str) -> None:
         tail.add(line)
-        tell(Printed(launch.name, line))
+        emit(Printed(launch.name, line))
 
     try:
-        end = await run_child(child, hear, host.redact)
+        child = ChildProcess(launch.argv, launch.cwd, environment, str(events), identity, host.timeout_s)
+        end = await run_child(child, on_line, host.redact)
     except OSError as error:
-        advice = "Check how it is spelt, and that the program is installed."
-        told = ErrorInfo(type(error).__name__, f"cannot start {launch.argv[0]!r}: {error.strerror}", advice=advice)
-        return Script(launch.name, _command(launch, host), error=told)
+        message = f"cannot start {launch.argv[0]!r}: {error.strerror}"
+        advice = "Check its spelling, and that the program is installed."
+        return Script(launch.name, command, error=ErrorInfo(type(error).__name__, message, advice=advice))
     finally:
-        await _release(child.identity, {host.root, workspace(host.environ)})
+        await _release(identity, {host.root, workspace(host.environ)})
     error_info = _error(end.exit_code, tail, timeout_s=host.timeout_s if end.timed_out else None)
     if end.left:
-        error_info = ErrorInfo("ProcessesLeft", f"{len(end.left)} of its processes cannot be killed", str(tail))
-    return Script(launch.name, _command(launch, host), end.exit_code, end.timed_out, error=error_info)
+        error_info = ErrorInfo("ProcessesLeft", f"{len(end.left)} of its processes can't be killed", str(tail))
+    return Script(launch.name, command, end.exit_code, end.timed_out, error=error_info)
 
 
 async def _release(identity: Identity | None, folders: Iterable[Path]) -> None:
-    """Let later suites do with its files what they may do with the owner's."""
+    """Give later suites the same rights to its files that they have to the owner's."""
     if identity is None or identity.shared is None or not identity.owns:
         return
     owner = identity.shared.stat()
@@ -126,34 +204,29 @@ async def _release(identity: Identity | None, folders: Iterable[Path]) -> None:
             await anyio.to_thread.run_sync(release, folder, identity.uid, owner)
 
 
-async def _imported(script: Script, results: Results, host: Host, identity: Identity | None, *, tell: Tell) -> Script:
-    """The script, once the result files that it left behind are told; one that never ran to its end left none."""
-    if not results.launch.source.imports or script.exit_code is None or script.timed_out:
-        return script
-    failures = await results.tell(tell, host.read_results, identity, suites=host.suites)
-    if failures and script.error is None:
-        told = "; ".join(failure.message for failure in failures)
-        return replace(script, error=ErrorInfo("ImportFailed", told, advice=failures[0].advice))
-    for failure in failures:
-        tell(Noticed(script.name, failure.message))
-    return script
-
-
-def _command(launch: Launch, host: Host) -> tuple[str, ...]:
-    """As the record has it: the program by its name, since its path says more of this machine than of the run."""
-    return (Path(launch.argv[0]).name, *map(host.redact.text, launch.argv[1:]))
-
-
-def _error(exit_code: int | None, tail: Tail, *, timeout_s: float | None) -> ErrorInfo | None:
+def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) -> ErrorInfo | None:
     if timeout_s is not None:
-        return ErrorInfo("TimedOut", f"stopped at the limit of {timeout_s:g} s", str(tail), "Raise `timeout`.")
+        message = f"stopped at the limit of {timeout_s:g} s"
+        return ErrorInfo("TimedOut", message, str(tail), "Set a higher `timeout`, or run fewer cases.")
     if not exit_code:
         return None
-    what = f"killed by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
-    return ErrorInfo("Exited", f"{what}: {tail.last}" if tail.last else what, str(tail), _advice(tail.last))
+    missing = _MISSING.search(tail.last)
+    package = _PACKAGES[missing[1]] if missing is not None else ""
+    advice = f"Install {package} in the environment that runs the suites, or set `python`." if package else ""
+    reason = f"killed by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
+    return ErrorInfo("Exited", f"{reason}: {tail.last}" if tail.last else reason, str(tail), advice)
 
 
-def _advice(last: str) -> str:
-    if (missing := _MISSING.search(last)) is None:
-        return ""
-    return f"Install {_PACKAGES[missing[1]]} in the environment that runs the suites, or set `python`."
+async def _import_results(
+    script: Script, results: ResultFiles, identity: Identity | None, host: Host, *, emit: EmitEvent
+) -> Script:
+    """Emit the result files that a script left; a script that did not run to its end left none."""
+    if not results.launch.source.imports or script.exit_code is None or script.timed_out:
+        return script
+    failures = await results.emit(emit, host.read_results, identity, suites=host.suites)
+    if failures and script.error is None:
+        message = "; ".join(failure.message for failure in failures)
+        return replace(script, error=ErrorInfo("ImportFailed", message, advice=failures[0].advice))
+    for failure in failures:
+        emit(Notice(script.name, failure.message))
+    return script

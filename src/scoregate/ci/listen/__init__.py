@@ -1,7 +1,7 @@
-"""The loopback server that foreign SDKs talk to, and what it makes of their calls: our events."""
+"""The loopback server that foreign SDKs report to, and the conversion of their calls into events."""
 
-from scoregate.ci.listen.line import Line
-from scoregate.ci.listen.ports import Book, Hear
-from scoregate.ci.listen.server import Listener, listening
+from scoregate.ci.listen.cloud import BaselineLookup
+from scoregate.ci.listen.server import Listener, ListenerAddress, open_listener
+from scoregate.ci.listen.suite_run import ListenerCallbacks
 
-__all__ = ["Book", "Hear", "Line", "Listener", "listening"]
+__all__ = ["BaselineLookup", "Listener", "ListenerAddress", "ListenerCallbacks", "open_listener"]

@@ -1,28 +1,45 @@
-"""Answers for Autoblocks' platform, whose addresses the SDKs know by heart: from our own book, and to nobody else."""
+"""Requests for Autoblocks' platform, whose addresses the SDKs have built in: answered locally, never sent there."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import parse_qs, unquote
 
 from pydantic_core import from_json
 
-from scoregate.ci.listen.ports import Book
+from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.events import ErrorInfo
-from scoregate.core.override import EvaluationOverride
 from scoregate.errors import ScoregateError
 
+PREFIX = "/cloud"
 _MOST_OVERRIDES = 1_000
-_MOST_PEOPLE = 100
+_MOST_ASSIGNEES = 100
 _LONGEST_NAME = 200
 
 
+class BaselineLookup(Protocol):
+    """Answers what the SDKs ask for: baseline outputs of battles, and people's overrides of judges.
+
+    Its methods block, and may be called from several threads at once. Each raises `StoreError` if the store can't be
+    read or written.
+    """
+
+    def baseline_output(self, suite: str, case: str) -> str | None:
+        """The text that a new output of a case has to beat; None if there is none. A case is named by its hash."""
+
+    def save_baseline_output(self, suite: str, case: str, output: str) -> None:
+        """Save a text as the baseline output of later runs, unless they take it from the base run."""
+
+    def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:
+        """The newest overrides of an evaluator's scores, at most `count`, the newest first."""
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A request. `path` is what follows `/cloud`, as it was sent, with its percent signs; `query` without the `?`."""
+class PlatformRequest:
+    """A request. `path` follows `/cloud` and is percent-encoded as it was sent; `query` is without the `?`."""
 
     method: str
     path: str
@@ -31,8 +48,8 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
-    """People are asked to judge the outputs of a run; `run` is the id that the SDK was given when it started."""
+class ReviewJob:
+    """A request for a human review of a run; `run` is the id that the SDK got when it started."""
 
     run: str
     name: str
@@ -40,8 +57,8 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowned:
-    """A case has its first champion: there was none that its output had to beat."""
+class FirstBaseline:
+    """A case got its first baseline output: there was none to beat."""
 
     suite: str
     case: str
@@ -49,7 +66,7 @@ class Crowned:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something of ours that did not work, so that the suite cannot be trusted."""
+    """An internal failure, after which the results of the suite can't be trusted."""
 
     suite: str
     error: ErrorInfo
@@ -57,89 +74,85 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the SDK gets, and what else is to be told of the request. `unknown`: nobody here knows such a request."""
+    """The response to the SDK, and what the report shows of the request. `unknown`: no such request is known."""
 
     status: int = 200
     content: Any = "ok"
     unknown: bool = False
-    review: Review | None = None
+    review: ReviewJob | None = None
     failure: Failure | None = None
-    crowned: Crowned | None = None
+    first_baseline: FirstBaseline | None = None
 
 
 Names: TypeAlias = Mapping[str, str]
-_Handler: TypeAlias = Callable[[Request, Names, Book], Answer]
+_Handler: TypeAlias = Callable[[PlatformRequest, Names, BaselineLookup], Answer]
 
 
-def answer(request: Request, book: Book) -> Answer:
-    """What the platform would have answered, as far as suites need it. Blocks as the book does."""
+def answer(request: PlatformRequest, lookup: BaselineLookup) -> Answer:
+    """Answer as the platform does, for the requests that suites need. It blocks as the lookup does."""
     for method, pattern, handler in _ROUTES:
-        if method == request.method and (found := pattern.fullmatch(request.path)):
-            names = {name: unquote(value) for name, value in found.groupdict().items()}
-            return _careful(handler, request, names, book=book)
-    return Answer(
-        404, {"error": "scoregate keeps calls to Autoblocks on this machine, and does not know this one"}, True
-    )
+        if method == request.method and (match := pattern.fullmatch(request.path)):
+            names = {name: unquote(value) for name, value in match.groupdict().items()}
+            try:
+                return handler(request, names, lookup)
+            except ScoregateError as error:
+                info = ErrorInfo(type(error).__name__, error.message, advice=error.advice)
+                return Answer(500, {"error": error.message}, failure=Failure(names.get("suite", ""), info))
+            except ValueError as error:
+                return Answer(400, {"error": str(error)})
+    return Answer(404, {"error": "scoregate doesn't send calls to Autoblocks, and doesn't know this one"}, True)
 
 
-def _careful(handler: _Handler, request: Request, names: Names, *, book: Book) -> Answer:
-    try:
-        return handler(request, names, book)
-    except ScoregateError as error:
-        told = ErrorInfo(type(error).__name__, error.message, advice=error.advice)
-        return Answer(500, {"error": error.message}, failure=Failure(names.get("suite", ""), told))
-    except ValueError as error:
-        return Answer(400, {"error": str(error)})
+def _get_baseline(_: PlatformRequest, names: Names, lookup: BaselineLookup) -> Answer:
+    output = lookup.baseline_output(names["suite"], names["case"])
+    return Answer(content={} if output is None else {"baseline": output})
 
 
-def _champion(_: Request, names: Names, book: Book) -> Answer:
-    known = book.champion(names["suite"], names["case"])
-    return Answer(content={} if known is None else {"baseline": known})
-
-
-def _crown(request: Request, names: Names, book: Book) -> Answer:
-    text = _fields(request).get("baseline")
-    if not isinstance(text, str):
+def _set_baseline(request: PlatformRequest, names: Names, lookup: BaselineLookup) -> Answer:
+    output = _fields(request).get("baseline")
+    if not isinstance(output, str):
         raise ValueError("a baseline must be a string")
     suite, case = names["suite"], names["case"]
-    first = book.champion(suite, case) is None
-    book.crown(suite, case, text)
-    return Answer(content={}, crowned=Crowned(suite, case) if first else None)
+    is_first = lookup.baseline_output(suite, case) is None
+    lookup.save_baseline_output(suite, case, output)
+    return Answer(content={}, first_baseline=FirstBaseline(suite, case) if is_first else None)
 
 
-def _overrides(request: Request, names: Names, book: Book) -> Answer:
+def _list_overrides(request: PlatformRequest, names: Names, lookup: BaselineLookup) -> Answer:
     count = min(int(parse_qs(request.query).get("n", ["0"])[0]), _MOST_OVERRIDES)
-    return Answer(content=[_override(each) for each in book.overrides(names["evaluator"], count)])
+    return Answer(content=[_dump_override(each) for each in lookup.overrides(names["evaluator"], count)])
 
 
-def _override(override: EvaluationOverride) -> dict[str, Any]:
+def _dump_override(override: EvaluationOverride) -> dict[str, Any]:
+    field = {"id": "id", "name": "name", "value": "value"}
+    comment = {"fieldId": "field_id", "quotedText": "quoted_text", "commentText": "comment_text"}
     return {
         "originalScore": override.original_score,
         "overrideScore": override.override_score,
-        "inputFields": _plain(override.input_fields, id="id", name="name", value="value"),
-        "outputFields": _plain(override.output_fields, id="id", name="name", value="value"),
-        "comments": _plain(override.comments, fieldId="field_id", quotedText="quoted_text", commentText="comment_text"),
+        "inputFields": _dump_parts(override.input_fields, field),
+        "outputFields": _dump_parts(override.output_fields, field),
+        "comments": _dump_parts(override.comments, comment),
     }
 
 
-def _plain(parts: Sequence[object], **names: str) -> list[dict[str, Any]]:
-    return [{theirs: getattr(part, ours) for theirs, ours in names.items()} for part in parts]
+def _dump_parts(parts: Sequence[object], attributes: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [{name: getattr(part, attribute) for name, attribute in attributes.items()} for part in parts]
 
 
-def _review(request: Request, names: Names, _: Book) -> Answer:
+def _create_review(request: PlatformRequest, names: Names, _: BaselineLookup) -> Answer:
     fields = _fields(request)
-    given = fields.get("assigneeEmailAddress")
-    people = tuple(str(each)[:_LONGEST_NAME] for each in (given if isinstance(given, list) else [given]) if each)
+    value = fields.get("assigneeEmailAddress")
+    assignees = tuple(str(each)[:_LONGEST_NAME] for each in (value if isinstance(value, list) else [value]) if each)
     name = str(fields.get("name") or "human review")[:_LONGEST_NAME]
-    return Answer(review=Review(names["run"], name, people[:_MOST_PEOPLE]))
+    return Answer(review=ReviewJob(names["run"], name, assignees[:_MOST_ASSIGNEES]))
 
 
-def _taken(*_: object) -> Answer:
-    """Traces of what a suite did: no record has a place for them."""
+def _ignore(*_: object) -> Answer:
+    """Traces: a run's record has no field for them."""
     return Answer(content={})
 
 
-def _fields(request: Request) -> Mapping[str, Any]:
+def _fields(request: PlatformRequest) -> Mapping[str, Any]:
     fields = from_json(request.body)
     if not isinstance(fields, dict):
         raise ValueError("the body must be a JSON object")
@@ -150,10 +163,10 @@ _CASE = r"/test-suites/(?P<suite>.+)/test-cases/(?P<case>.+)/baseline"
 _EVALUATOR = r"/test-suites/(?P<suite>.+)/evaluators/(?P<evaluator>.+)/human-reviews"
 _RUN = r"/testing/(?:local|ci)/runs/(?P<run>[^/]+)"
 _ROUTES: tuple[tuple[str, re.Pattern[str], _Handler], ...] = (
-    ("GET", re.compile(_CASE), _champion),
-    ("POST", re.compile(_CASE), _crown),
-    ("GET", re.compile(_EVALUATOR), _overrides),
-    ("POST", re.compile(rf"{_RUN}/human-review-job"), _review),
-    ("POST", re.compile(rf"{_RUN}/results/[^/]+/events"), _taken),
-    ("POST", re.compile(r"/ingest/?"), _taken),
+    ("GET", re.compile(_CASE), _get_baseline),
+    ("POST", re.compile(_CASE), _set_baseline),
+    ("GET", re.compile(_EVALUATOR), _list_overrides),
+    ("POST", re.compile(rf"{_RUN}/human-review-job"), _create_review),
+    ("POST", re.compile(rf"{_RUN}/results/[^/]+/events"), _ignore),
+    ("POST", re.compile(r"/ingest/?"), _ignore),
 )

@@ -1,53 +1,201 @@
-"""One server for all that a run launches; each launch has a line of its own."""
+"""The loopback server that foreign SDKs report to."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
+import uvicorn
+from pydantic_core import to_json
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from scoregate.ci.listen.desk import Desk
-from scoregate.ci.listen.line import Line
-from scoregate.ci.listen.ports import Book, Hear
+from scoregate.ci.listen.bodies import ClientDisconnected, Refused, read_body
+from scoregate.ci.listen.cloud import PREFIX, BaselineLookup, PlatformRequest
+from scoregate.ci.listen.session import SdkSession
+from scoregate.ci.listen.suite_run import ListenerCallbacks
+
+_GRACE_S = 1
+# A server that closes an idle connection may close it during a call, and JavaScript's SDK tries once.
+_KEEP_ALIVE_S = 24 * 3600
+_ANY_METHOD = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_NOT_FOUND = 404, {"error": "not found"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerAddress:
+    """The address of one launched command at the server.
+
+    `address` is what its SDKs get. It ends in a random token, so no other user of this machine can send calls in its
+    name. `suites` are globs: a suite must match one of them to be recorded; without any, all are.
+    """
+
+    address: str
+    suites: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class Listener:
-    """A running server at a port of 127.0.0.1. `redact` takes secrets out of what is heard."""
+    """A running server at a port of 127.0.0.1, with a session for each token. `redact` removes secrets from bodies."""
 
     redact: Callable[[bytes], bytes]
-    desks: dict[str, Desk] = field(default_factory=dict)
+    sessions: dict[str, SdkSession] = field(default_factory=dict)
     port: int = 0
 
     @asynccontextmanager
-    async def line(self, hear: Hear, book: Book, *, suites: Sequence[str] = ()) -> AsyncIterator[Line]:
-        """A line for one launched command, until the block ends.
+    async def connect(
+        self, callbacks: ListenerCallbacks, lookup: BaselineLookup, *, suites: Sequence[str] = ()
+    ) -> AsyncIterator[ListenerAddress]:
+        """A session for one launched command, until the block ends.
 
-        Then everything that was said is told, whatever became of the command; a suite that did not end is told
-        without its end.
+        Then everything is reported, however the command ended. A suite that did not end is reported without its end.
 
         Args:
-            hear: is told. book: knows what SDKs ask their platform for.
-            suites: globs of which a suite must match one to be recorded; none records all.
+            callbacks: receive what the suites report.
+            lookup: answers what SDKs ask their platform for.
+            suites: globs; a suite must match one of them to be recorded. Without any, all are.
         """
         token = secrets.token_urlsafe(16)
-        desk = self.desks[token] = Desk(hear, book, suites=suites, redact=self.redact)
+        session = self.sessions[token] = SdkSession(callbacks, lookup, suites=suites, redact=self.redact)
         try:
-            yield Line(f"http://127.0.0.1:{self.port}/{token}", tuple(suites))
+            yield ListenerAddress(f"http://127.0.0.1:{self.port}/{token}", tuple(suites))
         finally:
-            del self.desks[token]
+            del self.sessions[token]
             with anyio.CancelScope(shield=True):
-                await desk.close()
+                await session.close()
 
 
 @asynccontextmanager
-async def listening(redact: Callable[[bytes], bytes]) -> AsyncIterator[Listener]:
-    """Serve as long as the block lasts, in this event loop."""
-    from scoregate.ci.listen.serving import serving
-
+async def open_listener(redact: Callable[[bytes], bytes]) -> AsyncIterator[Listener]:
+    """Serve until the block ends, in this event loop."""
     listener = Listener(redact)
-    async with serving(listener.desks) as listener.port:
-        yield listener
+    # asyncio sends at once, without waiting for more, only if the protocol is named.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        server = _Server(_config(_make_app(listener.sessions)))
+        task = asyncio.get_running_loop().create_task(server.serve(sockets=[sock]))
+        listener.port = sock.getsockname()[1]
+        try:
+            yield listener
+        finally:
+            server.stop()
+            with anyio.CancelScope(shield=True):
+                await task
+
+
+def _make_app(sessions: Mapping[str, SdkSession]) -> Starlette:
+    """The application: the protocol and the platform below a token, which names the session."""
+    turn = anyio.Lock()
+
+    async def call(request: Request) -> Response:
+        return await _respond(request, sessions, turn, to_platform=False)
+
+    async def ask_platform(request: Request) -> Response:
+        return await _respond(request, sessions, turn, to_platform=True)
+
+    async def greet(request: Request) -> Response:
+        token = request.path_params.get("token")
+        return _json(200, "scoregate") if token is None or token in sessions else _json(*_NOT_FOUND)
+
+    app = Starlette(
+        routes=[
+            Route("/", greet),
+            Route("/{token}", greet),
+            Route("/{token}/", greet),
+            Route(f"/{{token}}{PREFIX}", ask_platform, methods=_ANY_METHOD),
+            Route(f"/{{token}}{PREFIX}/{{path:path}}", ask_platform, methods=_ANY_METHOD),
+            Route("/{token}", call, methods=["POST"]),
+            Route("/{token}/{path:path}", call, methods=["POST"]),
+        ],
+        exception_handlers={HTTPException: _not_found},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _respond(
+    request: Request, sessions: Mapping[str, SdkSession], turn: anyio.Lock, *, to_platform: bool
+) -> Response:
+    """Pass a request to its session: a call of the protocol, or a request for the platform."""
+    token = request.path_params["token"]
+    path = request.scope["path"].removeprefix(f"/{token}") or "/"
+    if (session := sessions.get(token)) is None:
+        return _json(*_NOT_FOUND)
+    refused, body = None, b""
+    try:
+        body = session.redact(await read_body(request.receive, turn))
+    except ClientDisconnected:
+        return Response(status_code=400)
+    except Refused as error:
+        refused = error
+    if session.closed:
+        return _json(*_NOT_FOUND)
+    if refused is not None:
+        return _json(*session.refuse(path, refused))
+    if not to_platform:
+        return _json(*session.call(path, body, request.headers.get("user-agent", "")))
+    # The path as it was sent: an encoded slash in a suite's id does not separate parts.
+    raw_path = request.scope["raw_path"].decode("latin-1").partition(PREFIX)[2]
+    query = request.scope["query_string"].decode("latin-1")
+    return _json(*await session.ask_platform(PlatformRequest(request.method, raw_path, query, body)))
+
+
+def _json(status: int, content: Any) -> Response:
+    return Response(to_json(content), status, media_type="application/json")
+
+
+async def _not_found(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    return _json(*_NOT_FOUND)
+
+
+class _Server(uvicorn.Server):
+    """A server inside another process: it leaves signals to the host, and stops as soon as `stop` is called."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        """Answer the requests that have arrived, and no more."""
+        self.should_exit = True
+        self._stopped.set()
+
+    async def main_loop(self) -> None:
+        """Wait for the end; uvicorn's own loop looks at the clock ten times a second."""
+        await self._stopped.wait()
+
+    def install_signal_handlers(self) -> None:
+        """Leave signals to the host."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the host, in newer versions of uvicorn."""
+        yield
+
+
+def _config(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        loop="none",
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=_GRACE_S,
+    )

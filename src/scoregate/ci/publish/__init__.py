@@ -1,1 +1,1 @@
-"""Put reports where people and machines find them."""
+"""Publish reports: files, comment, check, summary, annotations, data branch."""

@@ -1,4 +1,4 @@
-"""A check on the head commit: in progress from the start, completed whatever happens."""
+"""A check on the head commit: in progress from the start, completed in any case."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ from typing import Any
 
 import anyio
 
-from scoregate.ci.github.answers import number_at
-from scoregate.ci.github.api import Api
-from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.responses import number_at
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.markdown import render
 from scoregate.ci.report.view import ReportView
-from scoregate.core.rules import Conclusion
+from scoregate.core.gate.finding import Conclusion
 from scoregate.errors import GitHubRefused
 
 _LAST_S = 5.0
-_STOPPED = "scoregate ended before it could report; the job's log says why."
+_STOPPED = "scoregate ended before it could report. The log of the job shows why."
 
 
 @dataclass(slots=True)
 class CheckRun:
-    """One check.
+    """A check on a commit.
 
     Args:
-        commit: the head commit. key: tells several checks on it apart. url: the page that it links to.
+        api: the GitHub API.
+        commit: the head commit.
+        key: distinguishes several checks on a commit.
+        url: the page that the check links to.
     """
 
     api: Api
@@ -40,7 +43,7 @@ class CheckRun:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """In progress for as long as the block lasts; cancelled where the block ends without a result."""
+        """Keep the check in progress until the block ends; cancel it if there is no result then."""
         await self._start()
         try:
             yield
@@ -48,8 +51,8 @@ class CheckRun:
             with anyio.move_on_after(_LAST_S, shield=True):
                 await self._abandon()
 
-    async def publish(self, view: ReportView, outlet: Outlet) -> Delivery:
-        """Complete it."""
+    async def publish(self, view: ReportView, outlet: PublishTarget) -> Delivery:
+        """Complete the check with the report."""
         if self._id is None:
             return Delivery(warnings=tuple(self._refused))
         output = {"title": outlet.redact(view.heading)[:255], "summary": outlet.redact("".join(render(view)))}
@@ -59,13 +62,13 @@ class CheckRun:
     async def _start(self) -> None:
         body = {"name": self._name, "head_sha": self.commit, "status": "in_progress", "started_at": _now()}
         try:
-            made = await self.api.post("check-runs", {**body, "details_url": self.url}, arrived=self._arrived)
+            made = await self.api.post("check-runs", {**body, "details_url": self.url}, find_created=self._arrived)
             self._id = number_at(made, "id")
         except GitHubRefused as refused:
-            self._refused.append(f"the check could not be started: {refused}")
+            self._refused.append(f"cannot create the check: {refused}")
 
     async def _arrived(self) -> Any:
-        """The check, where the request to start it was carried out though its answer was lost."""
+        """Find the check, if GitHub created it but the response was lost."""
         found = self.api.pages(f"commits/{self.commit}/check-runs", "check_runs", check_name=self._name)
         open_ones = [each async for each in found if each.get("status") == "in_progress"]
         return next(iter(open_ones), None)
@@ -89,7 +92,7 @@ class CheckRun:
 
 
 def _conclusion(view: ReportView) -> str:
-    """What could not be measured blocks as a failure does: GitHub lets `neutral` pass for success."""
+    """An unmeasurable run is a failure: GitHub treats `neutral` like success."""
     if not view.run.complete:
         return "cancelled"
     return "success" if view.conclusion is Conclusion.PASSED else "failure"

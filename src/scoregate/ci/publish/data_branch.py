@@ -1,4 +1,4 @@
-"""The run, kept on the data branch as a later run's base."""
+"""Store the run on the data branch, as a baseline of later runs."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from scoregate.ci.archive import CASES_FILE, EXTRA, RUN_FILE, RUN_FOLDER
-from scoregate.ci.github.data_branch import BRANCH, KEPT, path_of
-from scoregate.ci.github.git_data import add_file
-from scoregate.ci.publish.outlet import Delivery, Outlet
+from scoregate.ci.github.branch_files import BRANCH, KEPT, add_file, stored_path
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.view import ReportView
 
 MOST_BYTES = 30 << 20
 
 
-async def publish_to_branch(view: ReportView, outlet: Outlet) -> Delivery:
-    """Commit the run as one file; the oldest of its key go.
+async def publish_to_branch(view: ReportView, outlet: PublishTarget) -> Delivery:
+    """Commit the run as one file; the oldest runs of its key are deleted.
 
     Raises:
-        GitHubRefused: the branch cannot be written.
+        GitHubRefused: the branch can't be written.
     """
     connection = outlet.connection
     if not outlet.stored or connection is None or connection.api is None or not view.run.commit:
         return Delivery()
     if not view.run.complete:
-        return Delivery(warnings=("an interrupted run is not kept as a base",))
-    content = packed(outlet.out / RUN_FOLDER)
+        return Delivery(warnings=("an interrupted run is not stored as a baseline",))
+    content = zip_run(outlet.out / RUN_FOLDER)
     if len(content) > MOST_BYTES:
-        told = f"the run has {len(content) >> 20} MB, too many for the branch {BRANCH}: keep it as an artifact"
-        return Delivery(warnings=(told,))
+        warning = f"the run has {len(content) >> 20} MB, too much for the branch {BRANCH}: store it as an artifact"
+        return Delivery(warnings=(warning,))
     time = datetime.fromtimestamp(view.run.finished, UTC).strftime("%Y%m%d%H%M%S")
-    path = path_of(connection.key, time, view.run.commit)
+    path = stored_path(connection.key, time, view.run.commit)
     message = f"Scores of {view.run.commit[:7]} ({connection.key})"
     await add_file(connection.api, BRANCH, path, content=content, message=message, keep=KEPT)
     return Delivery()
 
 
-def packed(folder: Path) -> bytes:
-    """The files of a run as a zip, and nothing else that lies beside them; links are not followed.
+def zip_run(folder: Path) -> bytes:
+    """Zip the files of a run and nothing else; links are not followed.
 
-    Those that are compressed already are stored as they are.
+    Compressed files are stored as they are.
     """
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:

@@ -1,4 +1,4 @@
-"""Reports as files, each written whole or not at all, never beside those of an earlier run."""
+"""Reports as files, written atomically; reports of an earlier run are deleted first."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from scoregate.ci.publish.outlet import Delivery, Outlet, described
+from scoregate.ci.publish.delivery import Delivery, PublishTarget, describe_error
 from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
 
 
-async def publish_files(view: ReportView, outlet: Outlet) -> Delivery:
-    """Every report as a file; one that cannot be made or written is a warning, and the others are written."""
+async def publish_files(view: ReportView, outlet: PublishTarget) -> Delivery:
+    """Write every report as a file; a failed one is a warning, and the others are written."""
     remove_files(outlet.out, outlet.files)
-    return sum((_publish(outlet, name, render(view)) for name, render in outlet.files.items()), Delivery())
+    return sum((_write_report(outlet, name, render(view)) for name, render in outlet.files.items()), Delivery())
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:
-    """Delete reports of an earlier run: none may pass for one of this run, and a full disk has more room without them.
+    """Delete reports of an earlier run, so that none is mistaken for a report of this run.
 
     Raises:
-        UsageError: one cannot be deleted.
+        UsageError: a file can't be deleted.
     """
     for name in names:
         try:
             (folder / name).unlink(missing_ok=True)
         except OSError as error:
             raise UsageError(
-                f"{folder / name} of an earlier run cannot be deleted: {error.strerror}",
-                advice="Delete it, or name another folder with --out.",
+                f"cannot delete {folder / name} of an earlier run: {error.strerror}",
+                advice="Delete it, or choose another folder with --out.",
             ) from None
 
 
-def _publish(outlet: Outlet, name: str, chunks: Iterable[str]) -> Delivery:
+def _write_report(outlet: PublishTarget, name: str, chunks: Iterable[str]) -> Delivery:
     try:
         write_atomically(outlet.out / name, outlet.redact_chunks(chunks))
     except OSError as error:
-        return Delivery(warnings=(f"{outlet.out / name} could not be written: {error.strerror}",))
-    except Exception as error:  # what one report cannot show must not cost the others
-        return Delivery(warnings=(f"{outlet.out / name} could not be made: {described(error)}",))
+        return Delivery(warnings=(f"cannot write {outlet.out / name}: {error.strerror}",))
+    except Exception as error:  # an error in one report must not stop the others
+        return Delivery(warnings=(f"cannot create {outlet.out / name}: {describe_error(error)}",))
     return Delivery()
 
 
 def write_atomically(path: Path, chunks: Iterable[str]) -> None:
-    """Write text so that a reader sees the old file or the new one, never a part.
+    """Write text so that readers see the old file or the new one, never a part.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file can't be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")

@@ -1,1 +1,1 @@
-"""What is said of a verdict: pure functions from a ReportView to text."""
+"""Reports of a verdict: pure functions from a ReportView to text."""

@@ -1,27 +1,27 @@
-"""Annotations: what does not hold, at the line of its suite, and cases that newly fail, each at its own line."""
+"""Annotations: failed gates at the line of their suite, newly failing cases at their own line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from posixpath import join
 
-from scoregate.ci.report.case_views import FailingCase
-from scoregate.ci.report.suite_views import SuiteView
+from scoregate.ci.report.cases import FailingCase
+from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.rules import Finding
+from scoregate.core.gate.finding import Finding
 
-# A runner shows ten of a kind for a step and drops the rest. One more says how many are left, and there must be room
-# for an error that ends us, and for warnings of what could not be delivered.
+# A runner shows ten annotations of a kind per step and drops the rest. One reports the number of others, and one is
+# reserved for an error that ends scoregate, others for failed deliveries.
 MOST = {"error": 8, "warning": 4, "notice": 5}
 _MESSAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A line of a file and what is wrong there; without a file it is about the whole. `line` is from 1."""
+    """A message at a line of a file, from 1; without a file it is about the whole run."""
 
     level: str
     title: str
@@ -31,40 +31,34 @@ class Annotation:
 
 
 def annotate(view: ReportView) -> Iterator[Annotation]:
-    """An error for each finding that does not hold, a warning for each that only warns, and a notice for each of the
-    worst cases that newly fail, where they were read from a file."""
+    """An error for each failed gate, a warning for each gate that only warns, and a notice for each of the worst
+    newly failing cases that were read from a file."""
     suites = {suite.label: suite for suite in view.suites}
-    yield from _of_kind("error", view.failed, suites, folder=view.context.folder)
-    yield from _of_kind("warning", view.warnings, suites, folder=view.context.folder)
+    yield from _finding_annotations("error", view.failed, suites, folder=view.context.folder)
+    yield from _finding_annotations("warning", view.warnings, suites, folder=view.context.folder)
     if view.newly:
         placed = (case for case in view.failing if case.origin is not None)
-        yield from map(_of_case, islice(placed, MOST["notice"]))
+        yield from map(_case_annotation, islice(placed, MOST["notice"]))
 
 
-def _of_kind(
+def _finding_annotations(
     level: str, findings: Sequence[Finding], suites: Mapping[str, SuiteView], *, folder: str
 ) -> Iterator[Annotation]:
-    yield from islice(_each(level, findings, suites, folder=folder), MOST[level])
-    if (left := len(findings) - MOST[level]) > 0:
-        yield Annotation(level, "scoregate", f"{left} more in the job's summary")
-
-
-def _each(
-    level: str, findings: Iterable[Finding], suites: Mapping[str, SuiteView], *, folder: str
-) -> Iterator[Annotation]:
-    for found in findings:
-        suite = suites.get(found.suite or "")
-        title = " · ".join(part for part in ("scoregate", found.suite, found.evaluator) if part)
-        limit = f"; limit {found.limit} ({found.origin})" if found.has_limit else ""
-        message = f"{found.title}: {found.value}{limit}"
+    for finding in findings[: MOST[level]]:
+        suite = suites.get(finding.suite or "")
+        title = " · ".join(part for part in ("scoregate", finding.suite, finding.evaluator) if part)
+        limit = f"; required: {finding.limit} (set in {finding.origin})" if finding.has_limit else ""
+        message = f"{finding.title}: {finding.value}{limit}"
         file = join(folder, suite.file) if suite and suite.file else None
         line = suite.line if suite else None
         yield Annotation(level, one_line(title, 250), one_line(message, _MESSAGE), file, line)
+    if (left := len(findings) - MOST[level]) > 0:
+        yield Annotation(level, "scoregate", f"{left} more in the summary of the job")
 
 
-def _of_case(case: FailingCase) -> Annotation:
+def _case_annotation(case: FailingCase) -> Annotation:
     assert case.origin is not None
     missed = (f"{miss.evaluator} {miss.shown}, needs {miss.threshold}: {miss.why}".rstrip(": ") for miss in case.misses)
-    told = f"newly failing: {case.name}: {'; '.join(missed)}"
+    message = f"newly failing: {case.name}: {'; '.join(missed)}"
     title = f"scoregate · {case.suite}"
-    return Annotation("notice", one_line(title, 250), one_line(told, _MESSAGE), case.origin.file, case.origin.line)
+    return Annotation("notice", one_line(title, 250), one_line(message, _MESSAGE), case.origin.file, case.origin.line)

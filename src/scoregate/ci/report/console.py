@@ -1,4 +1,4 @@
-"""The report in the terminal: what differs, what fails and why, the verdict last."""
+"""The report in the terminal: changes, failing cases with reasons, gates, the verdict last."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.console_cases import Failing, every
-from scoregate.ci.report.console_tables import Rows, Suites
-from scoregate.ci.report.console_text import MARKS, Trimmed, hung, mark, place, shown
-from scoregate.ci.report.harvest import ErrorView
-from scoregate.ci.report.row_views import State
+from scoregate.ci.report.cases import ErrorView
+from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_failing_cases
+from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
+from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
-from scoregate.core.rules import Conclusion, Finding
+from scoregate.core.gate.finding import Conclusion, Finding
 
 _TABLE, _ERRORS, _GATES = 12, 10, 20
 _ALL = 10_000
@@ -24,102 +23,112 @@ _INDENT = (0, 0, 0, 4)
 
 
 def render(view: ReportView, *, whole: bool = False, see: str = "") -> Iterator[RenderableType]:
-    """What `Console.print` shows of a verdict, part by part. Text from outside carries no markup.
+    """Render the report as parts for `Console.print`. Untrusted text carries no markup.
 
     Args:
-        whole: everything that there is, else about a screen of it. see: where the rest is to be seen, `report.html`.
+        view: the view of the report.
+        whole: print everything, not about a screen.
+        see: where the rest is, such as `report.html`.
     """
     rest = f": see {see}" if see else ""
-    return map(Trimmed, _parts(view, rest, whole=whole))
+    return map(TrimmedLines, _sections(view, rest, whole=whole))
 
 
-def brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
-    """Only what failed and the verdict; of a run that passed, its warnings and the verdict."""
+def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
+    """Render only failures and the verdict; for a run that passed, warnings and the verdict."""
     rest = f": see {see}" if see else ""
     passed = view.conclusion is Conclusion.PASSED
-    return map(Trimmed, (*(() if passed else _wrong(view, rest)), *_judged(view, rest, most=_GATES), _verdict(view)))
+    return map(
+        TrimmedLines,
+        (*(() if passed else _problems(view, rest)), *_gate_lines(view, rest, most=_GATES), _verdict_line(view)),
+    )
 
 
-def _parts(view: ReportView, rest: str, *, whole: bool) -> Iterator[RenderableType]:
+def _sections(view: ReportView, rest: str, *, whole: bool) -> Iterator[RenderableType]:
     most = _ALL if whole else _TABLE
     if view.rows:
-        yield Rows(view, most)
-        yield from (*_more(len(view.rows) - most, "evaluator", rest), Text())
+        yield RowTable(view, most)
+        yield from (*_more_line(len(view.rows) - most, "evaluator", rest), Text())
     if view.suites:
-        yield Suites(view, most)
-        yield from (*_more(len(view.suites) - most, "suite", rest), Text())
-    yield from _wrong(view, rest, whole=whole)
+        yield SuiteTable(view, most)
+        yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
+    yield from _problems(view, rest, whole=whole)
     for notice in view.notices:
-        yield hung(Text("note:", style="cyan"), Text(shown(notice), style="cyan"))
+        yield hanging_indent(Text("note:", style="cyan"), Text(safe_text(notice), style="cyan"))
     for change in view.policy_changes[: _ALL if whole else _GATES]:
-        yield hung(
-            Text("note:", style="yellow"), Text(f"the gates differ from the base's: {shown(change)}", style="yellow")
+        yield hanging_indent(
+            Text("note:", style="yellow"),
+            Text(f"the gates differ from the baseline's: {safe_text(change)}", style="yellow"),
         )
-    yield from _judged(view, rest, most=_ALL if whole else _GATES)
-    yield _verdict(view)
+    yield from _gate_lines(view, rest, most=_ALL if whole else _GATES)
+    yield _verdict_line(view)
 
 
-def _wrong(view: ReportView, rest: str, *, whole: bool = False) -> Iterator[RenderableType]:
+def _problems(view: ReportView, rest: str, *, whole: bool = False) -> Iterator[RenderableType]:
     if view.failing:
-        yield from every(view) if whole else (Failing(view, rest),)
+        yield from list_failing_cases(view) if whole else (FailingCases(view, rest),)
         yield Text()
     errors = view.errors if whole else view.ungated_errors
     if errors:
         shown_errors = errors if whole else errors[:_ERRORS]
         for error in shown_errors:
-            yield from _error(error, whole=whole)
-        yield from (*_more(len(errors) - len(shown_errors), "error", rest), Text())
+            yield from _error_lines(error, whole=whole)
+        yield from (*_more_line(len(errors) - len(shown_errors), "error", rest), Text())
 
 
-def _judged(view: ReportView, rest: str, *, most: int) -> Iterator[RenderableType]:
+def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[RenderableType]:
     for finding in view.warnings[:most]:
-        yield hung(Text("warning:", style="yellow").append(" ").append_text(mark(finding.conclusion)), _gate(finding))
+        yield hanging_indent(
+            Text("warning:", style="yellow").append(" ").append_text(mark(finding.conclusion)), _gate_text(finding)
+        )
     for finding in view.failed[:most]:
-        yield hung(mark(finding.conclusion), _gate(finding))
-    yield from _more(len(view.failed) - most, "gate", rest)
+        yield hanging_indent(mark(finding.conclusion), _gate_text(finding))
+    yield from _more_line(len(view.failed) - most, "gate", rest)
     for finding in view.near[:most]:
-        yield hung(mark(State.UNCERTAIN), _gate(finding))
+        yield hanging_indent(mark(ReportState.UNCERTAIN), _gate_text(finding))
 
 
-def _error(error: ErrorView, *, whole: bool) -> Iterator[RenderableType]:
-    told = f"{place(error.where, error.evaluator)}: {shown(error.type)}: {shown(error.message)}"
+def _error_lines(error: ErrorView, *, whole: bool) -> Iterator[RenderableType]:
+    text = f"{format_place(error.where, error.evaluator)}: {safe_text(error.type)}: {safe_text(error.message)}"
     trials = f" (in {numbers.count(error.trials, 'trial')})" if error.trials > 1 else ""
-    yield hung(Text("!", style="yellow"), Text(told + trials))
+    yield hanging_indent(Text("!", style="yellow"), Text(text + trials))
     if error.advice:
-        yield Padding(Text(shown(error.advice), style="dim"), _INDENT, expand=False)
+        yield Padding(Text(safe_text(error.advice), style="dim"), _INDENT, expand=False)
     if whole and error.trace:
-        first = [f"first in {shown(error.case)}:"] if error.case else []
+        first = [f"first in {safe_text(error.case)}:"] if error.case else []
         yield Padding(Text("\n".join([*first, error.trace]), style="dim"), _INDENT, expand=False)
 
 
-def _gate(finding: Finding) -> Text:
-    text = Text().append(shown(finding.title), "bold")
-    where = f" {finding.preposition} {place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
-    limit = f", required: {shown(finding.limit)}" if finding.has_limit else ""
-    text.append(f"{where}: {shown(finding.value)}{limit}")
+def _gate_text(finding: Finding) -> Text:
+    text = Text().append(safe_text(finding.title), "bold")
+    where = (
+        f" {finding.preposition} {format_place(finding.suite, finding.evaluator)}" if finding.suite is not None else ""
+    )
+    limit = f", required: {safe_text(finding.limit)}" if finding.has_limit else ""
+    text.append(f"{where}: {safe_text(finding.value)}{limit}")
     if finding.origin not in ("", "default", "always"):
-        text.append(f" (set in {shown(finding.origin)})", style="dim")
+        text.append(f" (set in {safe_text(finding.origin)})", style="dim")
     return text
 
 
-def _more(hidden: int, noun: str, rest: str) -> Iterator[Text]:
+def _more_line(hidden: int, noun: str, rest: str) -> Iterator[Text]:
     if hidden > 0:
         yield Text(f"… {numbers.count(hidden, f'more {noun}')}{rest}", style="dim")
 
 
-def _verdict(view: ReportView) -> Table:
+def _verdict_line(view: ReportView) -> Table:
     sign, style = MARKS[view.conclusion]
-    told = f"scoregate: {' · '.join([shown(view.heading), *_told(view)])}"
-    return hung(Text(sign, style=style), Text(told, style=style))
+    text = f"scoregate: {' · '.join([safe_text(view.heading), *_verdict_facts(view)])}"
+    return hanging_indent(Text(sign, style=style), Text(text, style=style))
 
 
-def _told(view: ReportView) -> Iterator[str]:
+def _verdict_facts(view: ReportView) -> Iterator[str]:
     totals = view.totals
     if totals.pass_rate is not None:
         yield f"{totals.passed:,} of {totals.passed + totals.failed:,} pass ({numbers.percent(totals.pass_rate)})"
     if view.base and totals.pass_rate is not None:
-        why = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
-        yield f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{why}"
+        note = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
+        yield f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{note}"
     if totals.with_errors:
         yield f"{totals.with_errors:,} with errors"
     if totals.cost is not None:

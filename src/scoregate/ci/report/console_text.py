@@ -1,4 +1,4 @@
-"""Text for the terminal: marks, colours, and words from outside in which nothing is a command."""
+"""Text for the terminal: marks, colours, safe untrusted text, and layout."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report.row_views import State
-from scoregate.ci.report.text import name, one_line
-from scoregate.core.rules import Conclusion
+from scoregate.ci.report.rows import ReportState
+from scoregate.ci.report.text import display_name, one_line
+from scoregate.core.gate.finding import Conclusion
 
 MARKS = {
-    State.FAILED: ("✗", "bold red"),
-    State.WORSE: ("↓", "red"),
-    State.UNMEASURABLE: ("!", "bold yellow"),
-    State.UNCERTAIN: ("?", "yellow"),
-    State.NOT_COMPARABLE: ("!", "yellow"),
-    State.REMOVED: ("-", "yellow"),
-    State.NEW: ("+", "cyan"),
-    State.BETTER: ("↑", "green"),
-    State.HELD: ("✓", "green"),
+    ReportState.FAILED: ("✗", "bold red"),
+    ReportState.WORSE: ("↓", "red"),
+    ReportState.UNMEASURABLE: ("!", "bold yellow"),
+    ReportState.UNCERTAIN: ("?", "yellow"),
+    ReportState.NOT_COMPARABLE: ("!", "yellow"),
+    ReportState.REMOVED: ("-", "yellow"),
+    ReportState.NEW: ("+", "cyan"),
+    ReportState.BETTER: ("↑", "green"),
+    ReportState.HELD: ("✓", "green"),
     Conclusion.PASSED: ("✓", "bold green"),
-}  # a Conclusion and a State of one word are equal
+}  # a Conclusion and a ReportState with the same value are equal
 
 
-def mark(of: State | Conclusion) -> Text:
-    """One character, in the colour of what it means."""
-    return Text(*MARKS[of])
+def mark(state: ReportState | Conclusion) -> Text:
+    """The mark of a state, in its colour."""
+    return Text(*MARKS[state])
 
 
-def shown(text: str, limit: int = 400) -> str:
-    """Text from outside on one line. In a job, the console itself breaks what the runner would take for a command."""
+def safe_text(text: str, limit: int = 400) -> str:
+    """Untrusted text on one line. In a job, the console makes commands of the runner harmless."""
     return one_line(text, limit)
 
 
-def place(suite: str, evaluator: str | None) -> str:
-    """A suite, or an evaluator of it."""
-    return " · ".join(shown(name(part)) for part in (suite, evaluator) if part is not None)
+def format_place(suite: str, evaluator: str | None) -> str:
+    """The name of a suite, or of an evaluator of it."""
+    return " · ".join(safe_text(display_name(part)) for part in (suite, evaluator) if part is not None)
 
 
-def hung(sign: Text, text: Text) -> Table:
-    """Text behind a sign, its further lines below its first."""
+def hanging_indent(sign: Text, text: Text) -> Table:
+    """Text behind a sign, with further lines aligned to the first."""
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -53,19 +53,19 @@ def hung(sign: Text, text: Text) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
-    """What it holds, without the white space that tables leave at the ends of lines."""
+class TrimmedLines:
+    """A renderable without the white space that tables leave at the ends of lines."""
 
-    held: RenderableType
+    content: RenderableType
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Lay it out for the width that there is."""
-        for line in console.render_lines(self.held, options, pad=False):
-            yield from _trimmed(line)
+        """Lay the content out for the width of the console."""
+        for line in console.render_lines(self.content, options, pad=False):
+            yield from _trim_line(line)
             yield Segment.line()
 
 
-def _trimmed(line: list[Segment]) -> Iterator[Segment]:
+def _trim_line(line: list[Segment]) -> Iterator[Segment]:
     kept = len(line)
     while kept and not line[kept - 1].text.strip():
         kept -= 1
@@ -74,14 +74,14 @@ def _trimmed(line: list[Segment]) -> Iterator[Segment]:
 
 
 @dataclass(frozen=True, slots=True)
-class Clamped:
-    """Text as a paragraph of at most so many lines, the last of them ending in `…` where more was left out."""
+class ClampedText:
+    """A paragraph of at most `most` lines; the last one ends in `…` if it was cut."""
 
     text: Text
     most: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Break it for the width that there is."""
+        """Wrap the text for the width of the console."""
         lines = list(self.text.wrap(console, options.max_width))
         if len(lines) > self.most:
             lines = lines[: self.most]
@@ -91,8 +91,8 @@ class Clamped:
         yield from lines
 
 
-def widest(texts: Iterable[Text | str], most: int) -> int:
-    """The cells that the widest takes, at most so many."""
+def max_width(texts: Iterable[Text | str], most: int) -> int:
+    """The width of the widest text in cells, at most `most`."""
     return min(
         max((Text(text).cell_len if isinstance(text, str) else text.cell_len for text in texts), default=0), most
     )

@@ -1,29 +1,33 @@
-"""What a report knows of the place where it is made; everything is optional outside CI."""
+"""The context of a report: repository, commit, CI run. Everything is optional outside CI."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from posixpath import join
+from urllib.parse import quote
+
+from scoregate.core.events import Origin
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """The surroundings of a report.
+class ReportContext:
+    """The repository, the job and the options of a report.
 
     Args:
-        key: tells the comments of several jobs in one repository apart.
+        key: distinguishes the comments of several jobs in one repository.
         repository: the web address of the repository, `https://github.com/owner/name`.
         folder: the project's folder within the repository, with slashes; empty at its top.
-        commit: the full hash that the report speaks of; the run's own where None.
+        commit: the full hash of the reported commit; None for that of the run.
         run: the id of the CI run with its attempt, `1234567.1`.
-        run_url: where the full report and the log are.
-        base_branch: the branch whose next run can serve as a base.
+        run_url: the page with the full report and the log.
+        base_branch: the branch whose next run can be a baseline.
         generated_at: seconds since the epoch.
-        pull_request: whether it is one's that the report speaks of.
-        named: the folder of the run and its reports as commands take it, where they have to be told; else empty.
-        show_outputs: whether what the code under test returned may be shown.
-        redact: takes known secrets out of text; reports that pack what they say call it before.
+        pull_request: whether the report is about a pull request.
+        named: the folder of the run, as commands need it; empty if it is the default.
+        show_outputs: whether outputs of the code under test may be shown.
+        redact: removes known secrets from text; reports with compressed parts call it themselves.
     """
 
     key: str = "scoregate"
@@ -41,9 +45,24 @@ class Context:
 
     @property
     def side(self) -> str:
-        """What stands above the run's own scores, beside those of its base."""
+        """The heading of the run's own scores, next to those of the baseline."""
         return "PR" if self.pull_request else "Now"
 
-    def shows_with(self, command: str) -> str:
-        """How a command such as `review` is given this run: `scoregate review other/folder`."""
-        return " ".join(("scoregate", command, *([shlex.quote(self.named)] if self.named else [])))
+    def command(self, name: str) -> str:
+        """The command line that opens this run with a command such as `review`: `scoregate review other/folder`."""
+        return " ".join(("scoregate", name, *([shlex.quote(self.named)] if self.named else [])))
+
+
+def source_url(origin: Origin | None, context: ReportContext) -> str | None:
+    """The web address of the line that defines a suite or a case; None outside a repository on the web."""
+    if origin is None or not context.commit or not (context.repository or "").startswith("https://"):
+        return None
+    path = quote(join(context.folder, origin.file).encode("utf-8", "replace"), safe="/")
+    return f"{context.repository}/blob/{quote(context.commit, safe='')}/{path}#L{origin.line}"
+
+
+def commit_url(commit: str | None, context: ReportContext) -> str | None:
+    """The web address of a commit; None outside a repository on the web."""
+    if not commit or not (context.repository or "").startswith("https://"):
+        return None
+    return f"{context.repository}/commit/{quote(commit, safe='')}"

@@ -1,4 +1,4 @@
-"""What evaluators and outputs say, cut to what a reader needs: reasons on one line, outputs as a diff."""
+"""Excerpts of outputs and reasons: values as text, reasons on one line, outputs as a diff."""
 
 from __future__ import annotations
 
@@ -6,73 +6,115 @@ import json
 import re
 import textwrap
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
-from scoregate.ci.report.text import excerpt, name, one_line
-from scoregate.ci.report.transcripts import transcript
-from scoregate.core.conversation import Conversation
+from scoregate.ci.report import numbers
+from scoregate.ci.report.text import display_name, excerpt, make_visible, one_line
+from scoregate.core.conversation import Conversation, EndReason
 from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.core.text import truncate_middle
+
+_FINDINGS, _FINDING = 10, 200
+_ENDINGS = {
+    EndReason.GOAL: "the user finished",
+    EndReason.IMPOSSIBLE: "the user gave up",
+    EndReason.MAX_TURNS: "no turns left",
+    EndReason.TOOL_LIMIT: "too many tool calls",
+    EndReason.LOOP: "the conversation looped",
+    EndReason.TIMEOUT: "timeout",
+    None: "stopped by an error",
+}
+_GOALS = {True: "goal achieved", False: "goal not achieved", None: ""}
+
+
+def format_transcript(conversation: Conversation, limit: int) -> str:
+    """The whole conversation with invisible characters as escapes, in at most `limit` characters (at least 4,000)."""
+    remarks = [
+        describe_conversation(conversation),
+        *(one_line(each, _FINDING) for each in conversation.findings[:_FINDINGS]),
+    ]
+    end = "\n".join(f"({line})" for line in remarks)
+    turns = (
+        replace(turn, user=_visible_excerpt(turn.user, limit), assistant=_visible_excerpt(turn.assistant, limit))
+        for turn in conversation.turns
+    )
+    text = make_visible(Conversation(tuple(turns)).text(limit - len(end) - 1))
+    return excerpt(f"{text}\n{end}" if text else end, limit)
+
+
+def describe_conversation(conversation: Conversation) -> str:
+    """Length and end of a conversation: `3 turns, goal not achieved, no turns left`."""
+    met = conversation.goal_achieved
+    why = "" if met and conversation.ended is EndReason.GOAL else _ENDINGS[conversation.ended]
+    parts = (numbers.count(len(conversation.turns), "turn"), _GOALS[met], why)
+    return ", ".join(part for part in parts if part)
+
+
+def _visible_excerpt(text: str, limit: int) -> str:
+    return make_visible(truncate_middle(text, 4 * limit))
+
 
 TEXT_LIMIT = 6000
 _WIDTH = 140
 _DIFF_LINES = 40
 _CONTEXT = 2
 _REASONS = 50
-_APART = ("prompt", "relevant_turns")
-# What a metric with a scale of its own says besides its value; the threshold stands beside the score.
-_OF_SCALES = ("scale", "passes_at")
+_HIDDEN_METADATA = ("prompt", "relevant_turns")
+# Metadata of metrics with a scale of their own; the threshold is shown next to the score.
+_SCALE_METADATA = ("scale", "passes_at")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
 
 
-def as_text(value: Any, limit: int = TEXT_LIMIT) -> str:
-    """An output or a piece of metadata as text: strings as they are, conversations as transcripts, the rest as JSON."""
+def format_value(value: Any, limit: int = TEXT_LIMIT) -> str:
+    """Format an output or metadata: strings as they are, conversations as transcripts, the rest as JSON."""
     if value is None:
         return ""
     if (conversation := Conversation.read(value)) is not None:
-        return transcript(conversation, limit)
+        return format_transcript(conversation, limit)
     if not isinstance(value, str):
         value = json.dumps(value, ensure_ascii=False, default=str, indent=2 if limit > _WIDTH else None)
     return excerpt(value, limit)
 
 
-def reasons(evaluation: Evaluation, limit: int, *, without: Container[str] = ()) -> Iterator[str]:
-    """Why the score is what it is: unmet criteria, then metadata, each on a line of at most `limit` characters."""
+def list_reasons(evaluation: Evaluation, limit: int, *, without: Container[str] = ()) -> Iterator[str]:
+    """The reasons of a score: unmet criteria, then metadata, each on a line of at most `limit` characters."""
     unmet = (assertion for assertion in evaluation.assertions or () if not assertion.passed)
     for assertion in islice(unmet, _REASONS):
         yield one_line(f"{'not met' if assertion.required else 'not met (optional)'}: {assertion.criterion}", limit)
-    for key, value in islice(_items(evaluation.metadata), _REASONS):
+    for key, value in islice(_metadata_items(evaluation.metadata), _REASONS):
         if value not in (None, "", [], {}) and key not in without:
-            yield one_line(f"{name(str(key), 60)}: {_inline(value, limit)}", limit)
+            yield one_line(f"{display_name(str(key), 60)}: {_format_inline(value, limit)}", limit)
 
 
-def _items(metadata: Any) -> Iterator[tuple[str, Any]]:
+def _metadata_items(metadata: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(metadata, Mapping):
         yield from sorted(metadata.items(), key=lambda item: item[0] != "reason")
     elif metadata is not None:
         yield "metadata", metadata
 
 
-def _inline(value: Any, limit: int) -> str:
+def _format_inline(value: Any, limit: int) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return one_line(text, limit)
 
 
-def why(evaluation: Evaluation, limit: int = 200) -> str:
-    """The reasons on one line, without what is told elsewhere; empty where the evaluator gave none."""
-    return one_line("; ".join(why_lines(evaluation, limit)), limit)
+def summarize_reasons(evaluation: Evaluation, limit: int = 200) -> str:
+    """The reasons on one line, without metadata that is shown elsewhere; empty if there are none."""
+    return one_line("; ".join(reason_lines(evaluation, limit)), limit)
 
 
-def why_lines(evaluation: Evaluation, limit: int) -> Iterator[str]:
-    """The same, each reason on a line of at most `limit` characters."""
+def reason_lines(evaluation: Evaluation, limit: int) -> Iterator[str]:
+    """The same reasons, each on a line of at most `limit` characters."""
     given = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
-    apart = (*_APART, *_OF_SCALES) if given.keys() >= {"value", "scale"} else _APART
-    return reasons(evaluation, limit, without=apart)
+    apart = (*_HIDDEN_METADATA, *_SCALE_METADATA) if given.keys() >= {"value", "scale"} else _HIDDEN_METADATA
+    return list_reasons(evaluation, limit, without=apart)
 
 
-def shown_score(score: float, threshold: Threshold | None) -> str:
-    """A score with as many digits as it takes to see that it missed the threshold."""
+def format_score(score: float, threshold: Threshold | None) -> str:
+    """A score with enough digits to see whether it meets the threshold."""
     for digits in (3, 6, 9):
         text = f"{score:.{digits}f}".rstrip("0").rstrip(".")
         if threshold is None or threshold.holds(float(text)) == threshold.holds(score):
@@ -80,12 +122,12 @@ def shown_score(score: float, threshold: Threshold | None) -> str:
     return repr(score)
 
 
-def diff(old: str, new: str) -> tuple[str, ...]:
-    """The lines of `new` against those of `old`, each led by `+`, `-` or a space; empty where nothing differs.
+def diff_lines(old: str, new: str) -> tuple[str, ...]:
+    """A diff of two texts, each line with `+`, `-` or a space; empty if they are equal.
 
-    Long lines are first broken after sentences, so that a changed word marks its sentence and not the paragraph.
+    Long lines are split into sentences first, so that a changed word marks its sentence, not the paragraph.
     """
-    before, after = list(_lines(old)), list(_lines(new))
+    before, after = list(_split_lines(old)), list(_split_lines(new))
     if before == after:
         return ()
     lines = list(_hunks(before, after))
@@ -108,7 +150,7 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
             yield from (f"+ {line}" for line in after[new_from:new_to])
 
 
-def _lines(text: str) -> Iterator[str]:
+def _split_lines(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         if len(line) <= _WIDTH:
             yield line

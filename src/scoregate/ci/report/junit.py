@@ -1,19 +1,70 @@
-"""The JUnit report: every case of every suite and every gate, written as it is read."""
+"""The JUnit report: every case of every suite and every gate, written while the cases are read."""
 
 from __future__ import annotations
 
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
-from scoregate.ci.report.held import Held
-from scoregate.ci.report.junit_cases import GATES, Desk, Names, of_finding
-from scoregate.ci.report.junit_elements import DECLARATION, Counts, opening, opening_of_all, system_err, testcases
-from scoregate.ci.report.suite_views import SuiteView
-from scoregate.ci.report.text import excerpt, name, one_line
+from scoregate.ci.report.junit_xml import (
+    DECLARATION,
+    GATES,
+    CaseWriter,
+    Counts,
+    UniqueNames,
+    build_finding,
+    open_report,
+    open_suite,
+    render_cases,
+    render_system_err,
+)
+from scoregate.ci.report.suites import SuiteView
+from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case import CaseResult
-from scoregate.core.rules import Conclusion
+from scoregate.core.cases import CaseResult
+from scoregate.core.gate.finding import Conclusion
+
+_LIMIT = 32 * 1024 * 1024
+
+
+class SpillBuffer:
+    """Compressed text by suite, at most `limit` bytes in total. A suite that exceeds it is dropped and read again."""
+
+    def __init__(self, limit: int = _LIMIT) -> None:
+        self._left = limit
+        self._pieces: dict[int, list[bytes]] = {}
+        self._counts: Counter[int] = Counter()
+        self._spilled: set[int] = set()
+
+    def put(self, place: int, text: str, count: int) -> None:
+        """Store the text of `count` cases, unless the suite was dropped."""
+        if place in self._spilled:
+            return
+        piece = zlib.compress(text.encode(), 1)
+        if len(piece) > self._left:
+            self._spilled.add(place)
+            self._left += sum(map(len, self._pieces.pop(place, ())))
+            return
+        self._left -= len(piece)
+        self._counts[place] += count
+        self._pieces.setdefault(place, []).append(piece)
+
+    def spilled(self, place: int) -> bool:
+        """Whether the text of a suite was dropped, so that its cases must be read again."""
+        return place in self._spilled
+
+    def count(self, place: int) -> int:
+        """The number of stored cases of a suite."""
+        return self._counts[place]
+
+    def take(self, place: int) -> Iterator[str]:
+        """Yield and remove the stored text of a suite, in the order in which it was stored."""
+        for piece in self._pieces.pop(place, ()):
+            self._left += len(piece)
+            yield zlib.decompress(piece).decode()
+
 
 _CHUNK = 500
 _CLOSING = "</testsuite>\n"
@@ -21,29 +72,32 @@ _PROBLEMS = 32 * 1024
 
 
 def render(view: ReportView) -> Iterator[str]:
-    """Yield the report in pieces of some hundred cases. The cases are read once, whatever order they come in."""
+    """Yield the report in chunks of some hundred cases. The cases are read once, in any order."""
     suites, gates = [_counts(suite) for suite in view.suites], _gate_counts(view)
-    yield DECLARATION + opening_of_all(": ".join(filter(None, ("scoregate", view.run.message))), _sum([*suites, gates]))
-    fragments, held = _fragments(view, view.cases()), Held()
+    yield DECLARATION + open_report(
+        ": ".join(filter(None, ("scoregate", view.run.message))), _sum_counts([*suites, gates])
+    )
+    fragments, held = _case_chunks(view, view.cases()), SpillBuffer()
     for suite, counts in zip(view.suites, suites, strict=True):
-        yield opening(name(suite.label, 300), counts, timestamp=_time(view), file=_path(suite))
-        yield from _of_suite(suite, view, fragments=fragments, held=held)
+        file = None if suite.file is None else one_line(suite.file, 1000)
+        yield open_suite(display_name(suite.label, 300), counts, timestamp=_timestamp(view), file=file)
+        yield from _suite_cases(suite, view, fragments=fragments, held=held)
         if suite.problems:
-            yield system_err(excerpt("\n".join(suite.problems), _PROBLEMS))
+            yield render_system_err(excerpt("\n".join(suite.problems), _PROBLEMS))
         yield _CLOSING
-    yield opening(GATES, gates, timestamp=_time(view))
-    names = Names()
-    counted = [of_finding(finding, names) for finding in view.findings]
-    yield testcases(counted + [of_finding(finding, names, warns=True) for finding in view.warnings])
+    yield open_suite(GATES, gates, timestamp=_timestamp(view))
+    names = UniqueNames()
+    counted = [build_finding(finding, names) for finding in view.findings]
+    yield render_cases(counted + [build_finding(finding, names, warns=True) for finding in view.warnings])
     yield _CLOSING + "</testsuites>\n"
 
 
-def _of_suite(
-    suite: SuiteView, view: ReportView, *, fragments: Iterator[tuple[int, int, str]], held: Held
+def _suite_cases(
+    suite: SuiteView, view: ReportView, *, fragments: Iterator[tuple[int, int, str]], held: SpillBuffer
 ) -> Iterator[str]:
-    """The cases of one suite: those held back, then those still to be read, while others' are held back."""
+    """The cases of one suite: the stored ones, then those still to read; cases of other suites are stored meanwhile."""
     if held.spilled(suite.index):
-        again = _fragments(view, view.cases_of(suite.index))
+        again = _case_chunks(view, view.cases_of(suite.index))
         yield from (xml for _, _, xml in again)
         return
     written = held.count(suite.index)
@@ -57,14 +111,14 @@ def _of_suite(
             held.put(index, xml, count)
 
 
-def _fragments(view: ReportView, cases: Iterable[CaseResult]) -> Iterator[tuple[int, int, str]]:
-    """Chunks of cases as XML, each of one suite: the suite's index, how many they are, the text."""
-    desks = [Desk(suite, view.context) for suite in view.suites]
+def _case_chunks(view: ReportView, cases: Iterable[CaseResult]) -> Iterator[tuple[int, int, str]]:
+    """Chunks of cases as XML, each of one suite: the suite's index, the number of cases, the text."""
+    desks = [CaseWriter(suite, view.context) for suite in view.suites]
     stream = iter(cases)
     while chunk := list(islice(stream, _CHUNK)):
         for index in dict.fromkeys(case.suite for case in chunk):
             built = [desks[index].write(case) for case in chunk if case.suite == index]
-            yield index, len(built), testcases(built)
+            yield index, len(built), render_cases(built)
 
 
 def _counts(suite: SuiteView) -> Counts:
@@ -77,7 +131,7 @@ def _gate_counts(view: ReportView) -> Counts:
     return Counts(len(found) + len(view.warnings), failed, unmeasurable, seconds=0.0, skipped=len(view.warnings))
 
 
-def _sum(counts: list[Counts]) -> Counts:
+def _sum_counts(counts: list[Counts]) -> Counts:
     return Counts(
         sum(one.tests for one in counts),
         sum(one.failures for one in counts),
@@ -86,9 +140,5 @@ def _sum(counts: list[Counts]) -> Counts:
     )
 
 
-def _time(view: ReportView) -> str:
+def _timestamp(view: ReportView) -> str:
     return datetime.fromtimestamp(view.run.started, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def _path(suite: SuiteView) -> str | None:
-    return None if suite.file is None else one_line(suite.file, 1000)

@@ -1,55 +1,169 @@
-"""The comment on a pull request: as much as fits, and every string from outside made inert."""
+"""The comment on a pull request: as much detail as fits, with all untrusted text made harmless."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
+from html import escape
 from itertools import islice
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Template
 from markupsafe import Markup
 
-from scoregate.ci.report.compiled import environment
-from scoregate.ci.report.detail import LADDER, SUMMARY_LADDER, Detail, top_rows
-from scoregate.ci.report.escape import code, fence, link, prose
-from scoregate.ci.report.marker import marker
-from scoregate.ci.report.row_views import State
+from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.rows import ReportState, RowView
+from scoregate.ci.report.templating import make_environment
+from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.rules import Conclusion
+from scoregate.core.gate.finding import Conclusion
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How many items of each kind are shown; `rows` counts per suite."""
+
+    cases: int
+    diffs: int
+    rows: int
+    suites: int
+    gates: int
+    errors: int
+
+
+DETAIL_LEVELS = (
+    Detail(cases=10, diffs=3, rows=1000, suites=200, gates=50, errors=20),
+    Detail(cases=5, diffs=1, rows=1000, suites=200, gates=20, errors=10),
+    Detail(cases=3, diffs=0, rows=20, suites=200, gates=20, errors=5),
+    Detail(cases=0, diffs=0, rows=5, suites=100, gates=10, errors=3),
+    Detail(cases=0, diffs=0, rows=0, suites=100, gates=10, errors=0),
+    Detail(cases=0, diffs=0, rows=0, suites=0, gates=3, errors=0),
+)
+
+# A summary may be sixteen times as long as a comment.
+SUMMARY_LEVELS = (Detail(cases=50, diffs=20, rows=1000, suites=1000, gates=200, errors=200), *DETAIL_LEVELS)
+
+
+def top_rows(rows: Iterable[RowView], limit: int) -> Iterator[RowView]:
+    """The first `limit` rows of each suite, in the order given."""
+    seen: Counter[str] = Counter()
+    for row in rows:
+        seen[row.row.suite] += 1
+        if seen[row.row.suite] <= limit:
+            yield row
+
+
+_MARKER = "<!-- scoregate:v1 key="
+_RUN = re.compile(r"(?:<!-- scoregate:v1 [^\n]{0,400} run=)?(\d{1,18})\.(\d{1,6})(?: -->|$)")
+
+
+def marker_prefix(key: str) -> str:
+    """The beginning of every comment with this key."""
+    return f"{_MARKER}{_quote(key)} "
+
+
+def marker(context: ReportContext) -> str:
+    """The first line of a comment."""
+    return f"{marker_prefix(context.key)}sha={_quote(context.commit or '')} run={_quote(context.run)} -->"
+
+
+def parse_run(text: str) -> tuple[int, int]:
+    """Parse the run and its attempt from a marker or from a context's `run`; an unknown one is (0, 0)."""
+    found = _RUN.match(text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _quote(text: str) -> str:
+    """Text as one word that can't end an HTML comment."""
+    return quote(text.encode("utf-8", "replace"), safe="/").replace("--", "%2D%2D") or "none"
+
+
+_ZWSP = "\u200b"
+_ACTIVE = {ord(char): f"&#{ord(char)};" for char in "\\`*[]|~!"}
+_ACTIVE |= {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+# GitHub looks for `$…$` in the rendered HTML, where an entity is a dollar again. A formula never crosses the edge of
+# an element: GitHub's manual recommends this for a plain dollar next to formulas.
+_ACTIVE |= {ord("$"): "<span>$</span>"}
+_EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+_MAIL = re.compile(r"@(?=[^\s@]*\.)")
+_REFERENCE = re.compile(r"@|(?<!&)#(?=\w)|\bGH(?=-\d)", re.IGNORECASE)
+_TICKS = re.compile(r"`+")
+
+
+def escape_markdown(text: str) -> str:
+    """Escape all characters that could start Markdown, HTML, a link or a formula.
+
+    The text must be on one line. The result is valid in a paragraph, a table cell or an HTML element.
+    """
+    text = _EMPHASIS.sub("&#95;", text.translate(_ACTIVE))
+    text = _MAIL.sub(f"@{_ZWSP}", text)
+    return _ADDRESS.sub(lambda match: f"&#{ord(match[0])};", text)
+
+
+def code(text: str, limit: int = 120) -> Markup:
+    """Format a name as code, on one line with at most `limit` characters.
+
+    Markdown works within `<code>`, so escaping HTML alone is not enough; mentions and references don't.
+    """
+    return Markup(f"<code>{escape_markdown(display_name(text, limit))}</code>")
+
+
+def prose(text: str, limit: int = 400) -> Markup:
+    """Format a sentence with untrusted names, on one line, without links for `#1` or `@name`."""
+    return Markup(_REFERENCE.sub(rf"\g<0>{_ZWSP}", escape_markdown(one_line(text, limit))))
+
+
+def fence(lines: Iterable[str], info: str = "") -> Markup:
+    """Format a fenced block that its content can't end. It needs empty lines around it."""
+    body = "\n".join(lines).replace("<!--", f"<!{_ZWSP}--")
+    ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(body)), default=0))
+    return Markup(f"{ticks}{info}\n{body}\n{ticks}")
+
+
+def link(text: Markup, url: str | None) -> Markup:
+    """Format a link if the URL is safe; else the text alone."""
+    if url is None or not url.startswith("https://"):
+        return text
+    return Markup(f'<a href="{escape(url)}">{text}</a>')
+
 
 BUDGET = 60_000
 _TEMPLATES = Path(__file__).with_name("templates")
 _ROWS = 400
 _ICONS = {
     Conclusion.PASSED: "✅",
-    State.FAILED: "❌",
-    State.WORSE: "🔻",
-    State.UNMEASURABLE: "⚠️",
-    State.UNCERTAIN: "🟡",
-    State.NOT_COMPARABLE: "⚠️",
-    State.REMOVED: "➖",
-    State.NEW: "🆕",
-    State.BETTER: "✅",
-    State.HELD: "✅",
-}  # a Conclusion and a State of one word are equal
+    ReportState.FAILED: "❌",
+    ReportState.WORSE: "🔻",
+    ReportState.UNMEASURABLE: "⚠️",
+    ReportState.UNCERTAIN: "🟡",
+    ReportState.NOT_COMPARABLE: "⚠️",
+    ReportState.REMOVED: "➖",
+    ReportState.NEW: "🆕",
+    ReportState.BETTER: "✅",
+    ReportState.HELD: "✅",
+}  # a Conclusion and a ReportState with the same value are equal
 
 
 def render(view: ReportView, *, budget: int = BUDGET) -> Iterator[str]:
-    """Yield the comment once: the first level of detail that has at most `budget` characters and UTF-8 bytes.
+    """Yield the comment: the first level of detail with at most `budget` characters and UTF-8 bytes.
 
-    The last level is returned as it is: a title, the totals and three gates.
+    The last level is used in any case: title, totals and three gates.
     """
-    yield _largest(view, LADDER, budget)
+    yield _render_within(view, DETAIL_LEVELS, budget)
 
 
 def render_summary(view: ReportView, *, budget: int) -> Iterator[str]:
-    """Yield the job's summary once: the comment, with more of everything, in at most `budget` bytes."""
-    yield _largest(view, SUMMARY_LADDER, budget)
+    """Yield the summary of the job: the comment with more detail, in at most `budget` bytes."""
+    yield _render_within(view, SUMMARY_LEVELS, budget)
 
 
-def _largest(view: ReportView, ladder: Iterable[Detail], budget: int) -> str:
-    for detail in ladder:
+def _render_within(view: ReportView, levels: Iterable[Detail], budget: int) -> str:
+    for detail in levels:
         text = _render(view, detail)
         if len(text.encode()) <= budget:
             break
@@ -72,10 +186,10 @@ def _render(view: ReportView, detail: Detail) -> str:
 
 @cache
 def _template() -> Template:
-    """The template, in an environment where a plain string cannot reach the page unescaped."""
-    made = environment(_TEMPLATES, _finalize)
-    made.filters |= {"code": code, "fence": fence, "link": link, "icon": _icon}
-    return made.get_template("comment.md.j2")
+    """The template, in an environment that escapes every plain string."""
+    templates = make_environment(_TEMPLATES, _finalize)
+    templates.filters |= {"code": code, "fence": fence, "link": link, "icon": _ICONS.__getitem__}
+    return templates.get_template("comment.md.j2")
 
 
 def _finalize(value: object) -> Markup | int:
@@ -83,8 +197,4 @@ def _finalize(value: object) -> Markup | int:
         return value
     if isinstance(value, str):
         return prose(value)
-    raise TypeError(f"a {type(value).__name__} cannot be printed in a comment")
-
-
-def _icon(state: State | Conclusion) -> str:
-    return _ICONS[state]
+    raise TypeError(f"cannot print a {type(value).__name__} in a comment")

@@ -1,4 +1,4 @@
-"""Numbers as people read them: fixed decimals, a real minus, a unit they know."""
+"""Numbers as text: fixed decimals, a real minus sign, a unit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def percent(rate: float) -> str:
-    """A rate in [0, 1] as `91.5%`; `100.0%` and `0.0%` are said only of all and of none."""
+    """A rate in [0, 1] as `91.5%`; `100.0%` and `0.0%` mean exactly all and none."""
     if 0 < rate < 1:
         rate = min(max(rate, 0.001), 0.999)
     return f"{rate:.1%}"
@@ -110,8 +110,8 @@ def count(number: int, noun: str) -> str:
 
 
 def age(seconds: float) -> str:
-    """How old something is: `2 hours old`, `just made`."""
+    """An age: `2 hours old`, `just finished`."""
     for noun, size in _AGES:
         if seconds >= size:
             return f"{count(int(seconds // size), noun)} old"
-    return "just made"
+    return "just finished"

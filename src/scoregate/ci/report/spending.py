@@ -1,4 +1,4 @@
-"""Latency, tokens and cost of a suite, against those of its base."""
+"""Latency, tokens and cost of a suite, with the change from the baseline."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from math import isnan
 
 from scoregate.ci.report import numbers
-from scoregate.core.columns import percentiles
-from scoregate.core.record import SuiteResult
-from scoregate.core.rows import Measure, Row
+from scoregate.core.cases import percentiles
+from scoregate.core.comparison_rows import Measure, Row
+from scoregate.core.run import SuiteResult
 
 
 @dataclass(frozen=True, slots=True)
-class Spend:
-    """What a suite took: milliseconds a trial, tokens, US dollars; None where nothing is known."""
+class Spending:
+    """Milliseconds per trial, tokens and US dollars of a suite; None if unknown."""
 
     p50_ms: float | None = None
     p95_ms: float | None = None
@@ -23,8 +23,8 @@ class Spend:
 
 
 @dataclass(frozen=True, slots=True)
-class SpendText:
-    """A `Spend` ready to print, each with its change from the base: `812 ms (+4%)`."""
+class SpendingText:
+    """A `Spend` ready to print, each with its change from the baseline: `812 ms (+4%)`."""
 
     p50: str
     p95: str
@@ -32,45 +32,48 @@ class SpendText:
     cost: str
 
 
-def known(column: Iterable[float]) -> list[float]:
+def known_values(column: Iterable[float]) -> list[float]:
     """The numbers of a column that are not missing."""
     return [value for value in column if not isnan(value)]
 
 
-def total(column: Iterable[float | None]) -> float | None:
-    """The sum of what is known; None where nothing is."""
-    values = known(value for value in column if value is not None)
+def sum_known(column: Iterable[float | None]) -> float | None:
+    """The sum of the known values; None if there are none."""
+    values = known_values(value for value in column if value is not None)
     return sum(values) if values else None
 
 
-def spend(suite: SuiteResult) -> Spend:
-    """What a suite took."""
+def measure_spending(suite: SuiteResult) -> Spending:
+    """Measure latency, tokens and cost of a suite."""
     p50, p95 = percentiles(suite.columns.durations_ms, 0.5, 0.95)
-    return Spend(p50, p95, suite.tokens, suite.cost)
+    return Spending(p50, p95, suite.tokens, suite.cost)
 
 
-def spend_text(new: Spend, old: Spend | None, rows: Iterable[Row] = ()) -> SpendText:
-    """The numbers in words, with their change where the base has them.
+def format_spending(new: Spending, old: Spending | None, rows: Iterable[Row] = ()) -> SpendingText:
+    """Format the numbers, with their change if the baseline has them.
 
     Args:
-        new: of the run. old: of the base.
-        rows: the suite's rows of quantities: of cost and tokens, the change of the total and that of a typical case.
+        new: the spending of the run.
+        old: the spending of the baseline.
+        rows: the quantities of the suite; those of cost and tokens hold the change of the total and of a typical case.
     """
-    old = old or Spend()
-    changes = {row.measure: _totals(row) for row in rows if row.total is not None}
-    return SpendText(
-        p50=_text(new.p50_ms, old.p50_ms, _milliseconds, numbers.relative),
-        p95=_text(new.p95_ms, old.p95_ms, _milliseconds, numbers.relative),
-        tokens=_text(new.tokens, old.tokens, numbers.tokens, numbers.relative, changes.get(Measure.TOKENS, "")),
-        cost=_text(new.cost, old.cost, numbers.cost, _dollars, changes.get(Measure.COST, "")),
+    old = old or Spending()
+    changes = {row.measure: _format_total_change(row) for row in rows if row.total is not None}
+    return SpendingText(
+        p50=_format_with_change(new.p50_ms, old.p50_ms, _format_milliseconds, numbers.relative),
+        p95=_format_with_change(new.p95_ms, old.p95_ms, _format_milliseconds, numbers.relative),
+        tokens=_format_with_change(
+            new.tokens, old.tokens, numbers.tokens, numbers.relative, changes.get(Measure.TOKENS, "")
+        ),
+        cost=_format_with_change(new.cost, old.cost, numbers.cost, _format_cost_change, changes.get(Measure.COST, "")),
     )
 
 
-def _dollars(now: float, before: float) -> str:
+def _format_cost_change(now: float, before: float) -> str:
     return numbers.cost_change(now - before)
 
 
-def _totals(row: Row) -> str:
+def _format_total_change(row: Row) -> str:
     """`total +12% [+3%, +22%], typical case +5%`, over the cases of both."""
     assert row.total is not None
     bounds = ""
@@ -80,7 +83,7 @@ def _totals(row: Row) -> str:
     return f"total {numbers.ratio(row.total)}{bounds}{typical}"
 
 
-def _text(
+def _format_with_change(
     new: float | None,
     old: float | None,
     show: Callable[[float], str],
@@ -94,5 +97,5 @@ def _text(
     return f"{show(new)} ({moved})" if moved else show(new)
 
 
-def _milliseconds(value: float) -> str:
+def _format_milliseconds(value: float) -> str:
     return numbers.duration(value / 1000)

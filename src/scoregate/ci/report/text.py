@@ -1,4 +1,4 @@
-"""Untrusted text made harmless to look at: nothing invisible, nothing that steers a terminal, never too much."""
+"""Untrusted text made safe to display: no invisible characters, no terminal sequences, a limited length."""
 
 from __future__ import annotations
 
@@ -14,39 +14,35 @@ _INVISIBLE = re.compile(
     "\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
     "|(?<![\u0600-\u0dff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"  # these join letters and emoji
 )
-_NAME = 120
+_MAX_NAME = 120
 
 
-def visible(text: str) -> str:
-    """`text` without terminal sequences, every character that cannot be seen written as an escape (`\\u202e`).
+def make_visible(text: str) -> str:
+    """`text` without terminal sequences, with invisible characters as escapes (`\\u202e`).
 
-    What is left is well-formed in UTF-8 and in XML. Line ends become `\\n`; tabs stay.
+    The result is valid in UTF-8 and in XML. Line ends become `\\n`; tabs stay.
     """
     if text.isprintable():
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _INVISIBLE.sub(_escaped, _ANSI.sub("", text))
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape").decode("ascii")
+    return _INVISIBLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), _ANSI.sub("", text))
 
 
 def excerpt(text: str, limit: int) -> str:
-    """The visible form of `text`, at most `limit` characters, the last of them `…` where more was left out."""
-    shown = visible(text[: 4 * limit])
+    """The visible form of `text` with at most `limit` characters; the last is `…` if it was cut."""
+    shown = make_visible(text[: 4 * limit])
     if len(shown) <= limit and len(text) <= 4 * limit:
         return shown
     return shown[: limit - 1] + "…"
 
 
 def one_line(text: str, limit: int) -> str:
-    """As `excerpt`, with every run of white space folded into one space."""
+    """An excerpt on one line, with white space folded."""
     if len(text) <= limit and text.isprintable() and "  " not in text:
         return text.strip()
     return excerpt(" ".join(excerpt(text, 4 * limit).split()), limit)
 
 
-def name(text: str, limit: int = _NAME) -> str:
+def display_name(text: str, limit: int = _MAX_NAME) -> str:
     """A name on one line, never empty."""
     return one_line(text, limit) or "(no name)"

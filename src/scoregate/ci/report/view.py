@@ -6,29 +6,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.case_views import FailingCase
-from scoregate.ci.report.context import Context
-from scoregate.ci.report.harvest import ErrorView
-from scoregate.ci.report.past_views import PastView
-from scoregate.ci.report.row_views import RowView, State
-from scoregate.ci.report.sides import Sides
-from scoregate.ci.report.suite_views import SuiteView
-from scoregate.ci.report.totals import Totals
-from scoregate.core.case import CaseKey, CaseResult
-from scoregate.core.confirmation import Confirmation
-from scoregate.core.naming import natural
-from scoregate.core.record import ReusedRun
-from scoregate.core.rows import Row
-from scoregate.core.rules import Conclusion, Finding
+from scoregate.ci.report.cases import ErrorView, FailingCase
+from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.history import PastRunView
+from scoregate.ci.report.rows import ReportState, RowView
+from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
+from scoregate.core.cases import CaseKey, CaseResult
+from scoregate.core.comparison_rows import Row
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.run import Confirmation, ReusedRun
+from scoregate.core.text import natural_sort_key
 
-_STATES = tuple(State)
+_STATE_ORDER = tuple(ReportState)
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """Which run, or base, is spoken of. Times are seconds since the epoch; `name` is `main@a1b2c3d` or its id.
+    """The run or the baseline of a report. Times are seconds since the epoch; `name` is `main@a1b2c3d` or the id.
 
-    `message` is what the run was titled by whoever started it; `reused_from` the earlier run whose results it reuses.
+    `message` is the title of the run; `reused_from` is the earlier run whose results it reuses.
     """
 
     id: str
@@ -47,18 +43,18 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """Everything that reports print, and the readers of cases for those that list all of them.
+    """Everything that reports print, and readers of cases for reports that list all cases.
 
-    `quantities` compare latency, tokens and cost; `pooled` runs make up the base. Where there is none, the first of
-    the `notices` says what to expect. `warnings` are findings that do not count; `policy_changes` tell how the
-    policy differs from the base's.
-    `failing` are the newly failing cases, or, where there are none, the failing ones: the largest drops of
+    `base` is the baseline, of `pooled` runs. Without a baseline, the first of the `notices` says what to expect.
+    `quantities` compare latency, tokens and cost. `warnings` are findings that do not fail the gate; `policy_changes`
+    are the differences between the gates and those of the baseline.
+    `failing` are the newly failing cases, or all failing cases if there are none: the largest drops of
     `failing_total`, suites in turn. `cases` reads every trial, in the order in which they finished; `cases_of` those
-    of one suite, `base_cases` those of the base. `sides` hold the scores of both. `history` is of the runs before this
-    one, as far as they are known, oldest first. `not_applied` names relative gates that are set without a base.
+    of one suite, `base_cases` those of the baseline. `sides` hold the scores of both. `history` lists the known earlier
+    runs, oldest first. `not_applied` names relative gates that are set without a baseline.
     """
 
-    context: Context
+    context: ReportContext
     title: str
     conclusion: Conclusion
     exit_code: int
@@ -86,13 +82,13 @@ class ReportView:
     cases: Callable[[], Iterator[CaseResult]]
     cases_of: Callable[[int], Iterator[CaseResult]]
     base_cases: Callable[[], Iterator[CaseResult]]
-    sides: tuple[Sides, ...]
-    history: tuple[PastView, ...] = ()
+    sides: tuple[PairedSuite, ...]
+    history: tuple[PastRunView, ...] = ()
     not_applied: tuple[str, ...] = ()
 
     @property
     def base_details(self) -> str:
-        """What follows the base's name: `2 runs of this commit, 3 days old`; empty where there is nothing to say."""
+        """The text after the baseline's name: `2 runs of this commit, 3 days old`; may be empty."""
         if self.base is None:
             return ""
         age = self.context.generated_at - self.base.finished
@@ -103,37 +99,39 @@ class ReportView:
 
     @property
     def near(self) -> tuple[Finding, ...]:
-        """The findings that hold, but by less than noise, or although the estimate is beyond their limit."""
-        return tuple(found for found in self.findings if found.uncertain and found.conclusion is Conclusion.PASSED)
+        """The gates that hold by less than noise, or although the estimate is beyond their limit."""
+        return tuple(each for each in self.findings if each.uncertain and each.conclusion is Conclusion.PASSED)
 
     @property
     def ungated_errors(self) -> tuple[ErrorView, ...]:
-        """The errors that no finding reports, and those that come with advice."""
+        """The errors that no gate reports, and those with advice."""
         return tuple(error for error in self.errors if not error.gated or error.advice)
 
     @property
     def heading(self) -> str:
-        """The title, after the message that the run was started with."""
+        """The title of the run, then the verdict."""
         return " · ".join(filter(None, (self.run.message, self.title)))
 
     @property
     def ordered_suites(self) -> tuple[SuiteView, ...]:
-        """The suites, the worst first, then by name: no order tells which of them was faster."""
-        return tuple(sorted(self.suites, key=lambda suite: (_STATES.index(suite.state), natural(suite.label))))
+        """The suites, the worst first, then by name, so that the order does not depend on timing."""
+        return tuple(
+            sorted(self.suites, key=lambda suite: (_STATE_ORDER.index(suite.state), natural_sort_key(suite.label)))
+        )
 
     @property
     def failed(self) -> tuple[Finding, ...]:
-        """The findings that do not hold, failed ones first."""
+        """The gates that do not hold, failed ones first."""
         return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)
 
     @property
     def in_turn(self) -> bool:
-        """Whether failing cases of several suites take turns."""
+        """Whether failing cases come from several suites."""
         return len({case.suite for case in self.failing}) > 1
 
     @property
     def calm(self) -> bool:
-        """Whether nothing asks for attention: passed without a warning, no row worse, no case newly failing."""
-        quiet = all(row.state in (State.NEW, State.BETTER, State.HELD) for row in self.rows)
+        """Whether nothing needs attention: passed without a warning, no row worse, no case newly failing."""
+        quiet = all(row.state in (ReportState.NEW, ReportState.BETTER, ReportState.HELD) for row in self.rows)
         passed = self.conclusion is Conclusion.PASSED and not self.warnings
         return passed and quiet and not self.totals.newly_failing

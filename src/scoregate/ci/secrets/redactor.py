@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import SchemaError, SchemaValidator, core_schema, from_json, to_json
 
 from scoregate.ci.secrets.forms import Form, forms
-from scoregate.ci.secrets.shapes import ANY_SHAPE, shape_spans
+from scoregate.ci.secrets.values import ANY_SHAPE, shape_spans
 
 MASK = "***"
 # What one secret can fill in a text, however it is written.

@@ -1,12 +1,17 @@
-"""The kinds of value that a setting may have."""
+"""The types of settings, and the tables that settings may hold."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping
+from difflib import get_close_matches
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -14,13 +19,14 @@ from pydantic import (
     FiniteFloat,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_validator,
 )
 
 from scoregate.core.policy import Severity
 
 
 class BaselineKind(StrEnum):
-    """What a run is to be compared with.
+    """What a run is compared with.
 
     `auto`: an artifact of the base branch, else its data branch; nothing is run for it. `artifact` and `branch`: only
     that. `rerun`: the same suites run at another commit. `file`: a run on disk. `none`: nothing.
@@ -34,8 +40,8 @@ class BaselineKind(StrEnum):
     NONE = "none"
 
 
-def baseline_kind(baseline: str) -> BaselineKind:
-    """What a setting names: one of the words, `rerun:REF`, or else a path."""
+def parse_baseline_kind(baseline: str) -> BaselineKind:
+    """The kind of baseline in a setting: a keyword, `rerun:REF`, or else a path."""
     word, _, rest = baseline.partition(":")
     named = word in set(BaselineKind) - {BaselineKind.FILE} and (not rest or word == BaselineKind.RERUN)
     return BaselineKind(word) if named else BaselineKind.FILE
@@ -50,12 +56,12 @@ class CommentMode(StrEnum):
     OFF = "off"
 
 
-def _off(value: object) -> object:
+def _parse_off(value: object) -> object:
     """YAML reads a bare `off` as false."""
     return CommentMode.OFF if value is False or value == "false" else value
 
 
-Comment = Annotated[CommentMode, BeforeValidator(_off)]
+Comment = Annotated[CommentMode, BeforeValidator(_parse_off)]
 
 
 class ShowOutputs(StrEnum):
@@ -80,23 +86,23 @@ class PolicySource(StrEnum):
     BASE = "base"
 
 
-def _no_bool(value: object) -> object:
+def _refuse_bool(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError("must be a number")
     return value
 
 
-def _listed(value: object) -> object:
+def _as_tuple(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-Rate = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0, le=1)]
-Confidence = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0.5, lt=1)]
-Count = Annotated[int, BeforeValidator(_no_bool), Field(ge=1)]
-Most = Annotated[int, BeforeValidator(_no_bool), Field(ge=0)]
-Seconds = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
+Rate = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0, le=1)]
+Confidence = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0.5, lt=1)]
+Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1)]
+Most = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]
+Seconds = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
 
 
 def _or_auto(value: object, handler: ValidatorFunctionWrapHandler) -> object:
@@ -105,17 +111,17 @@ def _or_auto(value: object, handler: ValidatorFunctionWrapHandler) -> object:
 
 if TYPE_CHECKING:
     Repeats: TypeAlias = int | Literal["auto"]
-else:  # a union would tell of every branch what is wrong with it
+else:  # a union would report an error for each of its types
     Repeats = Annotated[Count, WrapValidator(_or_auto)]
-Amount = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(ge=0)]
-Factor = Annotated[FiniteFloat, BeforeValidator(_no_bool), Field(gt=0)]
+Amount = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0)]
+Factor = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
 
 
-def _for_all(value: object) -> object:
+def _for_all_evaluators(value: object) -> object:
     return {"*": value} if isinstance(value, str | int | float) and not isinstance(value, bool) else value
 
 
-ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all)]
+ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)]
 SoftRule = Literal[
     "pass_rate",
     "mean_score",
@@ -158,7 +164,7 @@ class Named(Protocol):
 _Named = TypeVar("_Named", bound=Named)
 
 
-def distinct(tables: tuple[_Named, ...]) -> tuple[_Named, ...]:
+def check_distinct_names(tables: tuple[_Named, ...]) -> tuple[_Named, ...]:
     """The tables as they are.
 
     Raises:
@@ -166,7 +172,7 @@ def distinct(tables: tuple[_Named, ...]) -> tuple[_Named, ...]:
     """
     names = [table.name for table in tables]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"must have a name each; {', '.join(twice)} comes twice")
+        raise ValueError(f"must have different names; {', '.join(twice)} is used twice")
     return tables
 
 
@@ -174,21 +180,47 @@ class LimitFields(BaseModel):
     """The limits that can be set for all suites and for some, as in `core.policy.Limits`; None sets nothing."""
 
     min_pass_rate: Rate | None = None
+    """Fail if a smaller share of the cases with a threshold passes."""
     pass_rate_confidence: Confidence | None = None
+    """`min_pass_rate` fails only if the one-sided upper bound of the pass rate (Wilson) at this confidence is below the
+    limit. It has no effect at a limit of 1.0.
+    """
     max_error_rate: Rate | None = None
+    """The run is unmeasurable if a larger share of a suite's cases has errors."""
     max_lost_scores: Rate | None = None
+    """The share of scores that may turn into None. If more are lost, and more than by chance, the row is unmeasurable.
+    Without it: 0.05.
+    """
     min_score: ByEvaluator = Field(default_factory=dict)
+    """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators."""
     max_drop: ByEvaluator = Field(default_factory=dict)
+    """Fail if the mean score of an evaluator is worse than the base by more than this, and by more than noise: one
+    number for all, or a table by globs of evaluators.
+    """
     fail_on_regression: bool | None = None
+    """Fail if any score is worse than the base by more than noise."""
     fail_on_critical: bool | None = None
+    """Fail if a case tagged `critical` passed in the base and fails now."""
     max_cost: Amount | None = None
+    """Fail if a suite costs more US dollars. Set for all suites, it is also the budget of the run: models are no longer
+    asked when the next call would exceed it.
+    """
     max_cost_ratio: Factor | None = None
+    """Fail if the cost is higher than this multiple of the base, and by more than noise."""
     max_tokens: Amount | None = None
+    """Fail if a suite uses more tokens. Set for all suites, it is also the budget of the run."""
     max_tokens_ratio: Factor | None = None
+    """Fail if the number of tokens is higher than this multiple of the base, and by more than noise."""
     max_p95_ms: Amount | None = None
+    """Fail if the 95th percentile of a suite's latency is higher, in milliseconds."""
     max_p95_ratio: Factor | None = None
+    """Fail if the 95th percentile of the latency is higher than this multiple of the base, and by more than noise."""
     min_judge_agreement: Rate | None = None
+    """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it in more
+    than this share of a random sample (lower end of the 95 % interval).
+    """
     severity: Mapping[SoftRule, Severity] = Field(default_factory=dict)
+    """What happens if a rule is violated, by the name of the rule: `fail`, `warn` or `off`."""
 
 
 class SuiteSettings(LimitFields, Table):
@@ -198,23 +230,166 @@ class SuiteSettings(LimitFields, Table):
     """
 
     repeats: Count | None = None
+    """Run every case of these suites N times."""
     needs: Texts = ()
+    """Names of environment variables. Without them these suites are skipped."""
 
 
 class EvaluatorSettings(Table):
     """What differs for some evaluators when scores are compared; effects and margins are in [0, 1]."""
 
     higher_is_better: bool | None = None
+    """`false` if a lower score is better."""
     min_effect: Rate | None = None
+    """The smallest change of the mean that can be *better* or *worse*."""
     margin: Rate | None = None
+    """Changes that are certainly smaller than this are *equivalent*."""
 
 
 class PriceSettings(Table):
     """US dollars a million tokens; those that the server had cached cost `cached`, where that is given."""
 
     input: Amount
+    """US dollars per million input tokens."""
     output: Amount = 0.0
+    """US dollars per million output tokens."""
     cached: Amount | None = None
+    """US dollars per million input tokens that the provider had cached. Without it: the price of `input`."""
 
 
 Origins = Mapping[tuple[str, ...], str]
+
+
+_SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
+IMPORT_FORMATS = ("promptfoo", "inspect", "deepeval", "pydantic-evals")
+
+
+def _split_command(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"can't be split into arguments: {error}") from None
+    if shell := _SHELL_WORDS.intersection(words):
+        raise ValueError(f'has the shell operator {shell.pop()}; write it as ["sh", "-c", "…"]')
+    return words
+
+
+def _check_not_empty(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value or not value[0]:
+        raise ValueError("must name a program")
+    return value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split_command), AfterValidator(_check_not_empty)]
+
+
+def check_imports(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The result files as they are.
+
+    Raises:
+        ValueError: one is not named by its format and a path.
+    """
+    for value in values:
+        word, _, file = value.partition(":")
+        if word not in IMPORT_FORMATS or not file:
+            raise ValueError(f"{value!r:.200} must be FORMAT:FILE, where FORMAT is one of {', '.join(IMPORT_FORMATS)}")
+    return values
+
+
+class Command(Table):
+    """A suite that is a command, in any language."""
+
+    name: Text
+    """The name of the command in reports."""
+    run: Words
+    """The program and its arguments: a list, or one text that is split at spaces. There is no shell."""
+    cwd: Text = "."
+    """The folder in which the command runs, relative to the project."""
+    junit: Texts = ()
+    """JUnit reports that the command writes: paths or globs, relative to `cwd`."""
+    imports: Annotated[Texts, AfterValidator(check_imports)] = ()
+    """Result files of other frameworks, as `FORMAT:FILE`, relative to `cwd`."""
+
+
+Commands = Annotated[tuple[Command, ...], AfterValidator(check_distinct_names)]
+
+
+_TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def _check_target(value: str) -> str:
+    if not _TARGET.fullmatch(value):
+        raise ValueError('must be "module:function", as Python would import it')
+    return value
+
+
+def _check_reference(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise ValueError("must be text or a whole number")
+    return value
+
+
+Target = Annotated[Text, AfterValidator(_check_target)]
+Word = Annotated[str | int, BeforeValidator(_check_reference)]
+
+
+class OfflineConfig(Table):
+    """A test config, by name, and the parameters of `client.offline_tests.run`; None keeps the default."""
+
+    name: Text
+    """The name of a test config in `.scoregate/configs/`."""
+    agent: Target | None = None
+    """The function that gets every example, as `module:function`. Without it the stored outputs are scored."""
+    pass_condition: Target | None = None
+    """The function that decides whether a row passes, as `module:function`."""
+    assert_test: bool = False
+    """Fail the run if a row doesn't pass. It needs `pass_condition`."""
+    judge_versions: tuple[Mapping[Text, Word], ...] = ()
+    """Versions or tags of judges, such as `{ name = "helpfulness", tag = "prod" }`."""
+    dataset_version: Word | None = None
+    """The version of the dataset. Without it: the newest."""
+    field_mapping: Mapping[Text, Text] = Field(default_factory=dict)
+    """Fields of the dataset, by names of the agent's parameters."""
+    timeout_seconds: Seconds | None = None
+    """Seconds that one example may take."""
+    max_concurrency: Count | None = None
+    """How many examples run at a time."""
+
+    @model_validator(mode="after")
+    def _decided(self) -> Self:
+        if self.assert_test and self.pass_condition is None:
+            raise ValueError("assert_test needs a pass_condition, which says whether a row passes")
+        return self
+
+
+OfflineConfigs = Annotated[tuple[OfflineConfig, ...], AfterValidator(check_distinct_names)]
+
+
+_CACHE_MODES = ("on", "off", "readonly", "refresh")
+_SYNONYMS = {"true": "on", "yes": "on", "false": "off", "no": "off", "none": "off", "0": "off", "disabled": "off"}
+_CACHE_FOLDER = ".scoregate-cache"
+
+
+def _check_cache(cache: str) -> str:
+    """Refuse a misspelled mode: as a folder, it would switch the cache on."""
+    word = cache.partition(":")[0]
+    if word not in _CACHE_MODES and (meant := _mode_like(word.strip().casefold())):
+        raise ValueError(f"did you mean {meant}? A folder of this name is written ./{word}")
+    return cache
+
+
+def _mode_like(word: str) -> str | None:
+    close = () if "/" in word else get_close_matches(word, _CACHE_MODES, n=1, cutoff=0.8)
+    return _SYNONYMS.get(word) or next(iter(close), None)
+
+
+Cache = Annotated[str, Field(min_length=1), AfterValidator(_check_cache)]
+
+
+def absolute_cache(root: Path, cache: str) -> str:
+    """The setting `cache` (a mode, a folder, or both as MODE:FOLDER) with its folder made absolute."""
+    word, _, folder = cache.partition(":")
+    mode, folder = (word, folder) if word in _CACHE_MODES else ("on", cache)
+    return f"{mode}:{root / (folder or _CACHE_FOLDER)}"

@@ -1,25 +1,74 @@
-"""The layers read, merged and checked."""
+"""Load the settings: read the layers, merge them, describe what is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
-from scoregate.ci.settings.environment import environment_layer
-from scoregate.ci.settings.file import file_layer
-from scoregate.ci.settings.layers import Layer, anchored, flag_layer
+from scoregate.ci.settings.fields import Command, EvaluatorSettings, OfflineConfig, PriceSettings, SuiteSettings
 from scoregate.ci.settings.model import Settings, setting_names
-from scoregate.ci.settings.ownership import judging_layer
-from scoregate.ci.settings.problems import unknown_keys, wrong_values
+from scoregate.ci.settings.ownership import make_judging_layer
+from scoregate.ci.settings.sources import TABLES, Keys, Layer, make_flag_layer, read_file_layer, with_relative_paths
 from scoregate.errors import SettingsError
+
+_TABLE_RULE = "must be a table; in the environment, write it as JSON"
+_RULES = {
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "finite_number": "must be a finite number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "is too large",
+    "string_type": "must be text",
+    "string_too_short": "must not be empty",
+    "tuple_type": "must be a list",
+    "dict_type": _TABLE_RULE,
+    "mapping_type": _TABLE_RULE,
+    "model_type": "must be a table",
+    "value_error": "{error}",
+}
+
+
+_OWN_PREFIX, _INPUT_PREFIX = "SCOREGATE_", "INPUT_"
+_OTHER_VARIABLES = {
+    "SCOREGATE_EVENTS",
+    "SCOREGATE_REPORT",
+    "SCOREGATE_ROOT",
+    "SCOREGATE_FILTERS_TEST_SUITES",
+    "SCOREGATE_OVERRIDES_TESTS_AND_HASHES",
+    "SCOREGATE_TEST_RUN_MESSAGE",
+    "SCOREGATE_BENCH_DIR",
+    "SCOREGATE_MODEL_API_KEY",
+    "SCOREGATE_REVIEWER",
+    "SCOREGATE_SPENT",
+    "SCOREGATE_CONTAINER",
+    "SCOREGATE_ACTION",
+    "SCOREGATE_ACCOUNTS",
+}
+
 
 _ROOT = "working_directory"
 _INSTEAD = "use --working-directory, SCOREGATE_WORKING_DIRECTORY, or the action's input"
+
+
+_TABLE_TYPES: Mapping[str, type[BaseModel]] = {
+    "commands": Command,
+    "configs": OfflineConfig,
+    "evaluators": EvaluatorSettings,
+    "prices": PriceSettings,
+    "suites": SuiteSettings,
+}
 
 
 def load_settings(
@@ -33,35 +82,34 @@ def load_settings(
     """Read the settings of a project.
 
     Args:
-        root: the folder whose file is read: the one named by `working_directory`, the repository's top level, else
-            the folder that we were started in.
+        root: the folder of the settings file: `working_directory`, the repository's top level, or the current folder.
         environ: the environment.
-        flags: what the command line gave, by setting; None and empty sequences count as not given.
-        cwd: what paths on the command line and in the environment are relative to; the root if not given.
-        base: what the base's file sets, which then judges in the place of this project's file.
+        flags: from the command line, by setting; None and empty sequences are not set.
+        cwd: paths on the command line and in the environment are relative to it; by default the root.
+        base: the settings of the base's file, which then replace those of this project's file.
 
     Raises:
-        SettingsError: all that is wrong with them, at once.
+        SettingsError: lists everything that is wrong with them.
     """
     names = setting_names()
-    near = (flag_layer(flags), environment_layer(environ, names))
-    head = file_layer(root)
-    file = head if base is None else judging_layer(head, base)
-    layers = (*(anchored(layer, cwd or root, root=root) for layer in near), file)
-    problems = [line for layer in layers for line in unknown_keys(layer, names)]
+    near = (make_flag_layer(flags), make_environment_layer(environ, names))
+    head = read_file_layer(root)
+    file = head if base is None else make_judging_layer(head, base)
+    layers = (*(with_relative_paths(layer, cwd or root, root=root) for layer in near), file)
+    problems = [line for layer in layers for line in describe_unknown_keys(layer, names)]
     if _ROOT in file.values:
-        problems.append(f"{file.place((_ROOT,))}: {_ROOT} says where this file is: {_INSTEAD}")
+        problems.append(f"{file.place((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
     known = [Layer({k: v for k, v in la.values.items() if k in names}, la.place, la.notices) for la in layers]
     try:
-        settings = _merged(known, head.values)
+        settings = _build_settings(known, head.values)
     except ValidationError as error:
-        problems += wrong_values(error, known)
+        problems += describe_wrong_values(error, known)
     if problems:
-        raise SettingsError("\n".join(["these settings cannot be used:", *(f"  {line}" for line in problems)]))
+        raise SettingsError("\n".join(["these settings are not valid:", *(f"  {line}" for line in problems)]))
     return settings
 
 
-def _merged(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
+def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
     class Layered(Settings):
         @classmethod
         def settings_customise_sources(
@@ -76,3 +124,117 @@ def _merged(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings
             return tuple(InitSettingsSource(settings_cls, each) for each in values)
 
     return Layered()
+
+
+def make_environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> Layer:
+    """The settings in the environment. An empty variable sets nothing; an action's input wins over SCOREGATE_*.
+
+    Args:
+        environ: all variables.
+        names: of all settings.
+    """
+    names = tuple(names)
+    found = {name: variable for name in names if (variable := _variable(name, environ))}
+    values = {name: _READERS.get(name, str.strip)(environ[variable]) for name, variable in found.items()}
+    return Layer(values, lambda keys: found[keys[0]], tuple(_unknown_variables(environ, names)))
+
+
+def environment_value(name: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """The text that the environment sets one setting to, and the variable; None if it does not."""
+    variable = _variable(name, environ)
+    return (environ[variable].strip(), variable) if variable else None
+
+
+def _variable(name: str, environ: Mapping[str, str]) -> str | None:
+    upper = name.upper()
+    variables = (f"{_INPUT_PREFIX}{upper.replace('_', '-')}", f"{_INPUT_PREFIX}{upper}", f"{_OWN_PREFIX}{upper}")
+    return next((variable for variable in variables if environ.get(variable, "").strip()), None)
+
+
+def _unknown_variables(environ: Mapping[str, str], names: tuple[str, ...]) -> Iterable[str]:
+    known = {f"{_OWN_PREFIX}{name.upper()}" for name in names} | _OTHER_VARIABLES
+    for variable in sorted(set(environ) - known):
+        if variable.startswith(_OWN_PREFIX):
+            near = get_close_matches(variable, known, 1)
+            yield f"{variable} is set, but no such setting exists" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def parse_table(text: str) -> Any:
+    """A table written as JSON, or as `name=value` with commas; a single value is unchanged."""
+    pairs = [item.rpartition("=") for item in _parse_list(text)]
+    if text.lstrip().startswith("{") or not all(name for name, _, _ in pairs):
+        return _parse_json(text)
+    return {name.strip(): limit.strip() for name, _, limit in pairs}
+
+
+def _parse_list(text: str) -> list[Any]:
+    if text.lstrip().startswith("[") and isinstance(items := _parse_json(text), list):
+        return items
+    return [item.strip() for line in text.splitlines() for item in line.split(",") if item.strip()]
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "paths": _parse_list,
+    "suite": _parse_list,
+    "config": _parse_list,
+    "commands": _parse_json,
+    "configs": _parse_json,
+    "suites": _parse_json,
+    "evaluators": _parse_json,
+    "prices": _parse_json,
+    "model_headers": _parse_json,
+    "min_score": parse_table,
+    "max_drop": parse_table,
+    "severity": parse_table,
+}
+
+
+def describe_unknown_keys(layer: Layer, names: Iterable[str]) -> Iterator[str]:
+    """A line for every key of a layer that is not a setting."""
+    for key in layer.values:
+        if key not in names:
+            yield f"{layer.place((key,))}: {_unknown_setting(key, names)}"
+
+
+def describe_wrong_values(error: ValidationError, layers: Iterable[Layer]) -> Iterator[str]:
+    """A line for every error of pydantic."""
+    layers = tuple(layers)
+    for found in error.errors(include_url=False):
+        keys = tuple(str(part) for part in found["loc"])
+        known = _TABLE_TYPES[keys[0]].model_fields if keys[0] in _TABLE_TYPES else ()
+        yield f"{_place(keys, layers)}: {describe_problem(keys, found, known)}"
+
+
+def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
+    way = keys if keys[0] in TABLES else keys[:1]
+    for layer in layers:
+        value: Any = layer.values
+        for key in way:
+            value = value.get(key) if isinstance(value, Mapping) else value
+        if value is not None:
+            return layer.place(way)
+    return layers[-1].place(way)
+
+
+def describe_problem(keys: Keys, found: Mapping[str, Any], known: Iterable[str]) -> str:
+    """Describe an error of pydantic at a path of keys; `known` are the valid names for an unknown key."""
+    name = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in keys).removeprefix(".")
+    if found["type"] == "extra_forbidden":
+        return f"{name}: {_unknown_setting(keys[-1], known)}"
+    if found["type"] == "missing":
+        return f"{name} is missing"
+    rule = _RULES.get(found["type"])
+    text = rule.format(**found["ctx"]) if rule and "{" in rule else rule
+    return f"{name} = {found['input']!r:.80}: {text or found['msg'].replace('Input should', 'must')}"
+
+
+def _unknown_setting(key: str, names: Iterable[str]) -> str:
+    near = get_close_matches(key, list(names), 1)
+    return f"there is no setting {key!r}" + (f"; did you mean {near[0]!r}?" if near else "")

@@ -13,11 +13,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from scoregate.ci.settings.cache import Cache, cache_at
-from scoregate.ci.settings.commands import Commands
-from scoregate.ci.settings.configs import OfflineConfigs
 from scoregate.ci.settings.fields import (
     BaselineKind,
+    Cache,
+    Commands,
     Comment,
     CommentMode,
     Confirm,
@@ -26,6 +25,7 @@ from scoregate.ci.settings.fields import (
     Factor,
     LimitFields,
     Most,
+    OfflineConfigs,
     Origins,
     PolicySource,
     PriceSettings,
@@ -36,74 +36,144 @@ from scoregate.ci.settings.fields import (
     SuiteSettings,
     Text,
     Texts,
-    baseline_kind,
+    absolute_cache,
+    parse_baseline_kind,
 )
-from scoregate.ci.settings.file import OWN_FILE, SHARED_FILE
-from scoregate.ci.settings.layers import COMMAND_LINE, OF_THE_BASE
-from scoregate.core.criteria import Criteria, EvaluatorCriteria
-from scoregate.core.policy import DEFAULTS, Limits, Policy
+from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
+from scoregate.core.policy import DEFAULTS, Criteria, EvaluatorCriteria, Limits, Policy
 
 _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem")
-Kind: TypeAlias = Literal["paths", "commands", "configs"]
+SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
 
 
 class Settings(LimitFields, BaseSettings):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
-    `working_directory` names the root itself, so that no file in it can.
-    `config` names test configs that are run by themselves, `configs` tells how.
+    `working_directory` is the root itself, so a file in it can't set it.
+    `config` names test configs that are run as suites, `configs` sets how.
     `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
-    command. `origins` tells by path of keys where a value was set, and
-    `notices` what was found meanwhile, such as a misspelled environment variable. `file_values` are those that the
-    project's file sets, as they are there. Where the base's settings judge a change, `proposed` are the change's own;
-    `policy_problem` says why the base's could not be had.
+    command. `origins` has the place of each value by path of keys, and
+    `notices` are warnings, such as a misspelled environment variable. `file_values` are the values in the project's
+    file. If the base's settings judge a change, `proposed` are the change's own; `policy_problem` is the reason why the
+    base's settings are missing.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
     working_directory: Text | None = None
+    """The project's folder, if it isn't the whole repository. Its settings, suites and paths are relative to it. A
+    settings file can't set it.
+    """
     paths: Texts = ()
+    """Files and folders in which suites are found. Without it: the folder `evals/`, and `eval_*.py`, `*_eval.py`,
+    `*.eval.py` and `*.testset.toml` anywhere that git doesn't ignore.
+    """
     suite: Texts = ()
+    """Globs of suite ids. Only suites that match one of them run."""
     config: Texts = ()
+    """Names of test configs in `.scoregate/`. Only these run."""
     baseline: Text = "auto"
+    """What the run is compared with. `auto`: the artifact of a job of the base branch, else the data branch; nothing
+    runs for it. `artifact` or `branch`: only that one. `rerun` or `rerun:REF`: the same suites run at another
+    commit. `none`: nothing. Anything else is the folder of a run.
+    """
     base_branch: Text | None = None
+    """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
     out: Text = "scoregate-out"
+    """The folder for the run and its reports. No other program may write there."""
     keep_runs: Most = 5
+    """How many earlier runs stay in `earlier/` inside `out` when a newer run replaces them. CI jobs keep none."""
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
+    """How many scripts run at a time."""
     max_cases: Count | None = None
+    """Run only the first N cases of each suite."""
     repeats: Repeats | None = None
+    """Run every case N times. `auto` repeats only the cases that differ from the base, and needs `baseline =
+    "rerun"`.
+    """
     repeats_budget: Factor = 1.0
+    """How many trials `repeats = "auto"` may add, as a multiple of the trials of one round."""
     timeout: Seconds = 3600.0
+    """Seconds that one script may run."""
     message: Text | None = None
+    """The title of the run in all reports."""
     python: Text | None = None
+    """The Python interpreter that runs suites. Without it: the active virtual environment, `.venv`, `uv run`, or the
+    interpreter of scoregate, whichever is found first.
+    """
     python_version: Text | None = None
+    """The Python version of the environment that `install` creates. Without it: the version that the project
+    asks for.
+    """
     install: Text = "auto"
+    """How the environment of the suites is created: `uv-sync`, `requirements`, `none`, or a shell command. `auto`
+    creates one only in the action, from `uv.lock`, from `requirements.txt` and `evals/requirements.txt`, or from
+    `pyproject.toml`.
+    """
     commands: Commands = ()
+    """Suites that are commands, in any language: tables `[[commands]]`."""
     configs: OfflineConfigs = ()
+    """Test configs that run as suites: tables `[[configs]]`."""
     min_pass_rate: Rate = 1.0
+    """Fail if a smaller share of the cases with a threshold passes."""
     max_error_rate: Rate = 0.05
+    """The run is unmeasurable if a larger share of a suite's cases has errors."""
     require_baseline: bool = False
+    """The run is unmeasurable if there is no base to compare it with."""
     comment: Comment = CommentMode.ALWAYS
+    """When to comment on a pull request: always, on changes (a score is better, worse, new or removed, or a gate
+    failed), on failures, or never.
+    """
     show_outputs: ShowOutputs = ShowOutputs.FULL
+    """`none` keeps outputs of models out of reports and stored runs; only scores are kept."""
     annotations: bool = True
+    """Show failures as annotations at the lines of their suites."""
     check_run: bool = False
+    """Add a check run of its own to the head commit. It needs the permission `checks: write`."""
     key: Text | None = None
+    """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None
+    """The token that reads base runs and writes comments. Suites never get it. A settings file can't set it."""
     confirm: Confirm | None = None
+    """Run newly failing cases again before they count: none, those tagged `critical`, or all (at most 15). Without it:
+    `critical` if `fail_on_critical` is set, else `off`.
+    """
     policy_from: PolicySource = PolicySource.HEAD
+    """`base` takes limits from the settings of the base commit, so that a change can't loosen its own gate."""
     alpha: Annotated[Rate, Field(gt=0, lt=1)] = 0.05
+    """The significance level of *better* and *worse*, over all rows of the run."""
     min_effect: Rate = 0.01
+    """The smallest change of a mean score that can be *better* or *worse*."""
     min_ratio: Factor = 0.05
+    """The smallest relative change of latency, cost and tokens that is shown as a change."""
     margin: Rate = 0.02
+    """Changes that are certainly smaller than this are *equivalent*."""
     model: Text | None = None
+    """The model of judges, synthesizers and everything else that asks one: a name of OpenAI's, or `provider/name`
+    (`azure`, `ollama`, `vllm`, `openrouter`, `anthropic`, `gemini`, …). A class that sets a model itself keeps it.
+    """
     model_base_url: Text | None = None
+    """The address of the model's API. Without it: the provider's. The key comes from the provider's variable, such as
+    `OPENAI_API_KEY`, or from `SCOREGATE_MODEL_API_KEY`.
+    """
     model_headers: Mapping[str, Text] = Field(default_factory=dict)
+    """HTTP headers that are sent with every request to a model."""
     cache: Cache = "on"
+    """The cache of model answers: a folder, or a mode with an optional folder (`MODE:FOLDER`). `on` uses
+    `.scoregate-cache`. `off` asks again. `readonly` replays answers without a key. `refresh` asks again and stores.
+    """
     prices: Mapping[str, PriceSettings] = Field(default_factory=dict)
+    """Prices of models, by globs of their names: tables `[prices."GLOB"]`. Without it: those of the package
+    genai-prices.
+    """
     min_agreement: Rate | None = None
+    """`scoregate agreement` fails if a judge's accuracy against people's reviews is lower."""
     min_overrides: Count = 10
+    """How many reviews it takes before `min_agreement` and `min_judge_agreement` apply."""
     evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
+    """How scores of some evaluators are compared, by globs of their names: tables `[evaluators."GLOB"]`."""
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
+    """Gates for some suites, by globs of their ids: tables `[suites."GLOB"]`. Later tables win."""
     origins: Origins = Field(default_factory=dict, repr=False)
     notices: tuple[str, ...] = Field(default=(), repr=False)
     file_values: Mapping[str, Any] = Field(default_factory=dict, repr=False)
@@ -122,33 +192,33 @@ class Settings(LimitFields, BaseSettings):
         return (init_settings,)
 
     def origin(self, *path: str) -> str:
-        """Where a value was set, such as `pyproject.toml` or `--repeats`; `default` where nobody set it."""
+        """Where a value was set, such as `pyproject.toml` or `--repeats`; `default` if it is not set."""
         return self.origins.get(path, "default")
 
-    def is_of_file(self, name: str) -> bool:
+    def is_from_file(self, name: str) -> bool:
         """Whether a file sets it, the project's or the base's."""
-        return self.origin(name).removesuffix(OF_THE_BASE) in (OWN_FILE, SHARED_FILE)
+        return self.origin(name).removesuffix(OF_BASE) in (OWN_FILE, SHARED_FILE)
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """Globs of which a suite's id must match one to be of this run; none where all are."""
+        """Globs; a suite's id must match one of them to be in this run. Without any, all are."""
         return (*self.suite, *map(escape, self.config))
 
     @property
     def file_filters(self) -> tuple[str, ...]:
-        """Those that a file sets, and neither a flag, an input nor a variable."""
-        suites = self.suite if self.is_of_file("suite") else ()
-        return (*suites, *map(escape, self.config if self.is_of_file("config") else ()))
+        """The filters that a file sets, and neither a flag, an input nor a variable."""
+        suites = self.suite if self.is_from_file("suite") else ()
+        return (*suites, *map(escape, self.config if self.is_from_file("config") else ()))
 
     @property
     def narrowed(self) -> bool:
-        """Whether what is to run was named for this one run, rather than by the project's file."""
+        """Whether what to run was named for this one run, and not in the project's file."""
         named = ("paths", "commands", "config")
-        return any(getattr(self, name) and not self.is_of_file(name) for name in named)
+        return any(getattr(self, name) and not self.is_from_file(name) for name in named)
 
-    def passed_over(self, kind: Kind) -> str:
-        """Why suites of this kind are left out, where others were named for this one run; else empty."""
-        named: Mapping[Kind, bool] = {
+    def passed_over(self, kind: SuiteKind) -> str:
+        """Why suites of this kind are skipped, if others were named for this one run; else empty."""
+        named: Mapping[SuiteKind, bool] = {
             "paths": self.origin("paths") == COMMAND_LINE,
             "commands": self.origin("commands") == COMMAND_LINE,
             "configs": bool(self.config),
@@ -160,11 +230,11 @@ class Settings(LimitFields, BaseSettings):
     @property
     def baseline_kind(self) -> BaselineKind:
         """What `baseline` names."""
-        return baseline_kind(self.baseline)
+        return parse_baseline_kind(self.baseline)
 
     @property
     def confirmed_cases(self) -> Confirm:
-        """Which newly failing cases are run again: by default the critical ones, where they fail a gate."""
+        """Which newly failing cases are run again: by default the critical ones, if they fail a gate."""
         if self.confirm is not None:
             return self.confirm
         critical = self.fail_on_critical or any(suite.fail_on_critical for suite in self.suites.values())
@@ -195,7 +265,7 @@ class Settings(LimitFields, BaseSettings):
         return Limits(**values, origin=origin)
 
     def criteria(self) -> Criteria:
-        """By what measure differences count."""
+        """The criteria by which differences count."""
         narrow = {glob: EvaluatorCriteria(**own.model_dump()) for glob, own in self.evaluators.items()}
         return Criteria(
             self.alpha,
@@ -207,10 +277,11 @@ class Settings(LimitFields, BaseSettings):
         )
 
     def environment(self, suite_ids: tuple[str, ...] | None = None, *, root: Path | None = None) -> dict[str, str]:
-        """The variables that tell a suite's process what to run, and which models it may use.
+        """The variables that set what a suite's process runs, and which models it may use.
 
         Args:
-            suite_ids: those in it, None where unknown. root: what the cache's folder is relative to, wherever it runs.
+            suite_ids: the ids in it; None if unknown.
+            root: the cache's folder is relative to it.
         """
         repeats = self._repeats(suite_ids or ())
         wanted = {
@@ -221,7 +292,7 @@ class Settings(LimitFields, BaseSettings):
             "SCOREGATE_MODEL": self.model,
             "SCOREGATE_MODEL_BASE_URL": self.model_base_url,
             "SCOREGATE_MODEL_HEADERS": json.dumps(dict(self.model_headers)) if self.model_headers else None,
-            "SCOREGATE_CACHE": None if root is None else cache_at(root, self.cache),
+            "SCOREGATE_CACHE": None if root is None else absolute_cache(root, self.cache),
             "SCOREGATE_PRICES": self._prices(),
             "SCOREGATE_MAX_COST": self.max_cost,
             "SCOREGATE_MAX_TOKENS": self.max_tokens,

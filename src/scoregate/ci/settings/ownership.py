@@ -1,16 +1,16 @@
-"""Whose value of a setting holds where the base's settings judge a change: the base's file's, or the change's own."""
+"""Which settings come from the base's file if the base's settings judge a change, and which from the change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from scoregate.ci.settings.layers import OF_THE_BASE, Keys, Layer
 from scoregate.ci.settings.model import Settings
+from scoregate.ci.settings.sources import OF_BASE, Keys, Layer
 
 # No file can set these.
 WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token"})
-# How the code of a change is installed and run, and where its reports go: none of it can open a gate.
+# How the code of a change is installed and run, and where its reports go: none of it can weaken a gate.
 HEAD_SETTINGS = frozenset(
     {"install", "keep_runs", "max_suites", "message", "out", "python", "python_version", "timeout"}
 )
@@ -66,27 +66,29 @@ BASE_SETTINGS = frozenset(
         "suites",
     }
 )
-# Of these, what the head adds is run as well.
+# What the head adds to these is run as well.
 _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
-# What a policy doesn't say already; the values of the others can be long, or secret.
-_SHOWN = ("baseline", "base_branch", "cache", "check_run", "comment", "confirm", "key", "max_cases", "model", "paths",
-          "repeats", "repeats_budget", "show_outputs", "suite", "config")  # fmt: skip
-_NAMED = ("commands", "configs", "model_base_url", "model_headers", "prices")
+# Settings that are not in a policy; the values of the others can be long, or secret.
+_SHOWN_VALUES = (
+    *("baseline", "base_branch", "cache", "check_run", "comment", "confirm", "key", "max_cases", "model", "paths"),
+    *("repeats", "repeats_budget", "show_outputs", "suite", "config"),
+)
+_SHOWN_NAMES = ("commands", "configs", "model_base_url", "model_headers", "prices")
 
 
-def judging_layer(head: Layer, base: Layer) -> Layer:
+def make_judging_layer(head: Layer, base: Layer) -> Layer:
     """The settings of the head's file as far as they are the change's own, and of the base's file all others."""
     own = {name: value for name, value in head.values.items() if name not in BASE_SETTINGS}
     theirs = {name: value for name, value in base.values.items() if name not in HEAD_SETTINGS}
 
     def place(keys: Keys) -> str:
-        return head.place(keys) if keys[0] in own else f"{base.place(keys)}{OF_THE_BASE}"
+        return head.place(keys) if keys[0] in own else f"{base.place(keys)}{OF_BASE}"
 
     return Layer({**theirs, **own}, place, head.notices)
 
 
-def with_added(base: Settings, head: Settings) -> Settings:
+def with_added_suites(base: Settings, head: Settings) -> Settings:
     """The settings of the base with the suites that the head's add to them.
 
     Args:
@@ -105,14 +107,14 @@ def with_added(base: Settings, head: Settings) -> Settings:
 
 def ignored_changes(judging: Settings, head: Settings) -> Iterator[str]:
     """What the head's file changes besides limits, in words; none of it is applied."""
-    for name in _SHOWN:
+    for name in _SHOWN_VALUES:
         there, here = getattr(judging, name), getattr(head, name)
         if there != here:
-            yield f"{name}: {_shown(there)} → {_shown(here)}"
-    for name in _NAMED:
+            yield f"{name}: {_format_value(there)} → {_format_value(here)}"
+    for name in _SHOWN_NAMES:
         if _by_name(getattr(judging, name)) != _by_name(getattr(head, name)):
             yield f"{name} changed"
-    if _of_suites(judging) != _of_suites(head):
+    if _suite_needs(judging) != _suite_needs(head):
         yield "repeats or needs of suites changed"
 
 
@@ -121,13 +123,13 @@ def _by_name(value: object) -> object:
     return {each.name: each for each in value} if isinstance(value, tuple) else value
 
 
-def _of_suites(settings: Settings) -> object:
+def _suite_needs(settings: Settings) -> object:
     return {
         glob: (suite.repeats, suite.needs) for glob, suite in settings.suites.items() if suite.repeats or suite.needs
     }
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "not set"
     return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""report.html: the run in one file that opens anywhere, asks nothing of the network and treats every output as text."""
+"""report.html: the run in one file that opens anywhere, makes no network requests and treats outputs as text."""
 
 from scoregate.ci.report.html.document import render
 

@@ -1,14 +1,32 @@
-"""The page's own script and style, and the policy that lets the browser run them and nothing else."""
+"""Script and style of the page, its content security policy, and compressed data blocks."""
 
 from __future__ import annotations
 
+import re
+import zlib
 from base64 import b64encode
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_json
 
 STATIC = Path(__file__).with_name("static")
-STYLES = ("base.css", "top.css", "plots.css", "history.css", "cases.css", "detail.css", "narrow.css", "print.css")
+STYLES = (
+    "base.css",
+    "page.css",
+    "top.css",
+    "plots.css",
+    "history.css",
+    "cases.css",
+    "detail.css",
+    "narrow.css",
+    "print.css",
+)
+# The local pages use these as they are, too.
+SHARED = ("base.css", "elements.js", "numbers.js")
 SCRIPTS = (
     "elements.js",
     "numbers.js",
@@ -35,13 +53,14 @@ def style() -> str:
 
 @cache
 def script() -> str:
-    """All of the script, in a function of its own."""
-    return '"use strict";\n(() => {\n' + "".join(_read(name) for name in SCRIPTS) + "})();\n"
+    """All of the script, in a function of its own. Modules that the local pages share lose their `export`."""
+    source = "".join(_read(name) for name in SCRIPTS)
+    return '"use strict";\n(() => {\n' + re.sub(r"^export ", "", source, flags=re.MULTILINE) + "})();\n"
 
 
 @cache
 def policy() -> str:
-    """What the page may do: apply this style, run this script, turn no text into markup, ask nobody for anything."""
+    """The content security policy: this style and this script only, no markup from text, no requests."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -61,3 +80,25 @@ def _read(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+_GZIP = 31
+_LEVEL = 6
+
+
+def block(kind: str, number: int, data: Any, *, redact: Callable[[str], str]) -> str:
+    """A script element with compressed data and the id `kind-number`."""
+    text = _keep_from_redaction(b64encode(_compress(to_json(data, inf_nan_mode="null"))).decode(), redact)
+    return f'<script type="text/plain" id="{kind}-{number}">{text}</script>\n'
+
+
+def _compress(data: bytes) -> bytes:
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+    return packer.compress(data) + packer.flush()
+
+
+def _keep_from_redaction(text: str, redact: Callable[[str], str]) -> str:
+    """Split text over lines if it looks like a secret by chance, so that redaction does not change it."""
+    if redact(text) == text:
+        return text
+    return "\n".join(text[at : at + 3] for at in range(0, len(text), 3))

@@ -1,69 +1,133 @@
-"""The page, piece by piece: what has to be seen first, the texts as they are read, then what finds them."""
+"""The page in the order of the file: summary and tables, the texts of trials, then the index that finds them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from scoregate.ci.report.html import assets
-from scoregate.ci.report.html.book import SAMPLES, Book, open_book, pages
-from scoregate.ci.report.html.entries import Entry, entries
-from scoregate.ci.report.html.forest import forest
-from scoregate.ci.report.html.index import index
-from scoregate.ci.report.html.latency import spreads
-from scoregate.ci.report.html.page import template
-from scoregate.ci.report.html.room import LISTED
-from scoregate.ci.report.html.scatter import scatters
-from scoregate.ci.report.html.trails import trails
-from scoregate.ci.report.links import commit_url
+from jinja2 import Environment, Template
+from markupsafe import Markup
+
+from scoregate.ci.report.context import commit_url
+from scoregate.ci.report.html import assets, charts, sparklines
+from scoregate.ci.report.html.case_list import CaseChange, CaseEntry, build_entries
+from scoregate.ci.report.html.charts import draw_forest, draw_latencies, draw_scatters
+from scoregate.ci.report.html.index import render_index
+from scoregate.ci.report.html.sparklines import draw_sparklines
+from scoregate.ci.report.html.text_budget import MAX_CASES
+from scoregate.ci.report.html.trial_pages import SAMPLES, TrialPages, plan_pages, write_pages
+from scoregate.ci.report.templating import make_environment
+from scoregate.ci.report.text import display_name as one_name
+from scoregate.ci.report.text import excerpt
 from scoregate.ci.report.view import ReportView
 
-ROWS = 500
+_TEMPLATES = Path(__file__).with_name("templates")
+_MAX_TEXT = 20_000
+_SIGNS = {
+    "passed": "pass",
+    "failed": "fail",
+    "unmeasurable": "warn",
+    "errored": "warn",
+    "not comparable": "warn",
+    "worse": "down",
+    "better": "up",
+    "new": "new",
+    "removed": "gone",
+    "uncertain": "warn",
+    "held": "same",
+    "scored": "same",
+    "unscored": "same",
+}
+KINDS = {
+    CaseChange.NEWLY_FAILING: "newly failing",
+    CaseChange.WORSE: "worse",
+    CaseChange.FAILING: "failing",
+    CaseChange.BETTER: "better",
+    CaseChange.NEW: "new",
+    CaseChange.SAME: "same",
+    CaseChange.REMOVED: "removed",
+}
+
+
+@cache
+def load_template(name: str) -> Template:
+    """Load a template; it escapes what it prints and shows invisible characters."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    created = make_environment(_TEMPLATES, _finalize)
+    created.filters |= {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
+    created.filters |= {"address": urlencode, "shown": _format_text, "listed": ", ".join, "max": max}
+    created.globals |= {"forest_plot": charts, "scatter_plot": charts, "latency_plot": charts, "spark_plot": sparklines}
+    return created
+
+
+def _finalize(value: object) -> object:
+    if isinstance(value, Markup | int | float):
+        return value
+    if isinstance(value, str):
+        return excerpt(value, _MAX_TEXT)
+    raise TypeError(f"cannot print a {type(value).__name__} in a page")
+
+
+def _format_text(text: str | tuple[str, int]) -> str:
+    """A text of a trial; if it was cut, with a note."""
+    if isinstance(text, str):
+        return text
+    return f"{text[0]}\n… cut: the first {len(text[0]):,} of {text[1]:,} characters"
+
+
+MAX_ROWS = 500
 
 
 def render(view: ReportView) -> Iterator[str]:
-    """Yield the page. The cases of the run and of its base are read once; memory follows the number of cases."""
-    found = entries(view)
-    listed = found[:LISTED]
-    yield template("top.html.j2").render(_top(view, found))
-    book = open_book(view, listed)
-    yield from pages(view, book)
-    yield template("cases.html.j2").render(
-        view=view, total=len(found), listed=len(listed), samples=_samples(view, listed, book)
+    """Yield the page. The cases of both runs are read once; memory grows with their number, not their size."""
+    entries = build_entries(view)
+    listed = entries[:MAX_CASES]
+    yield load_template("top.html.j2").render(_top_values(view, entries))
+    trial_pages = plan_pages(view, listed)
+    yield from write_pages(view, trial_pages)
+    yield load_template("cases.html.j2").render(
+        view=view, total=len(entries), listed=len(listed), samples=_sample_values(view, listed, trial_pages)
     )
-    yield from index(view, listed, book)
+    yield from render_index(view, listed, trial_pages)
     yield f"<script>{assets.script()}</script>\n</body>\n</html>\n"
 
 
-def _top(view: ReportView, found: Sequence[Entry]) -> dict[str, Any]:
-    rows = view.rows[:ROWS]
+def _top_values(view: ReportView, entries: Sequence[CaseEntry]) -> dict[str, Any]:
+    rows = view.rows[:MAX_ROWS]
     return {
         "view": view,
         "made": int(view.context.generated_at),
         "totals": view.totals,
-        "total": len(found),
+        "total": len(entries),
         "style": assets.style(),
         "policy": assets.policy(),
-        "forest": forest(rows),
-        "trails": trails(view, rows, view.ordered_suites[:ROWS]),
+        "forest": draw_forest(rows),
+        "trails": draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
         "more_rows": len(view.rows) - len(rows),
-        "scatters": scatters(rows, found, view.sides),
-        "spreads": spreads(view.sides),
+        "scatters": draw_scatters(rows, entries, view.sides),
+        "spreads": draw_latencies(view.sides),
         "commit_url": commit_url(view.context.commit, view.context),
         "base_url": commit_url(view.base.commit if view.base else None, view.context),
     }
 
 
-def _samples(view: ReportView, listed: Sequence[Entry], book: Book) -> list[dict[str, Any]]:
-    """The worst cases, to be read where no script runs."""
+def _sample_values(view: ReportView, listed: Sequence[CaseEntry], trial_pages: TrialPages) -> list[dict[str, Any]]:
+    """The worst cases, for browsers without JavaScript."""
     return [
         {
             "suite": view.sides[entry.suite],
             "kind": entry.kind,
-            "title": book.titles[entry.suite, entry.hash][0],
-            "sides": (sides := book.samples.get((entry.suite, entry.hash), {})),
-            "input": next((told["input"] for told in sides.values() if "input" in told), ""),
+            "title": trial_pages.titles[entry.suite, entry.hash][0],
+            "sides": (sides := trial_pages.samples.get((entry.suite, entry.hash), {})),
+            "input": next((trial["input"] for trial in sides.values() if "input" in trial), ""),
         }
         for entry in listed[:SAMPLES]
-        if (entry.suite, entry.hash) in book.titles
+        if (entry.suite, entry.hash) in trial_pages.titles
     ]

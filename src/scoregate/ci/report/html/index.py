@@ -1,4 +1,4 @@
-"""The index of the page: a row for each listed case, with its scores on both sides and where its trials are."""
+"""The index of the page: a row for each listed case, with its scores in both runs and the positions of its trials."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from itertools import islice
 from math import isnan
 from typing import Any
 
-from scoregate.ci.report.html.book import Book
-from scoregate.ci.report.html.entries import Entry, mean
-from scoregate.ci.report.html.packing import block
-from scoregate.ci.report.sides import Sides
-from scoregate.ci.report.text import name, one_line
+from scoregate.ci.report.html.assets import block
+from scoregate.ci.report.html.case_list import CaseEntry, mean_score
+from scoregate.ci.report.html.trial_pages import TrialPages
+from scoregate.ci.report.suites import PairedSuite
+from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case import STATUSES, Status
-from scoregate.core.columns import Columns
+from scoregate.core.cases import STATUSES, Columns, Status
 
 _FIRST, _REST = 300, 5000
 _TAGS = 20
 
 
-def index(view: ReportView, listed: Sequence[Entry], book: Book) -> Iterator[str]:
-    """Yield it in blocks, a small one first, then what the page has to know to read it."""
-    columns, redact = [_evaluators(sides) for sides in view.sides], view.context.redact
-    rows = (_row(entry, view.sides[entry.suite], columns[entry.suite], book=book, view=view) for entry in listed)
+def render_index(view: ReportView, listed: Sequence[CaseEntry], pages: TrialPages) -> Iterator[str]:
+    """Yield the index in blocks, a small one first, then the head that describes them."""
+    columns, redact = (
+        [
+            list(dict.fromkeys([*sides.now.scores, *(sides.before.scores if sides.before is not None else ())]))
+            for sides in view.sides
+        ],
+        view.context.redact,
+    )
+    rows = (_row(entry, view.sides[entry.suite], columns[entry.suite], pages=pages, view=view) for entry in listed)
     blocks = 0
     while part := list(islice(rows, _REST if blocks else _FIRST)):
         yield block("index", blocks, part, redact=redact)
@@ -35,66 +40,64 @@ def index(view: ReportView, listed: Sequence[Entry], book: Book) -> Iterator[str
     yield block("head", 0, head, redact=redact)
 
 
-def _evaluators(sides: Sides) -> list[str]:
-    return list(dict.fromkeys([*sides.now.scores, *(sides.before.scores if sides.before is not None else ())]))
-
-
 def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, Any]:
-    sides, told, redact = view.sides[at], view.suites[at], view.context.redact
+    sides, suite, redact = view.sides[at], view.suites[at], view.context.redact
     return {
-        "place": None if told.file is None else one_line(redact(f"{told.file}:{told.line}"), 200),
-        "label": name(redact(sides.label)),
+        "place": None if suite.file is None else one_line(redact(f"{suite.file}:{suite.line}"), 200),
+        "label": display_name(redact(sides.label)),
         "url": sides.url,
-        "evaluators": [name(redact(each)) for each in evaluators],
+        "evaluators": [display_name(redact(each)) for each in evaluators],
         "upwards": [sides.upwards.get(each, True) for each in evaluators],
         "apart": [each in sides.apart for each in evaluators],
     }
 
 
-def _row(entry: Entry, sides: Sides, evaluators: Sequence[str], *, book: Book, view: ReportView) -> list[Any]:
-    """The fields in the order in which `data.js` names them."""
+def _row(
+    entry: CaseEntry, sides: PairedSuite, evaluators: Sequence[str], *, pages: TrialPages, view: ReportView
+) -> list[Any]:
+    """The fields of a row, in the order of FIELDS in `data.js`."""
     now, before, old = entry.now, entry.before, sides.before
-    shown, preview = book.titles.get((entry.suite, entry.hash), ("", ""))
+    shown, preview = pages.titles.get((entry.suite, entry.hash), ("", ""))
     redact = view.context.redact
     return [
-        address(sides.label, entry.hash),
+        case_address(sides.label, entry.hash),
         entry.suite,
-        shown or name(redact(entry.hash)),
+        shown or display_name(redact(entry.hash)),
         int(entry.kind),
         round(entry.gain, 4),
-        _scores(sides.now, evaluators, now),
-        _scores(old, evaluators, before) if old is not None and before else 0,
-        _state(sides.now, now),
-        _state(old, before) if old is not None else -1,
+        _mean_scores(sides.now, evaluators, now),
+        _mean_scores(old, evaluators, before) if old is not None and before else 0,
+        _main_status(sides.now, now),
+        _main_status(old, before) if old is not None else -1,
         _average(sides.now.durations_ms, now),
         _average(old.durations_ms, before) if old is not None else None,
         _average(sides.now.costs, now, 7),
         _average(old.costs, before, 7) if old is not None else None,
-        [name(redact(tag), 60) for tag in _tags(sides, entry)[:_TAGS]],
+        [display_name(redact(tag), 60) for tag in _tags(sides, entry)[:_TAGS]],
         preview,
-        book.now.of(entry.suite, now),
-        book.before.of(entry.suite, before) if before else [],
-        book.tries.get((sides.label, entry.hash), ""),
+        pages.now.of(entry.suite, now),
+        pages.before.of(entry.suite, before) if before else [],
+        pages.tries.get((sides.label, entry.hash), ""),
     ]
 
 
-def address(suite: str, case: str) -> str:
-    """A short name for a case that stays the same from run to run."""
+def case_address(suite: str, case: str) -> str:
+    """A short id for a case that is the same in every run."""
     return blake2b(f"{suite}\0{case}".encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def _scores(columns: Columns, evaluators: Sequence[str], rows: tuple[int, ...]) -> list[float | None]:
-    found = (mean(columns, each, rows) for each in evaluators)
-    return [None if score is None else round(score, 4) for score in found]
+def _mean_scores(columns: Columns, evaluators: Sequence[str], rows: tuple[int, ...]) -> list[float | None]:
+    means = (mean_score(columns, each, rows) for each in evaluators)
+    return [None if score is None else round(score, 4) for score in means]
 
 
-def _state(columns: Columns, rows: Sequence[int]) -> int:
-    """The state that most trials are in, the worse where two are as many; -1 where there are none."""
+def _main_status(columns: Columns, rows: Sequence[int]) -> int:
+    """The most frequent status of trials, the worse of equally frequent ones; -1 if there are none."""
     if len(rows) == 1:
         return columns.statuses[rows[0]]
-    found = [columns.statuses[row] for row in rows]
+    statuses = [columns.statuses[row] for row in rows]
     order = [STATUSES.index(each) for each in (Status.FAILED, Status.ERRORED)]
-    return max(found, key=lambda each: (found.count(each), each in order), default=-1)
+    return max(statuses, key=lambda each: (statuses.count(each), each in order), default=-1)
 
 
 def _average(values: Sequence[float], rows: tuple[int, ...], digits: int = 1) -> float | None:
@@ -102,7 +105,7 @@ def _average(values: Sequence[float], rows: tuple[int, ...], digits: int = 1) ->
     return round(sum(known) / len(known), digits) if known else None
 
 
-def _tags(sides: Sides, entry: Entry) -> tuple[str, ...]:
+def _tags(sides: PairedSuite, entry: CaseEntry) -> tuple[str, ...]:
     if entry.now:
         return sides.now.tags.get(entry.now[0], ())
     return sides.before.tags.get(entry.before[0], ()) if sides.before is not None else ()

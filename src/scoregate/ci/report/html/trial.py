@@ -1,100 +1,186 @@
-"""One trial as the page holds it: what went in, what came out, what was said of it."""
+"""One trial as data of the page: input, output, scores with reasons, errors, usage and trace."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from scoregate.ci.report.excerpts import shown_score
-from scoregate.ci.report.html.room import Room, Shown
-from scoregate.ci.report.html.spans import steps
-from scoregate.ci.report.html.talk import talk
-from scoregate.core.case import CaseError, CaseResult
+from scoregate.ci.report.excerpts import format_score
+from scoregate.ci.report.html.text_budget import DisplayText, TextBudget
+from scoregate.core.cases import CaseError, CaseResult
+from scoregate.core.conversation import Conversation, Turn
 from scoregate.core.evaluation import Assertion, Evaluation, Usage
+
+_TURNS = 200
+
+
+def conversation_data(output: Any, budget: TextBudget) -> dict[str, Any] | None:
+    """The turns of a conversation and its end; None for other outputs."""
+    conversation = Conversation.read(output)
+    if conversation is None:
+        return None
+    fields = {
+        "turns": [_turn_data(turn, budget) for turn in conversation.turns[:_TURNS]],
+        "left_out": max(0, len(conversation.turns) - _TURNS) or None,
+        "ended": None if conversation.ended is None else str(conversation.ended),
+        "goal": conversation.goal_achieved,
+        "findings": [budget.line(finding, 500) for finding in conversation.findings[:_TURNS]],
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _turn_data(turn: Turn, budget: TextBudget) -> dict[str, Any]:
+    fields = {
+        "user": budget.text(turn.user),
+        "assistant": budget.text(turn.assistant),
+        "reasoning": budget.text(turn.reasoning or None),
+        "ms": turn.duration_ms,
+        "context": _values(turn.context, budget),
+        "calls": _values(turn.tool_calls, budget),
+        "more": budget.text(dict(turn.metadata)) if turn.metadata else None,
+    }
+    return {name: value for name, value in fields.items() if value not in (None, [])}
+
+
+def _values(values: Sequence[Any], budget: TextBudget) -> list[Any]:
+    return [budget.text(value) for value in values[:_TURNS]]
+
+
+_STEPS = 200
+_DEEPEST = 30
+_ATTRIBUTES = 30
+
+
+def trace_data(trace: Any, budget: TextBudget) -> dict[str, Any] | None:
+    """The first steps of a trace; None for anything else. Times are milliseconds from its start."""
+    spans = trace.get("spans") if isinstance(trace, Mapping) else None
+    known = [span for span in spans if isinstance(span, Mapping)] if isinstance(spans, Sequence) else []
+    if not known:
+        return None
+    start = min(_number(span, "start_ns") for span in known)
+    shown = [_step_data(span, depth, start=start, budget=budget) for span, depth in _walk_tree(known[:_STEPS])]
+    return {"steps": shown, "left_out": len(known) - len(shown)}
+
+
+def _walk_tree(spans: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """The spans as a tree in depth-first order; spans in a cycle are skipped."""
+    ids = {str(span.get("span_id")) for span in spans}
+    below: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for span in spans:
+        parent = str(span.get("parent_id") or "")
+        below[parent if parent in ids and parent != span.get("span_id") else ""].append(span)
+    waiting = [(span, 0) for span in reversed(below.pop("", []))]
+    while waiting:
+        span, depth = waiting.pop()
+        yield span, min(depth, _DEEPEST)
+        waiting.extend((child, depth + 1) for child in reversed(below.pop(str(span.get("span_id")), [])))
+
+
+def _step_data(span: Mapping[str, Any], depth: int, *, start: float, budget: TextBudget) -> dict[str, Any]:
+    start_ns, end_ns = _number(span, "start_ns"), _number(span, "end_ns")
+    attributes = span.get("attributes")
+    pairs = list(attributes.items())[:_ATTRIBUTES] if isinstance(attributes, Mapping) else []
+    return {
+        "depth": depth,
+        "name": budget.line(str(span.get("name") or "(no name)")),
+        "at": (start_ns - start) / 1e6,
+        "ms": max(0.0, end_ns - start_ns) / 1e6,
+        "error": None if span.get("error") is None else budget.text(str(span["error"])),
+        "attributes": [[budget.line(str(key)), budget.text(value)] for key, value in pairs],
+    }
+
+
+def _number(span: Mapping[str, Any], name: str) -> float:
+    value = span.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
 
 _MOST = 50
 
 
-def trial(case: CaseResult, room: Room, *, show_outputs: bool) -> dict[str, Any]:
-    """As plain data, without what is not known. Without `show_outputs` nothing that a model said is in it."""
-    had = talk(case.output, room) if show_outputs else None
-    told = {
+def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> dict[str, Any]:
+    """A trial as data without unknown fields. Without `show_outputs` it holds no output of a model."""
+    conversation = conversation_data(case.output, budget) if show_outputs else None
+    fields = {
         "repeat": case.repeat,
         "status": str(case.status),
-        "output": room.text(case.output) if show_outputs and had is None else None,
-        "talk": had,
+        "output": budget.text(case.output) if show_outputs and conversation is None else None,
+        "talk": conversation,
         "cut": case.truncated or None,
-        "errors": [_error(error, room) for error in case.errors[:_MOST]],
-        "scores": {room.name(name): _evaluation(found, room, show_outputs) for name, found in case.evaluations.items()},
-        "input": room.text(case.input),
-        "unscored": [room.name(name) for name in case.unscored],
-        "pending": [room.name(name) for name in case.pending],
+        "errors": [_error_data(error, budget) for error in case.errors[:_MOST]],
+        "scores": {
+            budget.name(name): _evaluation_data(found, budget, show_outputs) for name, found in case.evaluations.items()
+        },
+        "input": budget.text(case.input),
+        "unscored": [budget.name(name) for name in case.unscored],
+        "pending": [budget.name(name) for name in case.pending],
         "ms": case.duration_ms,
         "attempts": case.attempts if case.attempts > 1 else None,
-        "usage": _usage(case.usage, room),
-        "trace": steps(case.trace, room) if show_outputs else None,
+        "usage": _usage_data(case.usage, budget),
+        "trace": trace_data(case.trace, budget) if show_outputs else None,
     }
-    return _known(told)
+    return _without_empty(fields)
 
 
-def _evaluation(found: Evaluation, room: Room, show_outputs: bool) -> dict[str, Any]:
-    told = {
+def _evaluation_data(found: Evaluation, budget: TextBudget, show_outputs: bool) -> dict[str, Any]:
+    fields = {
         "score": found.score,
-        "shown": shown_score(found.score, found.threshold),
+        "shown": format_score(found.score, found.threshold),
         "passed": found.passed,
         "threshold": str(found.threshold) if found.threshold is not None else None,
-        "said": list(_pairs(found.metadata, room)) if show_outputs else None,
-        "criteria": [_criterion(each, room, show_outputs) for each in islice(found.assertions or (), _MOST)],
-        "usage": _usage(found.usage, room),
+        "said": list(_metadata_pairs(found.metadata, budget)) if show_outputs else None,
+        "criteria": [_criterion_data(each, budget, show_outputs) for each in islice(found.assertions or (), _MOST)],
+        "usage": _usage_data(found.usage, budget),
     }
-    return _known(told)
+    return _without_empty(fields)
 
 
-def _criterion(assertion: Assertion, room: Room, show_outputs: bool) -> dict[str, Any]:
-    told = {
-        "text": room.line(assertion.criterion, 1000) or "(no criterion)",
+def _criterion_data(assertion: Assertion, budget: TextBudget, show_outputs: bool) -> dict[str, Any]:
+    fields = {
+        "text": budget.line(assertion.criterion, 1000) or "(no criterion)",
         "passed": assertion.passed,
         "optional": not assertion.required or None,
-        "said": list(_pairs(assertion.metadata, room)) if show_outputs else None,
+        "said": list(_metadata_pairs(assertion.metadata, budget)) if show_outputs else None,
     }
-    return _known(told)
+    return _without_empty(fields)
 
 
-def _pairs(metadata: Any, room: Room) -> Iterator[tuple[str, Shown | None]]:
-    """Reasons first: what a judge was asked is long."""
+def _metadata_pairs(metadata: Any, budget: TextBudget) -> Iterator[tuple[str, DisplayText | None]]:
+    """Metadata as text, with the long prompt last."""
     if isinstance(metadata, Mapping):
         known = [(str(key), value) for key, value in metadata.items() if value not in (None, "", [], {})]
         for key, value in islice(sorted(known, key=lambda pair: pair[0] == "prompt"), _MOST):
-            yield room.line(key), room.text(value)
+            yield budget.line(key), budget.text(value)
     elif metadata is not None:
-        yield "metadata", room.text(metadata)
+        yield "metadata", budget.text(metadata)
 
 
-def _error(error: CaseError, room: Room) -> dict[str, Any]:
-    told = {
-        "evaluator": None if error.evaluator is None else room.line(error.evaluator),
-        "type": room.line(error.error.type),
-        "message": room.text(error.error.message),
-        "traceback": room.text(error.error.traceback),
-        "advice": room.line(error.error.advice, 1000),
+def _error_data(error: CaseError, budget: TextBudget) -> dict[str, Any]:
+    fields = {
+        "evaluator": None if error.evaluator is None else budget.line(error.evaluator),
+        "type": budget.line(error.error.type),
+        "message": budget.text(error.error.message),
+        "traceback": budget.text(error.error.traceback),
+        "advice": budget.line(error.error.advice, 1000),
     }
-    return _known(told)
+    return _without_empty(fields)
 
 
-def _usage(usage: Usage | None, room: Room) -> dict[str, Any] | None:
+def _usage_data(usage: Usage | None, budget: TextBudget) -> dict[str, Any] | None:
     if usage is None:
         return None
-    told = {
+    fields = {
         "input": usage.input_tokens,
         "output": usage.output_tokens,
         "cached_tokens": usage.cached_tokens or None,
         "cost": usage.cost,
-        "model": None if usage.model is None else room.line(usage.model),
+        "model": None if usage.model is None else budget.line(usage.model),
         "cached": usage.cached or None,
     }
-    return _known(told)
+    return _without_empty(fields)
 
 
-def _known(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if value is not None and value not in ("", [])}
+def _without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None and value not in ("", [])}

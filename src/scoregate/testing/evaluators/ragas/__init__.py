@@ -1,17 +1,19 @@
-"""Metrics of ragas as evaluators, one class a file; ragas itself (an extra) is imported when the first is evaluated."""
+"""Metrics of ragas as evaluators; ragas itself (an extra) is imported when the first one is evaluated."""
 
 import os
 
-from scoregate.testing.evaluators.ragas.context_entities_recall import BaseRagasContextEntitiesRecall
-from scoregate.testing.evaluators.ragas.factual_correctness import BaseRagasFactualCorrectness
-from scoregate.testing.evaluators.ragas.faithfulness import BaseRagasFaithfulness
-from scoregate.testing.evaluators.ragas.llm_context_precision import BaseRagasLLMContextPrecisionWithReference
-from scoregate.testing.evaluators.ragas.llm_context_recall import BaseRagasLLMContextRecall
-from scoregate.testing.evaluators.ragas.noise_sensitivity import BaseRagasNoiseSensitivity
-from scoregate.testing.evaluators.ragas.non_llm_context_precision import BaseRagasNonLLMContextPrecisionWithReference
-from scoregate.testing.evaluators.ragas.non_llm_context_recall import BaseRagasNonLLMContextRecall
-from scoregate.testing.evaluators.ragas.response_relevancy import BaseRagasResponseRelevancy
-from scoregate.testing.evaluators.ragas.semantic_similarity import BaseRagasSemanticSimilarity
+from scoregate.testing.evaluators.ragas.metrics import (
+    BaseRagasContextEntitiesRecall,
+    BaseRagasFactualCorrectness,
+    BaseRagasFaithfulness,
+    BaseRagasLLMContextPrecisionWithReference,
+    BaseRagasLLMContextRecall,
+    BaseRagasNoiseSensitivity,
+    BaseRagasNonLLMContextPrecisionWithReference,
+    BaseRagasNonLLMContextRecall,
+    BaseRagasResponseRelevancy,
+    BaseRagasSemanticSimilarity,
+)
 
 __all__ = [
     "BaseRagasContextEntitiesRecall",
@@ -26,5 +28,5 @@ __all__ = [
     "BaseRagasSemanticSimilarity",
 ]
 
-# As early as this: the models that a user makes for these classes would already be told to ragas' makers.
+# Set it on import: the models that a user creates for these classes would already send data to ragas' authors.
 os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")

@@ -1,4 +1,4 @@
-// Every state of the page is in its address, after the #: filters, what is searched for, the open case.
+// The state of the page is in its address, after the #: filters, search text, open case.
 
 const STATE = { suite: "", evaluator: "", change: "", tag: "", q: "", deep: "", case: "", repeat: "" };
 
@@ -8,11 +8,11 @@ function readAddress() {
 }
 
 function addressOf(state) {
-  const told = Object.entries(state).filter(([name, value]) => name in STATE && value !== "");
-  return told.length ? `#${new URLSearchParams(told)}` : "#cases=all";
+  const given = Object.entries(state).filter(([name, value]) => name in STATE && value !== "");
+  return given.length ? `#${new URLSearchParams(given)}` : "#cases=all";
 }
 
-// A new place to come back to, or, for what changes with every key, the same one.
+// Adds an entry to the history, or replaces it for changes with every key.
 function go(state, { replace = false } = {}) {
   const address = addressOf(state);
   if (address === location.hash) return;

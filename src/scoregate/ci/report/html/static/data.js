@@ -1,4 +1,4 @@
-// What the page holds: blocks of JSON, packed, each unpacked when it is needed.
+// The data of the page: compressed blocks of JSON, unpacked when they are needed.
 
 const FIELDS = [
   "key", "suite", "name", "kind", "gain", "now", "before", "state", "oldState", "ms", "oldMs", "cost", "oldCost",
@@ -30,7 +30,7 @@ function page(number) {
   return found;
 }
 
-// Places are page and position, one after the other.
+// Places are pairs of page and position in one list.
 function pairs(places) {
   return Array.from({ length: places.length / 2 }, (_, at) => [places[2 * at], places[2 * at + 1]]);
 }

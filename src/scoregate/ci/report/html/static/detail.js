@@ -1,4 +1,4 @@
-// One case, opened: the base beside the pull request.
+// The details of a case: the baseline next to the run.
 
 class Detail {
   constructor(suites, { close, step, repeat }) {
@@ -20,7 +20,7 @@ class Detail {
     const [now, before] = await Promise.all([trials(found.places), trials(found.oldPlaces)]);
     if (this.opened !== opened) return;
     this.where.textContent = at < 0 ? "" : `${commas(at + 1)} of ${commas(of)}`;
-    const [words, kind] = becameOf(found);
+    const [words, kind] = changeOf(found);
     this.title.replaceChildren(sign(kind, words), found.name);
     this.content.replaceChildren(...this.#parts(found, state, now, before).filter(Boolean));
     if (!this.element.open) this.element.showModal();
@@ -42,7 +42,7 @@ class Detail {
       this.#repeats(now, before, chosen),
       scoreTable(found, suite, now, before),
       problems(trial, "Errors"),
-      problems(old, "Errors in the base"),
+      problems(old, "Errors in the baseline"),
       trial?.talk || old?.talk ? conversation(old?.talk, trial?.talk) : null,
       this.#output(trial, old),
       trial?.input || old?.input ? section("Input", sideBySide(old?.input, trial?.input)) : null,
@@ -54,13 +54,13 @@ class Detail {
 
   #lead(found, suite) {
     const tags = found.tags.map((tag) => h("i", { class: "tag" }, tag));
-    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${becameOf(found)[0]} `, found.tries && `(${found.tries}) `, tags, suite.place && h("span", null, " · ", link(suite.place, suite.url)));
+    return h("p", { class: "lead" }, h("span", { class: "name" }, suite.label), ` · ${changeOf(found)[0]} `, found.tries && `(${found.tries}) `, tags, suite.place && h("span", null, " · ", link(suite.place, suite.url)));
   }
 
   #output(trial, old) {
     const [fresh, was] = [trial?.talk ? undefined : trial?.output, old?.talk ? undefined : old?.output];
     if ((fresh ?? was) === undefined) return null;
-    const cut = [trial, old].some((one) => one?.cut) && h("p", { class: "cut" }, sign("warn", "note"), "the record itself holds only the beginning of it");
+    const cut = [trial, old].some((one) => one?.cut) && h("p", { class: "cut" }, sign("warn", "note"), "the record holds only the beginning");
     return section("Output", sideBySide(was, fresh), cut);
   }
 
@@ -77,12 +77,12 @@ class Detail {
     const rows = [
       ["Time", (one) => duration(one.ms)], ["Tokens", (one) => tokens(one.usage)], ["Cost", (one) => cost(one.usage?.cost)],
       ["Model", (one) => one.usage?.model ?? NONE], ["Attempts", (one) => String(one.attempts ?? NONE)],
-      ["Without a score", (one) => one.unscored?.join(", ") ?? NONE], ["Waits for people", (one) => one.pending?.join(", ") ?? NONE],
+      ["Without a score", (one) => one.unscored?.join(", ") ?? NONE], ["Waiting for review", (one) => one.pending?.join(", ") ?? NONE],
     ];
     const sides = [old, trial].filter(Boolean);
-    const shown = rows.filter(([, tell]) => sides.some((one) => tell(one) !== NONE));
+    const shown = rows.filter(([, read]) => sides.some((one) => read(one) !== NONE));
     return section("Time, tokens and cost", h("table", null,
-      h("thead", null, h("tr", null, h("td", null), old && h("th", { scope: "col", class: "n" }, "Base"), trial && h("th", { scope: "col", class: "n" }, RUN.base ? RUN.side : ""))),
-      h("tbody", null, shown.map(([name, tell]) => h("tr", null, h("th", { scope: "row" }, name), sides.map((one) => h("td", { class: "n" }, tell(one))))))));
+      h("thead", null, h("tr", null, h("td", null), old && h("th", { scope: "col", class: "n" }, "Baseline"), trial && h("th", { scope: "col", class: "n" }, RUN.base ? RUN.side : ""))),
+      h("tbody", null, shown.map(([name, read]) => h("tr", null, h("th", { scope: "row" }, name), sides.map((one) => h("td", { class: "n" }, read(one))))))));
   }
 }

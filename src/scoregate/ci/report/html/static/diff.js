@@ -1,4 +1,4 @@
-// Words that were left out and put in. Source: Myers (1986), Algorithmica 1:251, the greedy form.
+// Removed and added words. Source: Myers (1986), Algorithmica 1:251, the greedy form.
 
 const MOST_STEPS = 1200;
 const WORDS = /\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu;
@@ -48,7 +48,7 @@ function walkedBack(a, b, trace, steps) {
   return found.reverse();
 }
 
-// Neighbours of a kind together; a blank between two changes belongs to them.
+// Joins neighbours of a kind; a blank between two changes belongs to them.
 function joined(parts) {
   const found = [];
   let [gone, come] = ["", ""];

@@ -1,4 +1,4 @@
-// Which cases are shown, and the controls that say so.
+// Filters of the cases, and their controls.
 
 const KINDS = [
   ["newly failing", "fail"], ["worse", "down"], ["failing", "fail"], ["better", "up"], ["new", "new"], ["same", "same"],
@@ -17,19 +17,19 @@ const CHANGES = {
   removed: ["removed", (found) => found.kind === 6],
 };
 
-// What became of a case, in words and as a sign: against the base, or, where there is none or it failed to run, by itself.
-function becameOf(found) {
+// The change of a case from the baseline, as text and icon; without a baseline, or after an error, its status.
+function changeOf(found) {
   return found.state === 2 || !RUN.base ? STATES[found.state] : KINDS[found.kind];
 }
 
-// The change of one evaluator, + being better; null where it is not compared.
+// The change of one evaluator, + is better; null if it is not compared.
 function gainOf(found, at, suite) {
   const [now, before] = [found.now[at], found.before ? found.before[at] : null];
   if (now === null || before === null || now === undefined || before === undefined || suite.apart[at]) return null;
   return (now - before) * (suite.upwards[at] ? 1 : -1);
 }
 
-// The evaluator that a row shows: the chosen one, else the one that moved most, else the lowest.
+// The evaluator that a row shows: the chosen one, else the one with the largest change, else the lowest.
 function leading(found, suites, evaluator) {
   const suite = suites[found.suite];
   if (evaluator) return suite.evaluators.indexOf(evaluator);
@@ -45,7 +45,7 @@ function leading(found, suites, evaluator) {
   return best;
 }
 
-function says(found, words) {
+function matches(found, words) {
   const text = `${found.name} ${found.preview} ${found.tags.join(" ")}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
@@ -66,13 +66,13 @@ function selected(cases, suites, state, hits) {
       gains.set(found, gain ?? Infinity);
     }
     if (holds && !holds(found, gain ?? NaN)) return false;
-    return !words.length || (hits ? hits.has(found) : says(found, words));
+    return !words.length || (hits ? hits.has(found) : matches(found, words));
   });
   return state.evaluator ? chosen.sort((one, other) => gains.get(one) - gains.get(other)) : chosen;
 }
 
-// Texts of every page, for a search in all of them; `told` hears how far it is, and says whether to go on.
-async function searchAll(cases, query, told) {
+// Searches the texts of all pages; `progress` gets the share that is done and returns whether to continue.
+async function searchAll(cases, query, progress) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const owners = new Map();
   for (const found of cases) {
@@ -81,10 +81,10 @@ async function searchAll(cases, query, told) {
       owners.get(number).set(at, found);
     }
   }
-  const hits = new Set(cases.filter((found) => says(found, words)));
+  const hits = new Set(cases.filter((found) => matches(found, words)));
   let read = 0;
   for (const [number, places] of owners) {
-    if (!told(read / owners.size)) return null;
+    if (!progress(read / owners.size)) return null;
     const held = await unpack(`page-${number}`);
     for (const [at, found] of places) {
       const text = JSON.stringify(held[at]).toLowerCase();

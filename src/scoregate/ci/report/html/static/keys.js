@@ -1,4 +1,4 @@
-// The keyboard: j and k, enter, / and escape.
+// Keyboard shortcuts: j and k, Enter, / and Escape.
 
 function listen({ step, open, search, leave, enter }) {
   const anywhere = { j: () => step(1), k: () => step(-1), "/": search };

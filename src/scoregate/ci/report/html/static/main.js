@@ -1,4 +1,4 @@
-// The page comes alive: the first cases at once, the others as they are unpacked, and whatever the address says.
+// Starts the page: shows the first cases at once, then the others, and applies the state in the address.
 
 class App {
   constructor(head) {
@@ -7,7 +7,7 @@ class App {
     this.cases = [];
     this.shown = [];
     this.form = controls(head.suites, () => this.#changed());
-    this.told = this.form.querySelector("output");
+    this.status = this.form.querySelector("output");
     this.table = new Table(head.suites, (found) => this.#open(found));
     this.detail = new Detail(head.suites, { close: () => this.#close(), step: (by) => this.#step(by), repeat: (at) => go({ ...readAddress(), repeat: at ? String(at) : "" }, { replace: true }) });
     this.form.elements.clear.addEventListener("click", () => go({ ...STATE }));
@@ -44,11 +44,11 @@ class App {
 
   async #filter(state, filters, { grown }) {
     [this.filters, this.of] = [filters, this.cases.length];
-    const hits = state.deep && state.q ? await searchAll(this.cases, state.q, (share) => { this.told.textContent = `searching, ${Math.round(100 * share)}%`; return this.filters === filters; }) : null;
+    const hits = state.deep && state.q ? await searchAll(this.cases, state.q, (share) => { this.status.textContent = `searching, ${Math.round(100 * share)}%`; return this.filters === filters; }) : null;
     if (this.filters !== filters) return;
     this.shown = selected(this.cases, this.head.suites, state, hits);
     this.table.show(this.shown, state, { grown });
-    this.told.textContent = this.shown.length === this.head.cases ? count(this.head.cases, "case") : `${commas(this.shown.length)} of ${count(this.head.cases, "case")}`;
+    this.status.textContent = this.shown.length === this.head.cases ? count(this.head.cases, "case") : `${commas(this.shown.length)} of ${count(this.head.cases, "case")}`;
   }
 
   async #opened(state) {

@@ -1,4 +1,4 @@
-// What evaluators say of a case: scores on both sides with the spread of repeats, reasons, criteria one by one.
+// Scores of a case in both runs, with the spread of repeats, reasons and criteria.
 
 function spreadOf(scores) {
   const known = scores.filter((score) => score !== undefined);
@@ -32,7 +32,7 @@ function scoreTable(found, suite, now, before) {
       before.length ? h("td", { class: `n ${gain ? (gain < 0 ? "worse" : "better") : ""}` }, moved && sign(moved, gain < 0 ? "worse" : "better"), gain === null ? (suite.apart[at] ? "not comparable" : NONE) : gain ? signed(gain * (suite.upwards[at] ? 1 : -1)) : "0") : null,
       h("td", { class: "n quiet" }, threshold ?? NONE));
   });
-  const heads = ["Evaluator", ...(before.length ? ["Base", RUN.side, "Change"] : ["Score"]), "Required"];
+  const heads = ["Evaluator", ...(before.length ? ["Baseline", RUN.side, "Change"] : ["Score"]), "Required"];
   return section("Scores", h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Scores" }, h("table", null,
     h("thead", null, h("tr", null, heads.map((words, at) => h("th", { scope: "col", class: at ? "n" : null }, words)))), h("tbody", null, rows))));
 }
@@ -45,16 +45,16 @@ function criteria(found) {
 
 function opinion(found) {
   if (!found) return h("p", { class: "quiet" }, "no score");
-  const told = found.usage ? [found.usage.model, found.usage.cost === undefined ? null : cost(found.usage.cost)].filter(Boolean).join(" · ") : "";
-  return [h("p", null, found.passed === undefined ? null : sign(found.passed ? "pass" : "fail", found.passed ? "passed" : "failed"), h("b", null, found.shown), told && h("small", null, ` ${told}`)), criteria(found), saidList(found.said)];
+  const details = found.usage ? [found.usage.model, found.usage.cost === undefined ? null : cost(found.usage.cost)].filter(Boolean).join(" · ") : "";
+  return [h("p", null, found.passed === undefined ? null : sign(found.passed ? "pass" : "fail", found.passed ? "passed" : "failed"), h("b", null, found.shown), details && h("small", null, ` ${details}`)), criteria(found), saidList(found.said)];
 }
 
 function opinions(now, before) {
   const names = Object.keys({ ...now?.scores, ...before?.scores });
-  const told = names.filter((name) => [now, before].some((trial) => trial?.scores?.[name]?.said || trial?.scores?.[name]?.criteria));
-  if (!told.length) return null;
-  return section("Reasons", told.map((name) => h("details", { open: true, class: "reasons" }, h("summary", null, name),
-    h("div", { class: before ? "panes two" : "panes" }, before && pane("Base", opinion(before.scores?.[name])), now && pane(RUN.base ? RUN.side : null, opinion(now.scores?.[name]))))));
+  const details = names.filter((name) => [now, before].some((trial) => trial?.scores?.[name]?.said || trial?.scores?.[name]?.criteria));
+  if (!details.length) return null;
+  return section("Reasons", details.map((name) => h("details", { open: true, class: "reasons" }, h("summary", null, name),
+    h("div", { class: before ? "panes two" : "panes" }, before && pane("Baseline", opinion(before.scores?.[name])), now && pane(RUN.base ? RUN.side : null, opinion(now.scores?.[name]))))));
 }
 
 function problems(trial, title) {

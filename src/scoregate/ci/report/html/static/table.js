@@ -1,4 +1,4 @@
-// The table of cases: as many rows as there is room for, whatever their number.
+// The table of cases: only visible rows are created.
 
 const OVERSCAN = 8;
 
@@ -11,7 +11,7 @@ class Table {
     this.taken = false;
     this.state = STATE;
     this.height = 0;
-    const heads = [["", "Change"], ["Case"], ["Evaluator"], [RUN.base ? `Base → ${RUN.side}` : "Score", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
+    const heads = [["", "Change"], ["Case"], ["Evaluator"], [RUN.base ? `Baseline → ${RUN.side}` : "Score", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
     const head = heads.map(([words, unseen, kind]) => h("th", { scope: "col", class: kind }, unseen ? h("span", { class: "unseen" }, unseen) : words));
     this.body = h("tbody");
     this.table = h("table", { class: RUN.base ? "list" : "list alone", "aria-label": RUN.base ? "Cases, worst change first" : "Cases, lowest scores first" }, h("thead", null, h("tr", { "aria-rowindex": 1 }, head)), this.body);
@@ -20,7 +20,7 @@ class Table {
     addEventListener("resize", () => { this.height = 0; this.#soon(); });
   }
 
-  // `grown`: the same list, longer; else another, which begins at its top, or at the case that was chosen.
+  // `grown`: the same list with more cases; else another list, shown from its top or from the chosen case.
   show(cases, state, { grown }) {
     const kept = this.taken ? cases.indexOf(this.cases[this.at]) : -1;
     [this.cases, this.state, this.taken, this.at] = [cases, state, kept >= 0, Math.max(0, kept)];
@@ -31,7 +31,7 @@ class Table {
     if (!grown) this.#reveal();
   }
 
-  // The first step takes the case that is marked already.
+  // The first step selects the marked case.
   step(by, focus) {
     this.select(this.taken ? this.at + by : this.at, focus);
   }
@@ -48,9 +48,9 @@ class Table {
 
   #reveal() {
     const [top, height] = [this.at * this.height, this.height];
-    const room = this.element.clientHeight - this.table.tHead.offsetHeight;
+    const heightLeft = this.element.clientHeight - this.table.tHead.offsetHeight;
     if (top < this.element.scrollTop) this.element.scrollTop = top;
-    if (top + height > this.element.scrollTop + room) this.element.scrollTop = top + height - room;
+    if (top + height > this.element.scrollTop + heightLeft) this.element.scrollTop = top + height - heightLeft;
     this.from = -1;
     this.draw();
   }
@@ -86,7 +86,7 @@ class Table {
   }
 
   #row(found, at) {
-    const [words, kind] = becameOf(found);
+    const [words, kind] = changeOf(found);
     const suite = this.suites[found.suite];
     const lead = leading(found, this.suites, this.state.evaluator);
     const gain = lead < 0 ? null : gainOf(found, lead, suite);

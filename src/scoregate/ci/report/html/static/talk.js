@@ -1,19 +1,19 @@
-// Conversations, turn beside turn.
+// Conversations, turn by turn.
 
-const ENDINGS = { goal: "the goal was met", impossible: "the goal could not be met", max_turns: "no turn was left", tool_limit: "too many tools were called", loop: "it went in circles", timeout: "it took too long" };
+const ENDINGS = { goal: "the user finished", impossible: "the user gave up", max_turns: "no turns left", tool_limit: "too many tool calls", loop: "the conversation looped", timeout: "timeout" };
 
 function ending(talk) {
   if (!talk) return null;
-  const told = [talk.ended ? ENDINGS[talk.ended] ?? talk.ended : "it was broken off"];
-  if (talk.goal !== undefined) told.push(talk.goal ? "goal achieved" : "goal not achieved");
-  if (talk.left_out) told.push(`${count(talk.left_out, "turn")} more in run/cases.jsonl.gz`);
-  return h("p", { class: "quiet" }, `${count(talk.turns.length, "turn")}; ${told.join(", ")}`, talk.findings && h("ul", null, talk.findings.map((one) => h("li", null, one))));
+  const details = [talk.ended ? ENDINGS[talk.ended] ?? talk.ended : "stopped by an error"];
+  if (talk.goal !== undefined) details.push(talk.goal ? "goal achieved" : "goal not achieved");
+  if (talk.left_out) details.push(`${count(talk.left_out, "turn")} more in run/cases.jsonl.gz`);
+  return h("p", { class: "quiet" }, `${count(talk.turns.length, "turn")}; ${details.join(", ")}`, talk.findings && h("ul", null, talk.findings.map((one) => h("li", null, one))));
 }
 
 function extras(turn) {
   if (!turn) return null;
-  const told = [["why", turn.reasoning && [turn.reasoning]], ["context", turn.context], ["tool call", turn.calls], ["more", turn.more && [turn.more]]];
-  const rows = told.flatMap(([name, values]) => (values ?? []).map((value) => [name, value]));
+  const details = [["why", turn.reasoning && [turn.reasoning]], ["context", turn.context], ["tool call", turn.calls], ["more", turn.more && [turn.more]]];
+  const rows = details.flatMap(([name, values]) => (values ?? []).map((value) => [name, value]));
   if (!rows.length && turn.ms === undefined) return null;
   return h("details", { class: "extras" }, h("summary", null, turn.ms === undefined ? "more" : duration(turn.ms)), saidList(rows));
 }
@@ -27,8 +27,8 @@ function conversation(before, now) {
   const longest = Math.max(before?.turns.length ?? 0, now?.turns.length ?? 0);
   const turns = Array.from({ length: longest }, (_, at) => {
     const [old, fresh] = [before?.turns[at], now?.turns[at]];
-    return h("li", null, h("h4", { class: "number" }, `Turn ${at + 1}`, before && !old && h("small", null, isOfPullRequest() ? " only in the PR" : " only now"), now && !fresh && h("small", null, " only in the base")),
+    return h("li", null, h("h4", { class: "number" }, `Turn ${at + 1}`, before && !old && h("small", null, isOfPullRequest() ? " only in the PR" : " only now"), now && !fresh && h("small", null, " only in the baseline")),
       bubbles("user", old, fresh), bubbles("assistant", old, fresh), h("div", { class: "panes two" }, extras(old), extras(fresh)));
   });
-  return section("Conversation", h("div", { class: "panes two" }, before && pane("Base", ending(before)), now && pane(RUN.base ? RUN.side : null, ending(now))), h("ol", { class: "talk" }, turns));
+  return section("Conversation", h("div", { class: "panes two" }, before && pane("Baseline", ending(before)), now && pane(RUN.base ? RUN.side : null, ending(now))), h("ol", { class: "talk" }, turns));
 }

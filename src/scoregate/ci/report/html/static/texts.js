@@ -1,6 +1,6 @@
-// Texts side by side: what was said in the base, what is said now, and in which words they differ.
+// Texts side by side: in the baseline and in this run, with changed words marked.
 
-// `base`: whether there is anything to be compared with; `side`: what the run is called beside it, PR or Now.
+// `base`: whether there is a baseline; `side`: the heading of the run, PR or Now.
 const RUN = { base: true, side: "PR" };
 const LONG = 600;
 const SHORT = 60;
@@ -15,7 +15,7 @@ function textOf(shown) {
 
 function cutNote(shown) {
   if (!Array.isArray(shown)) return null;
-  return h("p", { class: "cut" }, sign("warn", "note"), `shortened: the first ${commas(shown[0].length)} of ${commas(shown[1])} characters; the whole is in run/cases.jsonl.gz`);
+  return h("p", { class: "cut" }, sign("warn", "note"), `cut: the first ${commas(shown[0].length)} of ${commas(shown[1])} characters; the full text is in run/cases.jsonl.gz`);
 }
 
 function plainText(shown) {
@@ -32,29 +32,29 @@ function pane(title, ...children) {
   return h("div", { class: "pane" }, title && h("h4", null, title), ...children);
 }
 
-// Where next to nothing stayed, marks on everything else would say nothing.
+// If almost everything changed, marks don't help.
 function rewritten(parts, longest) {
   const kept = parts.reduce((sum, [kind, text]) => sum + (kind ? 0 : text.trim().length), 0);
   return longest > SHORT && kept < longest / 5;
 }
 
-// `bare`: what stands on one side, or is the same on both, needs no title.
+// `bare`: a text on one side only, or equal on both, gets no title.
 function sideBySide(before, now, { bare = false } = {}) {
   const [had, has] = [before !== undefined && before !== null, now !== undefined && now !== null];
   if (!had && !has) return null;
-  if (!had || !has) return h("div", { class: "panes" }, pane(bare || !RUN.base ? null : had ? "Base" : RUN.side, plainText(had ? before : now)));
+  if (!had || !has) return h("div", { class: "panes" }, pane(bare || !RUN.base ? null : had ? "Baseline" : RUN.side, plainText(had ? before : now)));
   const [a, b] = [textOf(before), textOf(now)];
-  if (a === b) return h("div", { class: "panes" }, pane(bare ? null : `Base and ${isOfPullRequest() ? "PR" : "now"}, the same`, plainText(now)));
+  if (a === b) return h("div", { class: "panes" }, pane(bare ? null : `Baseline and ${isOfPullRequest() ? "PR" : "now"}, the same`, plainText(now)));
   const parts = wordDiff(a, b);
   if (rewritten(parts, Math.max(a.length, b.length))) {
-    return h("div", { class: "panes two" }, pane("Base", plainText(before)), pane(`${RUN.side}, rewritten`, plainText(now)));
+    return h("div", { class: "panes two" }, pane("Baseline", plainText(before)), pane(`${RUN.side}, rewritten`, plainText(now)));
   }
   return h("div", { class: "panes two" },
-    pane("Base", marked(parts, -1), cutNote(before)),
+    pane("Baseline", marked(parts, -1), cutNote(before)),
     pane(RUN.side, marked(parts, 1), cutNote(now)));
 }
 
-// A long value stays folded until it is asked for.
+// Long values are folded.
 function folded(value) {
   const text = textOf(value);
   const lines = text.split("\n").length;

@@ -1,0 +1,108 @@
+"""The lock of an output folder: one process at a time writes a run and its reports there."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from scoregate.ci.archive.folder import open_nofollow
+from scoregate.errors import UsageError
+
+LOCK_FILE = ".lock"
+_MAX_BYTES = 1 << 10
+_TRIES, _PAUSE_S = 5, 0.05  # a process that checks a lock holds it for a moment
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """The process that holds a lock, and since when, in seconds since the epoch."""
+
+    pid: int
+    started: float
+
+
+@contextmanager
+def lock_folder(out: Path) -> Iterator[None]:
+    """Hold the lock of an output folder until the block ends. The system releases it if the process is killed.
+
+    Args:
+        out: the folder of a run and its reports. It is created if needed.
+
+    Raises:
+        UsageError: another process holds the lock, or the folder can't be written.
+    """
+    path = out / LOCK_FILE
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        file = _open_locked(path)
+    except BlockingIOError:
+        holder = _read_holder(path)
+        raise UsageError(
+            f"another scoregate run (process {holder.pid if holder else 'unknown'}) is writing to {out.resolve()}",
+            advice="Wait until it ends, or choose another folder with --out.",
+        ) from None
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}", advice="Choose another folder with --out.") from None
+    with file:
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def lock_holder(out: Path) -> LockHolder | None:
+    """The process that holds the lock of an output folder now; None if it is free."""
+    return _read_holder(out / LOCK_FILE) if is_locked(out / LOCK_FILE) else None
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process holds a file's lock. Where the file system has no locks, none does."""
+    try:
+        with open(path, "rb", opener=open_nofollow) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _open_locked(path: Path) -> IO[bytes]:
+    """The file with our process in it. It is opened again if its holder deleted it in the meantime."""
+    tries = 1
+    while True:
+        file = path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and os.fstat(file.fileno()).st_ino == path.stat().st_ino:
+                file.truncate(0)
+                file.write(to_json({"pid": os.getpid(), "started": time.time()}))
+                file.flush()
+                return file
+        except BlockingIOError:
+            if tries == _TRIES:
+                file.close()
+                raise
+            tries += 1
+            time.sleep(_PAUSE_S)
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def _read_holder(path: Path) -> LockHolder | None:
+    try:
+        with open(path, "rb", opener=open_nofollow) as file:
+            return TypeAdapter(LockHolder).validate_json(file.read(_MAX_BYTES))
+    except (OSError, ValidationError):
+        return None

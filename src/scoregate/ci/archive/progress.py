@@ -1,0 +1,119 @@
+"""`.live.json`: the progress of an unfinished run, written by its process."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from scoregate.ci.archive.folder import open_nofollow
+
+LIVE_FILE = ".live.json"
+_MOST_BYTES = 1 << 20
+_SAME_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCount:
+    """How far something is. `planned` is None if unknown; `cost` is in US dollars."""
+
+    done: int = 0
+    planned: int | None = None
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSuite:
+    """One suite. `means` are of the scores given so far, by evaluator, in [0, 1]."""
+
+    label: str
+    count: LiveCount
+    means: Mapping[str, float] = field(default_factory=dict)
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCase:
+    """A case that failed or has an error. `why` has a line for each evaluator or error."""
+
+    suite: str
+    name: str
+    failed: bool
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """The progress of a run, written by the process `pid`, which started at `born`.
+
+    `started` is when the run started. `stage` is the folder of what runs just now, next to the run's own;
+    empty before anything runs. `suites` are the first of them, `hidden` is how many more there are; `whole` counts all.
+    `failing` are the last cases that did not pass. Times are seconds since the epoch.
+    """
+
+    pid: int
+    born: float
+    started: float
+    message: str | None = None
+    stage: str = ""
+    whole: LiveCount = field(default_factory=LiveCount)
+    suites: tuple[LiveSuite, ...] = ()
+    hidden: int = 0
+    failing: tuple[LiveCase, ...] = ()
+
+
+def write_live(folder: Path, live: LiveRun) -> None:
+    """Write the file in one step: readers see the old or the new progress.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    partial = folder / f"{LIVE_FILE}-{secrets.token_hex(4)}.partial"
+    try:
+        partial.write_bytes(to_json(live, inf_nan_mode="null"))
+        partial.replace(folder / LIVE_FILE)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_live(folder: Path) -> LiveRun | None:
+    """The progress of the run in a folder; None if there is none, or its process has ended."""
+    try:
+        with open(folder / LIVE_FILE, "rb", opener=open_nofollow) as file:
+            text = file.read(_MOST_BYTES + 1)
+        live = TypeAdapter(LiveRun).validate_json(text)
+    except (OSError, ValidationError):
+        return None
+    return live if len(text) <= _MOST_BYTES and _is_alive(live) else None
+
+
+def remove_live(folder: Path, pid: int) -> None:
+    """Remove the file at the end of a process; the file of another process stays."""
+    live = read_live(folder)
+    if live is None or live.pid == pid:
+        with suppress(OSError):
+            (folder / LIVE_FILE).unlink()
+
+
+def process_start_time(pid: int) -> float | None:
+    """The start time of a running process; None if it is not running, or is a zombie."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else float(process.create_time())
+    except (psutil.Error, OverflowError, ValueError):
+        return None
+
+
+def _is_alive(live: LiveRun) -> bool:
+    started = process_start_time(live.pid)
+    return started is not None and abs(started - live.born) < _SAME_S

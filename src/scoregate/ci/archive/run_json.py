@@ -1,0 +1,283 @@
+"""`run.json`: a run without its cases, with their counts and means."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
+
+from scoregate.ci.archive.folder import RUN_FILE
+from scoregate.core.cases import STATUSES
+from scoregate.core.evaluation import Usage
+from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.run import (
+    LONGEST,
+    MOST_RUNS,
+    MOST_SERIES,
+    RECORD_VERSION,
+    BaseReference,
+    Conditions,
+    Confirmation,
+    History,
+    PastRun,
+    ReusedRun,
+    Run,
+    Score,
+    Script,
+    SuiteMetrics,
+    SuiteResult,
+)
+from scoregate.errors import RecordError
+
+_LATEST_TIME = 1e11
+_LONGEST_NAMES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteHead:
+    """A suite without its columns: the fields of `SuiteResult`, and the number, statuses and means of its cases.
+
+    Variants are not stored: within a run each is a suite of its own.
+    """
+
+    id: str
+    label: str
+    origin: Origin | None = None
+    script: str | None = None
+    evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
+    params: Mapping[str, Any] | None = None
+    planned: int | None = None
+    unfinished: int = 0
+    errors: tuple[ErrorInfo, ...] = ()
+    reviews: tuple[str, ...] = ()
+    complete: bool = False
+    assertion_failed: bool = False
+    duration_s: float | None = None
+    usage: Usage | None = None
+    sdk: str | None = None
+    skipped: bool = False
+    cases: int = 0
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    means: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHead:
+    """A run without its cases: the fields of `Run`, and the checksum (CRC-32) of the lines in the cases file."""
+
+    schema_version: int
+    id: str
+    started: float
+    finished: float
+    version: str
+    message: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool = False
+    attempt: int = 1
+    complete: bool = False
+    cases: int = 0
+    crc32: int | None = None
+    suites: tuple[SuiteHead, ...] = ()
+    scripts: tuple[Script, ...] = ()
+    notices: tuple[str, ...] = ()
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] | None = None
+    filters: tuple[str, ...] = ()
+    file_filters: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    narrowed: bool = False
+    confirmations: tuple[Confirmation, ...] = ()
+    compared_with: BaseReference | None = None
+    history: History = field(default_factory=History)
+    conditions: Conditions | None = None
+    reused_from: ReusedRun | None = None
+
+
+# Far above real runs; a forged run must not take all time and memory.
+MOST_OF_EACH = 10_000
+MOST_EVALUATORS = 20_000
+_LATEST_RUN_TIME = 1e11
+RUN_FIELDS = {each.name for each in fields(Run)} & {each.name for each in fields(RunHead)} - {"suites"}
+SUITE_FIELDS = {each.name for each in fields(SuiteResult)} & {each.name for each in fields(SuiteHead)}
+
+
+def read_head(path: Path) -> RunHead:
+    """Read `run.json`.
+
+    Raises:
+        RecordError: it is missing, damaged or of a newer version.
+    """
+    try:
+        data = from_json(path.read_bytes(), allow_inf_nan=False)
+        _check_version(path, data)
+        _check_lengths(path, data)
+        data, notices = _parse_history(data)
+        head = _head_adapter().validate_python(data)
+    except OSError as error:
+        raise RecordError(f"{path} can't be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise _damage_error(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except ValueError as error:
+        raise _damage_error(path, str(error)) from None
+    if not (_is_time(head.started) and _is_time(head.finished)):
+        raise _damage_error(path, "its times are not valid")
+    return replace(head, notices=(*head.notices, *(f"{path.name}: {notice}" for notice in notices)))
+
+
+@cache
+def _head_adapter() -> TypeAdapter[RunHead]:
+    """Built once, because building takes longer than reading a head."""
+    return TypeAdapter(RunHead)
+
+
+def _check_version(path: Path, data: object) -> None:
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > RECORD_VERSION:
+        raise RecordError(
+            f"{path} has schema version {version}; this scoregate reads versions up to {RECORD_VERSION}",
+            advice="Update scoregate.",
+        )
+
+
+def _check_lengths(path: Path, data: object) -> None:
+    lists = {name: value for name, value in data.items() if isinstance(value, list)} if isinstance(data, dict) else {}
+    for name, value in lists.items():
+        if len(value) > MOST_OF_EACH:
+            raise _damage_error(path, f"it has {len(value):,} {name}, more than {MOST_OF_EACH:,}")
+    tables = (suite.get("evaluators") for suite in lists.get("suites", ()) if isinstance(suite, dict))
+    if (number := sum(len(table) for table in tables if isinstance(table, dict))) > MOST_EVALUATORS:
+        raise _damage_error(path, f"its suites have {number:,} evaluators, more than {MOST_EVALUATORS:,}")
+
+
+def _parse_history(data: Any) -> tuple[Any, tuple[str, ...]]:
+    """The data with its history parsed, and notices of damage."""
+    if not isinstance(data, dict):
+        return data, ()
+    history, notices = read_history(data.get("history"))
+    return {**data, "history": history}, notices
+
+
+def read_history(data: Any) -> tuple[History, tuple[str, ...]]:
+    """Read the history in `run.json`; None is an empty one.
+
+    Returns:
+        The history, or an empty one with a notice of the damage.
+    """
+    if data is None:
+        return History(), ()
+    try:
+        history = _history_adapter().validate_python(data)
+        _check_history(history)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        return History(), (f"its history is ignored: {'.'.join(map(str, first['loc']))[:100]}: {first['msg']}",)
+    except ValueError as error:
+        return History(), (f"its history is ignored: {error}",)
+    return history, ()
+
+
+def _check_history(history: History) -> None:
+    """Raise a ValueError for anything that scoregate does not write."""
+    number = len(history.runs)
+    series = list(history.series())
+    _require(number <= MOST_RUNS, f"it has {number:,} runs")
+    _require(len(series) <= MOST_SERIES + len(history.suites), f"it has {len(series):,} columns")
+    names = [*history.suites, *(name for suite in history.suites.values() for name in suite.scores)]
+    _require(sum(map(len, names)) <= _LONGEST_NAMES, "its names are too long")
+    _require(all(len(each) == number for each in series), "its columns are not as long as it has runs")
+    _require(all(map(_is_valid_run, history.runs)), "one of its runs is not valid")
+    _require(all(map(_is_valid_point, (point for each in series for point in each))), "one of its numbers is not valid")
+
+
+def _require(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise ValueError(otherwise)
+
+
+def _is_valid_run(past: PastRun) -> bool:
+    texts = (past.id, past.commit, past.branch, past.message)
+    return (
+        0 <= past.finished < _LATEST_TIME
+        and all(text is None or len(text) <= LONGEST for text in texts)
+        and _is_valid_point(past.took)
+    )
+
+
+def _is_valid_point(point: SuiteMetrics | Score | None) -> bool:
+    if point is None:
+        return True
+    if isinstance(point, Score):
+        return 0 <= point.mean <= 1 and point.n > 0 and len(point.made_by) <= LONGEST
+    amounts = (point.cost, point.p50_ms)
+    return 0 <= (point.pass_rate or 0) <= 1 and all(each is None or (isfinite(each) and each >= 0) for each in amounts)
+
+
+@cache
+def _history_adapter() -> TypeAdapter[History]:
+    return TypeAdapter(History)
+
+
+def _is_time(seconds: float) -> bool:
+    return 0 <= seconds < _LATEST_RUN_TIME
+
+
+def _damage_error(path: Path, why: str) -> RecordError:
+    return RecordError(f"{path} is damaged: {why}", advice="Run it again, or name another run.")
+
+
+def amend_run(folder: Path, run: Run) -> None:
+    """Replace `run.json`; the cases stay as they are.
+
+    Raises:
+        RecordError: the folder holds no run, or can't be written to.
+    """
+    crc32 = read_head(folder / RUN_FILE).crc32
+    partial = folder / f".run-{secrets.token_hex(4)}.partial"
+    try:
+        partial.write_bytes(dump_head(make_head(run, crc32)))
+        partial.replace(folder / RUN_FILE)
+    except OSError as error:
+        raise RecordError(f"{folder / RUN_FILE} can't be written: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def dump_head(head: RunHead) -> bytes:
+    """The text of `run.json`; the history, which only programs read, is on one line at its end."""
+    text = to_json(head, indent=2, exclude={"history"}, inf_nan_mode="null", serialize_unknown=True)
+    if not head.history.runs:
+        return text + b"\n"
+    return text.removesuffix(b"\n}") + b',\n  "history": ' + to_json(head.history, inf_nan_mode="null") + b"\n}\n"
+
+
+def make_head(run: Run, crc32: int | None) -> RunHead:
+    """The head of a run."""
+    suites = tuple(map(_make_suite_head, run.suites))
+    shared = {name: getattr(run, name) for name in RUN_FIELDS}
+    return RunHead(**shared, suites=suites, cases=sum(suite.cases for suite in suites), crc32=crc32)
+
+
+def make_unfinished_head(run: Run) -> RunHead:
+    """The head of an unfinished run: its reader counts the cases."""
+    shared = {name: getattr(run, name) for name in RUN_FIELDS}
+    suites = (SuiteHead(**{name: getattr(suite, name) for name in SUITE_FIELDS}) for suite in run.suites)
+    return RunHead(**{**shared, "complete": False}, suites=tuple(suites))
+
+
+def _make_suite_head(suite: SuiteResult) -> SuiteHead:
+    return SuiteHead(
+        **{name: getattr(suite, name) for name in SUITE_FIELDS},
+        cases=len(suite.columns),
+        statuses={status.value: suite.columns.count(status) for status in STATUSES},
+        means={name: suite.mean(name) for name in suite.evaluators},
+    )

@@ -1,0 +1,243 @@
+"""Suites that are data: TOML files with a table `[testset]`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from scoregate.ci.discover.files import TEST_SETS, Candidate, find_candidates
+from scoregate.ci.plan import DiscoveredSuites, SkippedSource, Source, SourceKind, SuiteGates
+from scoregate.ci.settings import Settings, SuiteSettings
+from scoregate.ci.settings.load import describe_problem
+from scoregate.errors import StoreError, UsageError
+from scoregate.store import METRICS, Store, StoredEndpoint, open_store
+from scoregate.store.lookup import heads
+from scoregate.store.secret_references import references
+from scoregate.store.suite_files import (
+    SuiteFile,
+    endpoint_of,
+    file_of_tests,
+    read_suite_file,
+    set_called,
+    suite_name,
+)
+from scoregate.store.toml import line_of
+
+MAX_BYTES = 5 * 1024 * 1024
+T = TypeVar("T")
+_TABLE = "testset"
+_WORKER = ("-m", "scoregate.worker", "testset")
+
+
+_GATES = "gates"
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class FileProblems:
+    """The problems of a file, each with its line."""
+
+    messages: list[str] = field(default_factory=list)
+
+    def none_of(self, read: Callable[[], T]) -> T | None:
+        """What was read; None if that raised an error, which becomes a problem."""
+        try:
+            return read()
+        except StoreError as error:
+            self.messages.extend(error.message.splitlines())
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCommand:
+    """A suite: its file, and a `document` that replaces the content of the file if options changed it.
+
+    `path` is the path of the file from the root; paths in the document are relative to its folder.
+    """
+
+    path: str
+    suite: SuiteFile
+    line: int = 1
+    document: dict[str, Any] | None = None
+    gates: SuiteGates | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteNeeds:
+    """`needs` are the variables that its endpoint refers to; `apart`: it uses none of the project's Python code."""
+
+    needs: tuple[str, ...]
+    apart: bool
+
+
+async def find_test_sets(root: Path, settings: Settings) -> DiscoveredSuites:
+    """The suites that are data, under the paths of the settings or in the default places.
+
+    Nothing is found if commands or test configs were named to be run.
+
+    Raises:
+        UsageError: a path does not exist, or a file that was named is not a suite.
+    """
+    if settings.passed_over("paths"):
+        return DiscoveredSuites()
+    files = await find_candidates(root, settings.paths, origin=settings.origin("paths"), sort=TEST_SETS)
+    looked = [inspect_file(root, file) for file in files]
+    _check_named_files(looked, {file.path for file in files if file.named})
+    sources = tuple(each for each in looked if isinstance(each, Source))
+    return DiscoveredSuites(sources, tuple(each for each in looked if isinstance(each, SkippedSource) and each.notable))
+
+
+def _check_named_files(looked: Iterable[Source | SkippedSource], named: set[str]) -> None:
+    if bad := [f"{each.path} {each.why}" for each in looked if isinstance(each, SkippedSource) and each.path in named]:
+        raise UsageError("\n".join(bad), advice="A suite file has a table [testset] with an endpoint.")
+
+
+def find_in_tree(tree: Path, sources: Iterable[Source]) -> Iterator[Source]:
+    """The suites of another tree whose files are among these sources."""
+    for source in sources:
+        if source.kind is SourceKind.TESTSET:
+            there = inspect_file(tree, Candidate(source.path, source.why))
+            if isinstance(there, Source):
+                yield there
+
+
+def inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
+    """Classify a file."""
+    path = root / file.path
+    try:
+        if not path.is_file():
+            return SkippedSource(file.path, "not a regular file")
+        if path.stat().st_size > MAX_BYTES:
+            return SkippedSource(file.path, "too large to be a suite", notable=True)
+        text = path.read_bytes().decode("utf-8-sig", "replace")
+    except OSError as error:
+        return make_broken_source(file, [f"{file.path} can't be read: {error.strerror}"])
+    if not _is_suite_file(text):
+        return SkippedSource(file.path, "has no table [testset]")
+    problems = FileProblems()
+    order = read_command(root, file.path, text, problems)
+    return make_broken_source(file, problems.messages) if order is None else make_source(root, file, order, problems)
+
+
+def _is_suite_file(text: str) -> bool:
+    """Whether it has the table; for a file with invalid TOML, whether it probably has one."""
+    if _TABLE not in text:
+        return False
+    try:
+        return _TABLE in tomllib.loads(text)
+    except ValueError:
+        return f"[{_TABLE}" in text
+
+
+def read_command(root: Path, shown: str, text: str, problems: FileProblems) -> WorkerCommand | None:
+    """The suite in a file with this text; None if it can't be read."""
+    suite = problems.none_of(lambda: read_suite_file(root / shown, shown=shown))
+    gates = problems.none_of(lambda: read_gates(text, shown=shown))
+    return None if suite is None else WorkerCommand(shown, suite, line_of(text, (_TABLE,)), gates=gates)
+
+
+def make_source(root: Path, file: Candidate, order: WorkerCommand, problems: FileProblems) -> Source:
+    """The source of a suite; `problems` are the known ones."""
+    suite, path = order.suite, root / order.path
+    name = suite_name(suite.testset.name, path)
+    document = problems.none_of(lambda: check_suite(suite, path, open_store(root), shown=order.path))
+    if document is None or problems.messages:
+        return make_broken_source(file, problems.messages, (name,))
+    options = {"file": file.path, "line": order.line, "path": order.path, "name": name}
+    return Source(
+        file.path,
+        SourceKind.TESTSET,
+        order.line,
+        (name,),
+        why=f"{file.why}, has a table [testset]" if order.document is None else file.why,
+        argv=(*_WORKER, json.dumps(options | ({"document": order.document} if order.document else {}))),
+        needs=document.needs,
+        gates=order.gates,
+        apart=document.apart,
+    )
+
+
+def make_broken_source(file: Candidate, problems: Iterable[str], suite_ids: tuple[str, ...] | None = None) -> Source:
+    """The source of a suite that can't be run."""
+    return Source(file.path, SourceKind.TESTSET, suite_ids=suite_ids, why=file.why, error="; ".join(problems))
+
+
+def read_gates(text: str, *, shown: str) -> SuiteGates | None:
+    """The gates in a file; None if it has none, or is not valid TOML.
+
+    Raises:
+        StoreError: the problems in it, each with its line.
+    """
+
+    def place(keys: tuple[str, ...]) -> str:
+        return f"{shown}:{line_of(text, (_GATES, *keys))}"
+
+    gates = _parse_gates(text)
+    try:
+        table = SuiteSettings.model_validate(gates)
+    except ValidationError as error:
+        raise StoreError("\n".join(_gate_problems(error, place))) from None
+    return SuiteGates(table, {keys: place(keys) for keys in _key_paths(gates)}) if gates else None
+
+
+def _parse_gates(text: str) -> Mapping[str, Any]:
+    try:
+        gates = tomllib.loads(text).get(_GATES, {})
+    except ValueError:
+        return {}
+    return gates if isinstance(gates, Mapping) else {}
+
+
+def _gate_problems(error: ValidationError, place: Callable[[tuple[str, ...]], str]) -> Iterator[str]:
+    for found in error.errors(include_url=False):
+        keys = tuple(map(str, found["loc"]))
+        yield f"{place(keys)}: {describe_problem((_GATES, *keys), found, SuiteSettings.model_fields)}"
+
+
+def _key_paths(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, value in table.items():
+        keys = (*above, name)
+        yield from _key_paths(value, keys) if isinstance(value, Mapping) else (keys,)
+
+
+def check_suite(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> SuiteNeeds:
+    """What a suite needs to run.
+
+    Raises:
+        StoreError: everything that it names and that does not exist.
+    """
+    problems: list[str] = []
+
+    def there(find: Callable[[], _T], key: str) -> _T | None:
+        try:
+            return find()
+        except StoreError as error:
+            advice = f" ({error.advice})" if error.advice else ""
+            place = f"{shown}:{line_of(suite.text, ('testset', key))}" if suite.text else shown
+            problems.append(f"{place}: {error.message}{advice}")
+            return None
+
+    named = suite.testset.set
+    there(
+        lambda: file_of_tests(suite, path) if named is None else set_called(named, store), "set" if named else "tests"
+    )
+    endpoint = there(lambda: endpoint_of(suite, path, store), "endpoint")
+    if problems or endpoint is None:
+        raise StoreError("\n".join(problems))
+    needs = tuple(dict.fromkeys(references(endpoint.model_dump())))
+    return SuiteNeeds(needs, _needs_no_project_python(suite, endpoint, store))
+
+
+def _needs_no_project_python(suite: SuiteFile, endpoint: StoredEndpoint, store: Store) -> bool:
+    """Whether it uses no Python code of the project; behaviors may use any metric of the store."""
+    try:
+        metrics = (*suite.metrics, *heads(store, METRICS))
+    except StoreError:
+        return False
+    return endpoint.connection_type != "SDK" and all(metric.use is None for metric in metrics)

@@ -1,0 +1,196 @@
+"""Extra runs: adaptive repeats of undecided cases, and confirmations of new failures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from scoregate.ci.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.plan import Plan, restrict_plan
+from scoregate.ci.ports import Ports
+from scoregate.ci.report import numbers
+from scoregate.ci.settings import BaselineKind, Confirm, Settings
+from scoregate.core.cases import Status
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.gate.baseline_rules import CRITICAL
+from scoregate.core.pairing import find_undecided_cases
+from scoregate.core.run import FAILURES, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
+
+
+def describe_extra_cost(runs: Iterable[Run | None]) -> str:
+    """The cost as text; empty if no price is known or nothing was paid."""
+    costs = [suite.cost for run in runs if run is not None for suite in run.suites if suite.cost is not None]
+    return f"cost {numbers.cost(sum(costs))} beyond the run's own figures" if sum(costs) else ""
+
+
+ROUNDS = 2
+REPEATS = 2
+_NO_BASE = (
+    "--repeats auto repeats cases in the run and in its base, so it needs `--baseline rerun`; every case ran once"
+)
+
+
+@dataclass(slots=True)
+class _Budget:
+    """The number of extra trials, of run and base together."""
+
+    left: int
+
+    def take(self, cases: list[str]) -> list[str]:
+        """As many of the cases as the budget allows, in their order."""
+        taken = cases[: self.left // (2 * REPEATS)]
+        self.left -= 2 * REPEATS * len(taken)
+        return taken
+
+
+async def repeat_undecided_cases(
+    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports
+) -> tuple[Run, Baseline]:
+    """Both runs with more trials of the cases in which they differ, or whose repeats differ.
+
+    Cases are chosen without regard to the direction of the difference, extra trials always run on both sides, and the
+    number of rounds is fixed. So both sides stay exchangeable if nothing changed, and the test keeps its level.
+    """
+    if settings.baseline_kind is not BaselineKind.RERUN or baseline.run is None:
+        return _with_notice(run, _NO_BASE, ports), baseline
+    trials = _count_trials(run)
+    budget = _Budget(int(settings.repeats_budget * trials))
+    base = baseline.run
+    for number in range(1, ROUNDS + 1):
+        chosen = _choose_cases(run, base, budget)
+        if not chosen:
+            break
+        part = restrict_plan(plan, chosen, repeats=REPEATS)
+        more = await ports.record(part, settings, (), folder=f"{RUN_FOLDER}/{EXTRA}{number}")
+        more_base = await ports.rerun(part, settings, folder=f"{BASE_FOLDER}/{EXTRA}{number}")
+        run = replace(run, extras=(*run.extras, more))
+        base = replace(base, extras=(*base.extras, *([more_base.run] if more_base.run else [])))
+    most = 2 * trials * ROUNDS * REPEATS
+    spent = sum(map(_count_trials, (*run.extras, *base.extras)))
+    saved = f"{most - spent:,} fewer than the {most:,} that repeating every case takes"
+    paid = describe_extra_cost((*run.extras, *base.extras))
+    notice = f"--repeats auto: {spent:,} extra trials, {saved}{f'; they {paid}' if paid else ''}"
+    return _with_notice(run, notice, ports), replace(baseline, run=base)
+
+
+def _count_trials(run: Run) -> int:
+    return sum(len(suite.columns) for suite in run.suites)
+
+
+def _choose_cases(run: Run, base: Run, budget: _Budget) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for script, suite, cases in _undecided_cases(run, base):
+        if taken := budget.take(cases):
+            found.setdefault(script, {}).setdefault(suite, []).extend(taken)
+    return found
+
+
+def _undecided_cases(run: Run, base: Run) -> Iterator[tuple[str, str, list[str]]]:
+    for at, old in compare(run, base).pairs:
+        suite = run.suites[at]
+        if suite.script is not None:
+            yield suite.script, suite.id, find_undecided_cases(run, base, at, old)
+
+
+def _with_notice(run: Run, notice: str, ports: Ports) -> Run:
+    run = replace(run, notices=(*run.notices, notice))
+    ports.amend(run)
+    return run
+
+
+MOST_CASES = 15
+
+
+@dataclass(frozen=True, slots=True)
+class FailingCase:
+    """A newly failing case, identified by its launch, suite, parameters and hash."""
+
+    label: str
+    script: str
+    suite: str
+    params: str
+    case: str
+
+
+Tries = dict[FailingCase, tuple[bool, ...]]
+Runs = tuple[Run | None, ...]
+
+
+async def confirm_failures(comparison: Comparison, plan: Plan, settings: Settings, ports: Ports) -> Run:
+    """Run newly failing cases again; returns the run with the results of these tries."""
+    cases = list(_failing_cases(comparison, settings.confirmed_cases))
+    if not cases:
+        return comparison.run
+    tries, runs = await _run_again(cases, plan, settings, ports, in_base=False)
+    failing = [case for case in cases if tries[case].count(False) >= FAILURES]
+    in_base: Tries = {}
+    of_base: Runs = ()
+    if failing and settings.baseline_kind is BaselineKind.RERUN:
+        in_base, of_base = await _run_again(failing, plan, settings, ports, in_base=True)
+    confirmations = (Confirmation(c.label, c.case, tries[c], in_base.get(c, ())) for c in cases)
+    paid = describe_extra_cost((*runs, *of_base))
+    notices = (*comparison.run.notices, *([f"--confirm: running cases again {paid}"] if paid else []))
+    run = replace(comparison.run, confirmations=tuple(confirmations), notices=notices)
+    ports.amend(run)
+    return run
+
+
+def _failing_cases(comparison: Comparison, mode: Confirm) -> Iterator[FailingCase]:
+    """The critical ones first, up to the limit."""
+    if mode is Confirm.OFF:
+        return
+    flips = [(comparison.run.suites[flip.suite], flip.row) for flip in comparison.newly_failing]
+    critical = [flip for flip in flips if CRITICAL in flip[0].columns.tags.get(flip[1], ())]
+    others = [flip for flip in flips if flip not in critical] if mode is Confirm.ALL else []
+    found = dict.fromkeys(
+        FailingCase(suite.label, suite.script or "", suite.id, _params_json(suite), suite.columns.hashes[row])
+        for suite, row in (*critical, *others)
+    )
+    yield from list(found)[:MOST_CASES]
+
+
+def _params_json(suite: SuiteResult) -> str:
+    return json.dumps(dict(suite.params or {}), sort_keys=True, default=str)
+
+
+async def _run_again(
+    cases: Sequence[FailingCase], plan: Plan, settings: Settings, ports: Ports, *, in_base: bool
+) -> tuple[Tries, Runs]:
+    """Try each case until it is decided, at most four times: three times at once, then once more.
+
+    A case that sets its own number of repeats, or has errors, may take more rounds.
+    """
+    tries: Tries = dict.fromkeys(cases, ())
+    runs: Runs = ()
+    for number in range(1, MOST_TRIES + 1):
+        open_ones = [case for case in cases if not is_decided(tries[case])]
+        if not open_ones:
+            break
+        part = restrict_plan(plan, _group_by_launch(open_ones), repeats=FAILURES if number == 1 else 1)
+        folder = f"confirm{'-base' if in_base else ''}-{number}"
+        if in_base:
+            run = (await ports.rerun(part, settings, folder=folder)).run
+        else:
+            run = await ports.record(part, settings, (), folder=folder)
+        runs = (*runs, run)
+        for case in open_ones:
+            tries[case] = (*tries[case], *_outcomes(run, case))[:MOST_TRIES]
+    return tries, runs
+
+
+def _group_by_launch(cases: Iterable[FailingCase]) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for case in cases:
+        found.setdefault(case.script, {}).setdefault(case.suite, []).append(case.case)
+    return found
+
+
+def _outcomes(run: Run | None, case: FailingCase) -> Iterator[bool]:
+    """Whether each try passed; a try with an error does not count."""
+    for suite in run.suites if run is not None else ():
+        if (suite.script, suite.id, _params_json(suite)) == (case.script, case.suite, case.params):
+            for row, case_hash in enumerate(suite.columns.hashes):
+                if case_hash == case.case and suite.columns.status(row) in (Status.PASSED, Status.FAILED):
+                    yield suite.columns.status(row) is Status.PASSED

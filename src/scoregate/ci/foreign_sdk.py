@@ -1,0 +1,244 @@
+"""Suites of other SDKs: their connection to the listener, and the environment that redirects them to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scoregate.ci.launch import (
+    EmitEvent,
+    EventsReceived,
+    Failed,
+    Filtered,
+    MakeEnvironment,
+    Notice,
+    OpenConnection,
+    Progress,
+)
+from scoregate.ci.plan import Launch, Plan, SourceKind
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.user_ids import Identity, in_container
+from scoregate.core.baseline_outputs import (
+    BASELINE_OUTPUTS_VARIABLE,
+    battle_key,
+    dump_baseline_outputs,
+    read_baseline_outputs,
+)
+from scoregate.core.evaluation import EvaluationOverride
+from scoregate.core.events import ErrorInfo, Event, Origin, SuiteStarted
+from scoregate.core.reducer import Tally
+from scoregate.core.run import Run
+from scoregate.store import BaselineOutputs, Store, open_store, recent_overrides
+
+if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
+    from scoregate.ci.listen import ListenerAddress
+
+# Autoblocks keeps one baseline output for all evaluators of a case; the store keeps it under this name.
+EVALUATOR = "autoblocks"
+
+
+@asynccontextmanager
+async def open_connections(
+    plan: Plan, environ: Mapping[str, str], redact: Redactor, *, suites: Sequence[str]
+) -> AsyncIterator[OpenConnection | None]:
+    """A listener for the foreign launches of a plan, until the block ends; None, and no server, if there are none.
+
+    Args:
+        plan: what is launched.
+        environ: the host's environment.
+        redact: removes secrets from what the SDKs send.
+        suites: globs that ids must match.
+    """
+    if not any(launch.source.foreign for launch in plan.launches):
+        yield None
+        return
+    from scoregate.ci.listen import open_listener
+
+    async with open_listener(redact) as listener:
+
+        @asynccontextmanager
+        async def open_connection(launch: Launch, emit: EmitEvent) -> AsyncIterator[MakeEnvironment]:
+            lookup = open_baseline_lookup(plan.root, environ, launch.environment)
+            async with listener.connect(_EventForwarder(launch, emit), lookup, suites=suites) as address:
+                yield partial(foreign_environment, address)
+
+        yield open_connection
+
+
+@dataclass(slots=True)
+class _EventForwarder:
+    """Emits what the SDK of one launch reports, and once which settings the SDK does not support."""
+
+    launch: Launch
+    emit: EmitEvent
+    _is_first: bool = True
+
+    def on_events(self, log: str, events: Sequence[Event]) -> None:
+        if self._is_first:
+            self._is_first = False
+            for setting in _unsupported_settings(self.launch.environment):
+                self.on_notice(f"Autoblocks' SDKs don't support {setting}: its suites ran without it")
+        self.emit(EventsReceived(self.launch.name, log, [self._with_origin(event) for event in events]))
+
+    def _with_origin(self, event: Event) -> Event:
+        """The SDKs don't report where a suite is defined; of a file, the line of its first suite is known."""
+        source = self.launch.source
+        if not isinstance(event, SuiteStarted) or event.origin is not None or source.kind is SourceKind.COMMAND:
+            return event
+        return replace(event, origin=Origin(source.path, source.line))
+
+    def on_progress(self, tally: Tally) -> None:
+        self.emit(Progress(self.launch.name, tally))
+
+    def on_filtered(self, suite: str) -> None:
+        self.emit(Filtered(self.launch.name, suite))
+
+    def on_error(self, error: ErrorInfo) -> None:
+        self.emit(Failed(self.launch.name, error))
+
+    def on_notice(self, notice: str) -> None:
+        self.emit(Notice(self.launch.name, notice))
+
+
+def _unsupported_settings(environment: Mapping[str, str]) -> Iterator[str]:
+    if environment.get("SCOREGATE_REPEATS", "1") != "1":
+        yield "`repeats`"
+    if "SCOREGATE_MAX_CASES" in environment:
+        yield "`max_cases`"
+
+
+class BaselineLookup:
+    """The baseline outputs and overrides for one launch, as of the first request; implements the listener's protocol.
+
+    Args:
+        store: the project's.
+        base: the file with the base run's outputs. With it, the store's baseline outputs are neither read nor changed.
+        keeps: whether a store that is written to stays, as it does on a user's machine.
+    """
+
+    def __init__(self, store: Store, base: Path | None, *, keeps: bool) -> None:
+        self._store, self._base, self._keeps = store, base, keeps
+        self._stored_outputs = cache(lambda suite: BaselineOutputs(store, battle_key(suite, None), EVALUATOR))
+
+    @cached_property
+    def _base_outputs(self) -> Mapping[tuple[str, str], object]:
+        if self._base is None:
+            return {}
+        with self._base.open("rb") as lines:
+            return read_baseline_outputs(lines)
+
+    def baseline_output(self, suite: str, case: str) -> str | None:
+        """The text that a new output of a case has to beat; None if there is none."""
+        if self._base is None:
+            return self._stored_outputs(suite).champions.get(case)
+        output = self._base_outputs.get((battle_key(suite, None), case))
+        return output if isinstance(output, str) else None
+
+    def save_baseline_output(self, suite: str, case: str, output: str) -> None:
+        """Save a text as the baseline output of later runs, unless there is a base run."""
+        if self._base is None and self._keeps:
+            self._stored_outputs(suite).crown(case, output)
+
+    def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:
+        """The newest overrides of an evaluator's scores, the newest first."""
+        return recent_overrides(self._store, evaluator, count)
+
+
+def open_baseline_lookup(
+    root: Path, environ: Mapping[str, str], launch_environment: Mapping[str, str]
+) -> BaselineLookup:
+    """The lookup for one launch; nothing is read or written yet.
+
+    Args:
+        root: the project.
+        environ: the host's environment.
+        launch_environment: the variables that the launch adds.
+    """
+    base = launch_environment.get(BASELINE_OUTPUTS_VARIABLE)
+    # In our container we are root, who must not leave files in the user's workspace.
+    return BaselineLookup(open_store(root), Path(base) if base else None, keeps=not in_container(environ))
+
+
+def with_baseline_outputs(
+    scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool
+) -> Plan:
+    """The plan, its suites given a file with the base run's outputs.
+
+    Args:
+        scratch: a folder of the host.
+        identity: the user that suites run as.
+        plan: what is launched.
+        base: the base run; None if there is none yet.
+        keeps: whether the store stays after the run, so that without a base run it has the baseline outputs.
+    """
+    if base is None and keeps:
+        return plan
+    file = scratch / "champions.jsonl"
+    with file.open("xb") as lines:
+        lines.writelines(() if base is None else dump_baseline_outputs(base))
+    if identity is not None:
+        file.chmod(0o400)
+        identity.share(file)
+    variables: Mapping[str, str] = {BASELINE_OUTPUTS_VARIABLE: str(file)}
+    launches = (replace(launch, environment={**launch.environment, **variables}) for launch in plan.launches)
+    return replace(plan, launches=tuple(launches))
+
+
+# The SDKs demand keys. Nothing that is sent with them leaves this machine, so these are dummies.
+_KEYS = ("AUTOBLOCKS_API_KEY", "AUTOBLOCKS_V2_API_KEY", "AUTOBLOCKS_INGESTION_KEY")
+_DUMMY_KEY = "not-needed"
+# The first two belong to a mode of the old command line that current SDKs can't run; builds were the platform's.
+_DROPPED = (
+    "AUTOBLOCKS_ALIGN_TEST_EXTERNAL_ID",
+    "AUTOBLOCKS_ALIGN_TEST_CASE_HASH",
+    "AUTOBLOCKS_CI_TEST_RUN_BUILD_ID",
+    "AUTOBLOCKS_V2_CI_TEST_RUN_BUILD_ID",
+)
+_SUITES = "AUTOBLOCKS_FILTERS_TEST_SUITES"
+_CASES = "OVERRIDES_TESTS_AND_HASHES"
+_WILDCARD = re.compile(r"\*|\?|\[!?\]?[^]]*\]")
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+_LOOPBACK = ("127.0.0.1", "localhost")
+_REDIRECT = Path(__file__).parent / "listen" / "redirect"
+
+
+def foreign_environment(address: ListenerAddress, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a foreign launch: all of `environ`, and what Autoblocks' SDKs and our redirects need."""
+    cloud = f"{address.address}/cloud"
+    hook = str(_REDIRECT / "node/redirect.cjs").replace("\\", "\\\\").replace('"', '\\"')
+    return {
+        **{name: value for name, value in environ.items() if name not in _DROPPED},
+        **dict.fromkeys(_KEYS, _DUMMY_KEY),
+        "AUTOBLOCKS_CLI_SERVER_ADDRESS": address.address,
+        "AUTOBLOCKS_V2_API_ENDPOINT": f"{cloud}/v2",
+        "SCOREGATE_CLOUD": cloud,
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(_REDIRECT / "python"), environ.get("PYTHONPATH")))),
+        "NODE_OPTIONS": " ".join(filter(None, (f'--require "{hook}"', environ.get("NODE_OPTIONS")))),
+        **dict(_filters(address.suites, environ)),
+        **dict(_proxy_exceptions(environ)),
+    }
+
+
+def _filters(globs: Sequence[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The filters as the SDKs support them: parts of suites' ids, and cases."""
+    parts = [max(_WILDCARD.split(glob), key=len) for glob in globs]
+    if globs:
+        yield _SUITES, json.dumps(parts if all(parts) else [])
+    if cases := environ.get(f"SCOREGATE_{_CASES}"):
+        yield f"AUTOBLOCKS_{_CASES}", cases
+
+
+def _proxy_exceptions(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Exclude the listener from proxies, which would look for it on their own machine."""
+    if not any(environ.get(name) or environ.get(name.upper()) for name in _PROXIES):
+        return
+    for name in ("no_proxy", "NO_PROXY"):
+        hosts = [host.strip() for host in (environ.get(name) or environ.get(name.swapcase()) or "").split(",")]
+        yield name, ",".join(filter(None, dict.fromkeys((*hosts, *_LOOPBACK))))

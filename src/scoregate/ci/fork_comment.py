@@ -1,0 +1,188 @@
+"""Comment on a fork's pull request, from a `workflow_run` job that has the rights which the fork's job does not have.
+
+The author of the fork's code can forge the results of the first stage. So only their numbers are used: within limits,
+validated, and compared and judged again by this repository's settings. Which pull request they belong to is read from
+GitHub.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scoregate.ci.baseline.artifact import read_artifact
+from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
+from scoregate.ci.github.base import find_merged_base
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.context import (
+    ARTIFACT_PREFIX,
+    Connection,
+    MeasuredCommit,
+    PullRequest,
+    make_slug,
+    read_pull_request,
+)
+from scoregate.ci.github.responses import number_at, text_at
+from scoregate.ci.job import JobContext
+from scoregate.ci.pipeline import Outcome, gate_finished_run
+from scoregate.ci.reporting import build_reporting
+from scoregate.ci.settings import Settings
+from scoregate.core.run import History, Run
+from scoregate.core.suite_labels import label_suites
+from scoregate.errors import ScoregateError, UsageError
+
+MOST_RUNS = 20
+MOST_COMMENTS = 3
+_LISTED, _SHOWN = 1_000, 20
+_EVENT = "workflow_run"
+_FIRST_EVENT = "pull_request"
+_NO_REQUEST = "this commit is no longer the head of an open pull request, so nothing is published"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRun:
+    """The result of one artifact: its outcome, or the reason why there is none."""
+
+    key: str
+    outcome: Outcome | None = None
+    problem: str = ""
+
+
+async def publish_fork_runs(scene: JobContext) -> AsyncIterator[PublishedRun]:
+    """Comment for the runs of the first stage; with a key, only for the run of that key.
+
+    At most three runs get a comment, the first ones by key; the others are listed. A run that can't be used does not
+    stop the others.
+
+    Raises:
+        UsageError: this is not a `workflow_run` job, or it has no token.
+        GitHubRefused: the artifacts of the first stage can't be listed.
+    """
+    connection, api, first = _check_job(scene)
+    if first.get("event") != _FIRST_EVENT:
+        yield PublishedRun("", problem=f"the first stage ran on {first.get('event')}, not on {_FIRST_EVENT}")
+        return
+    request = await find_pull_request(api, first)
+    if request is None:
+        yield PublishedRun("", problem=_NO_REQUEST)
+        return
+    wanted = await _list_artifacts(api, number_at(first, "id"), scene.settings.key)
+    if not wanted:
+        yield PublishedRun("", problem=f"the first stage left no artifact whose name starts with {ARTIFACT_PREFIX}")
+    comments = 0
+    for at, (key, artifact) in enumerate(wanted):
+        if comments == MOST_COMMENTS or at == MOST_RUNS:
+            yield PublishedRun("", problem=_limit_message([key for key, _ in wanted[at:]]))
+            return
+        published = await _publish_artifact(_context_for_key(scene, connection, key), artifact, first, request=request)
+        comments += published.outcome is not None
+        yield published
+
+
+async def _list_artifacts(api: Api, run: int, named: str | None) -> list[tuple[str, Mapping[str, Any]]]:
+    """The artifacts of scoregate, each with its key, in the order of the keys."""
+    found: dict[str, Mapping[str, Any]] = {}
+    async for artifact in api.pages(f"actions/runs/{run}/artifacts", "artifacts"):
+        name = text_at(artifact, "name")
+        key = make_slug(name.removeprefix(ARTIFACT_PREFIX))
+        wanted = named is None or make_slug(named) == key
+        if wanted and name.startswith(ARTIFACT_PREFIX) and artifact.get("expired") is not True:
+            found.setdefault(key, artifact)
+        if len(found) >= _LISTED:
+            break
+    return sorted(found.items())
+
+
+def _limit_message(keys: Sequence[str]) -> str:
+    shown = ", ".join(keys[:_SHOWN])
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    limit = f"{shown}{more} got no comment: a run publishes at most {MOST_COMMENTS}"
+    return f"{limit}. Name one with `key`, or merge them with `command: merge`"
+
+
+def _check_job(scene: JobContext) -> tuple[Connection, Api, Mapping[str, Any]]:
+    connection = scene.connection
+    if connection is None or connection.github.event_name != _EVENT:
+        raise UsageError(
+            "`scoregate publish` comments for another workflow's run",
+            advice="Run it in a job on `workflow_run`: see docs/guides/forks.md.",
+        )
+    if connection.api is None:
+        raise UsageError("`scoregate publish` has no token", advice="Set github-token, or GITHUB_TOKEN.")
+    first = connection.github.event.get(_EVENT)
+    if not isinstance(first, dict):
+        raise UsageError(f"the event has no {_EVENT}", advice="Run it in a job on `workflow_run`.")
+    return connection, connection.api, first
+
+
+async def find_pull_request(api: Api, first: Mapping[str, Any]) -> PullRequest | None:
+    """The pull request of the first stage's run, as GitHub has it: its head is still that commit."""
+    if first.get("head_repository") is None:
+        return None  # the fork is gone
+    owner, branch = text_at(first, "head_repository", "owner", "login"), text_at(first, "head_branch")
+    async for found in api.pages("pulls", state="open", head=f"{owner}:{branch}"):
+        request = read_pull_request(found)
+        if request.head_sha == text_at(first, "head_sha"):
+            return request
+    return None
+
+
+def _context_for_key(scene: JobContext, connection: Connection, key: str) -> JobContext:
+    """The context for one of several artifacts, without annotations: their lines are of another commit."""
+    settings = scene.settings.model_copy(update={"out": f"{scene.settings.out}/{key}", "annotations": False})
+    return replace(scene, settings=settings, connection=replace(connection, key=key))
+
+
+async def _publish_artifact(
+    scene: JobContext, artifact: Mapping[str, Any], first: Mapping[str, Any], *, request: PullRequest
+) -> PublishedRun:
+    assert scene.connection is not None
+    assert scene.connection.api is not None
+    key, api = scene.connection.key, scene.connection.api
+    try:
+        run = await read_artifact(api, artifact, UNTRUSTED_BOUNDS)
+        base = await find_merged_base(api, request, merge_commit=run.commit)
+        context = replace(scene, subject=_make_subject(first, request), base=base)
+        outcome = await gate_finished_run(
+            _without_claims(run, scene.settings), scene.settings, build_reporting(context)
+        )
+    except ScoregateError as error:
+        return PublishedRun(key, problem=str(error))
+    except Exception as error:
+        # An artifact may hold anything; it must not keep the others from their comments.
+        return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
+    return PublishedRun(key, outcome)
+
+
+def _make_subject(first: Mapping[str, Any], request: PullRequest) -> MeasuredCommit:
+    attempt = first.get("run_attempt")
+    run = f"{number_at(first, 'id')}.{attempt if isinstance(attempt, int) else 1}"
+    url = text_at(first, "html_url")
+    return MeasuredCommit(request.head_sha, text_at(first, "head_branch"), run, url, request, measured_here=False)
+
+
+def _without_claims(run: Run, settings: Settings) -> Run:
+    """The run without its claims: its commit, title and history, filters and skipped suites, and confirmations.
+
+    Args:
+        run: the run of the fork.
+        settings: of this repository, which decide whether the run covers a part of the project only.
+    """
+    named = zip(run.suites, label_suites(run.suites), strict=True)
+    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in named)
+    return replace(
+        run,
+        message=None,
+        commit=None,
+        branch=None,
+        filters=(),
+        skipped=(),
+        narrowed=settings.narrowed,
+        confirmations=(),
+        extras=(),
+        history=History(),
+        conditions=None,
+        reused_from=None,
+        suites=suites,
+    )

@@ -1,0 +1,137 @@
+"""Files on a branch, read and written by the API alone, without a work tree."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.responses import rows_at, text_at
+from scoregate.core.backoff import backoff_s
+from scoregate.errors import GitHubRefused
+
+_MOST_TRIES = 6
+_MISSING, _CONFLICT = 404, 422
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTip:
+    """The newest commit of a branch; `files` are the blobs in it by path."""
+
+    commit: str
+    tree: str
+    files: Mapping[str, str]
+
+
+async def read_tip(api: Api, branch: str) -> BranchTip | None:
+    """The newest commit of a branch; None if there is no such branch.
+
+    Raises:
+        GitHubRefused: it can't be read.
+    """
+    try:
+        reference = await api.get(f"git/ref/heads/{branch}")
+    except GitHubRefused as refused:
+        if refused.status == _MISSING:
+            return None
+        raise
+    return await read_commit(api, text_at(reference, "object", "sha"))
+
+
+async def read_commit(api: Api, commit: str) -> BranchTip:
+    """A commit and its files.
+
+    Raises:
+        GitHubRefused: it can't be read, or has more files than GitHub lists.
+    """
+    found = await api.get(f"git/commits/{commit}")
+    tree = await api.get(f"git/trees/{text_at(found, 'tree', 'sha')}", recursive="1")
+    if isinstance(tree, dict) and tree.get("truncated"):
+        raise GitHubRefused(f"GitHub doesn't list all files of {commit[:7]}: there are too many")
+    blobs = (each for each in rows_at(tree, "tree") if text_at(each, "type") == "blob")
+    files = {text_at(each, "path"): text_at(each, "sha") for each in blobs}
+    return BranchTip(text_at(found, "sha"), text_at(found, "tree", "sha"), files)
+
+
+async def add_file(api: Api, branch: str, path: str, *, content: bytes, message: str, keep: int) -> None:
+    """Commit a file to a branch, which is created if it is missing; try again if others commit meanwhile.
+
+    Args:
+        api: the repository.
+        branch: the branch.
+        path: `folder/name`; names sort by age.
+        content: of the file.
+        message: of the commit.
+        keep: how many files of the folder are kept; older ones are deleted.
+
+    Raises:
+        GitHubRefused: it could not be written.
+    """
+    blob = await api.post("git/blobs", {"content": base64.b64encode(content).decode(), "encoding": "base64"})
+    for number in range(1, _MOST_TRIES + 1):
+        try:
+            await _commit(api, branch, path, blob=text_at(blob, "sha"), message=message, keep=keep)
+        except GitHubRefused as refused:
+            if refused.status != _CONFLICT or number == _MOST_TRIES:
+                raise
+            await api.sleep(backoff_s(number, first_s=0.4))
+        else:
+            return
+
+
+async def _commit(api: Api, branch: str, path: str, *, blob: str, message: str, keep: int) -> None:
+    tip = await read_tip(api, branch)
+    folder = path.rpartition("/")[0]
+    there = [each for each in (tip.files if tip else ()) if each.rpartition("/")[0] == folder and each != path]
+    entries = [_entry(path, blob), *(_entry(old, None) for old in _outdated(there, keep - 1))]
+    tree = await api.post("git/trees", {"tree": entries, **({"base_tree": tip.tree} if tip else {})})
+    commit = await api.post(
+        "git/commits", {"message": message, "tree": text_at(tree, "sha"), "parents": [tip.commit] if tip else []}
+    )
+    if tip is None:
+        await api.post("git/refs", {"ref": f"refs/heads/{branch}", "sha": text_at(commit, "sha")})
+    else:
+        await api.patch(f"git/refs/heads/{branch}", {"sha": text_at(commit, "sha"), "force": False})
+
+
+def _outdated(paths: Iterable[str], keep: int) -> list[str]:
+    return sorted(paths, reverse=True)[keep:]
+
+
+def _entry(path: str, blob: str | None) -> dict[str, str | None]:
+    return {"path": path, "mode": "100644", "type": "blob", "sha": blob}
+
+
+BRANCH = "scoregate-data"
+KEPT = 100
+_NAME = re.compile(r"(?P<key>[^/]+)/(?P<time>\d{14})-(?P<commit>[0-9a-f]{40,64})\.zip")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run on the branch: its commit, its time as a number that grows, its blob."""
+
+    commit: str
+    time: str
+    blob: str
+
+
+def stored_runs(tip: BranchTip, key: str) -> Iterator[StoredRun]:
+    """The runs of a key, the newest first."""
+    for path in sorted(tip.files, reverse=True):
+        found = _NAME.fullmatch(path)
+        if found and found["key"] == key:
+            yield StoredRun(found["commit"], found["time"], tip.files[path])
+
+
+def stored_path(key: str, time: str, commit: str) -> str:
+    """The path of a run on the branch.
+
+    Args:
+        key: of the job.
+        time: 14 digits, `YYYYMMDDhhmmss`.
+        commit: of the run.
+    """
+    return f"{key}/{time}-{commit}.zip"

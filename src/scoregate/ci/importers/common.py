@@ -1,0 +1,253 @@
+"""What importers share: trials, scales and checked fields."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any, TypedDict
+
+from scoregate.core.evaluation import Scale, Threshold, Usage
+from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored
+from scoregate.core.json_io import dump, sort_sets
+from scoregate.core.text import parse_amount, parse_number
+
+PASSED = "passed"
+MET = Threshold(gte=1)
+_LONGEST_NAME = 200
+_SCALE = (
+    'State its scale in the metadata of the evaluation, as in {"scales": {"NAME": [1, 5]}}, or give scores in [0, 1].'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The result of one evaluator for one trial: a score, or an error if it failed."""
+
+    evaluator: str
+    score: float | None = None
+    threshold: Threshold | None = None
+    metadata: Mapping[str, Any] | None = None
+    usage: Usage | None = None
+    error: ErrorInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of one case.
+
+    `key` is the case's own id or name; empty if it has none. `definition` is equal in two trials of the same case.
+    `unscored` are the evaluators that returned nothing, which is allowed.
+    """
+
+    key: str
+    name: str = ""
+    repeat: int = 0
+    input: Any = None
+    definition: Any = None
+    output: Any = None
+    duration_ms: float | None = None
+    attempts: int = 1
+    usage: Usage | None = None
+    tags: tuple[str, ...] = ()
+    grades: tuple[Grade, ...] = ()
+    error: ErrorInfo | None = None
+    unscored: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Suite:
+    """A suite whose trials become events. Trials of one key, and evaluators of one name, get different numbers."""
+
+    id: str
+    _taken: set[tuple[str, int]] = field(default_factory=set)
+
+    def events_of(self, trial: Trial) -> Iterator[Event]:
+        """The events of one trial."""
+        who: _TrialId = {"suite": self.id, "case": self._key(trial), "repeat": trial.repeat}
+        name, definition = trial.name or who["case"], digest(trial.definition)
+        yield CaseStarted(**who, name=name, input=trial.input, digest=definition, tags=trial.tags)
+        yield CaseOutput(
+            **who, output=trial.output, duration_ms=trial.duration_ms, attempts=trial.attempts, usage=trial.usage
+        )
+        yield from (_grade_event(who, grade) for grade in with_unique_names(trial.grades))
+        if trial.error is not None:
+            yield Errored(**who, stage="task", error=trial.error)
+        yield CaseFinished(**who, unscored=trial.unscored)
+
+    def _key(self, trial: Trial) -> str:
+        given = bounded_name(trial.key) or digest(trial.definition)
+        case = next(free for free in _variations(given) if (free, trial.repeat) not in self._taken)
+        self._taken.add((case, trial.repeat))
+        return case
+
+
+class _TrialId(TypedDict):
+    """The trial that an event belongs to."""
+
+    suite: str
+    case: str
+    repeat: int
+
+
+def _grade_event(who: _TrialId, grade: Grade) -> Event:
+    error = grade.error or _score_problem(grade)
+    if error is None and grade.score is not None:
+        return Scored(
+            **who,
+            evaluator=grade.evaluator,
+            score=grade.score,
+            threshold=grade.threshold,
+            metadata=grade.metadata or None,
+            usage=grade.usage,
+        )
+    error = error or ErrorInfo("NoScore", "it returned no score")
+    return Errored(**who, stage="evaluator", error=error, evaluator=grade.evaluator, usage=grade.usage)
+
+
+def _score_problem(grade: Grade) -> ErrorInfo | None:
+    if grade.score is None or (isfinite(grade.score) and 0 <= grade.score <= 1):
+        return None
+    return ErrorInfo("OutOfRange", f"its score {grade.score:g} is outside [0, 1]", advice=_SCALE)
+
+
+def with_unique_names(grades: Iterable[Grade]) -> Iterator[Grade]:
+    """The grades, their evaluators with different names."""
+    taken: set[str] = set()
+    for grade in grades:
+        given = bounded_name(grade.evaluator) or "unnamed"
+        taken.add(name := next(free for free in _variations(given) if free not in taken))
+        yield replace(grade, evaluator=name)
+
+
+def _variations(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name} #{number}"
+        number += 1
+
+
+def bounded_name(text: str) -> str:
+    """A name of limited length; a longer one keeps its start, with a digest of all of it."""
+    text = text.strip()
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 20]}… {digest(text)[:12]}"
+
+
+def digest(value: object) -> str:
+    """A digest of JSON: the same for equal values in every process; empty for None."""
+    return "" if value is None else hashlib.sha256(dump(sort_sets(value))).hexdigest()[:24]
+
+
+def excerpt(value: object, limit: int = 120) -> str:
+    """The start of a text, or of a value as JSON, on one line."""
+    text = value if isinstance(value, str) else dump(value).decode("utf-8", "replace")
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else f"{line[:limit]}…"
+
+
+_NOTHING: Mapping[str, Any] = {}
+_MOST_TOKENS = 2**53
+_LONGEST_TEXT = 32_000
+
+
+def table(value: object) -> Mapping[str, Any]:
+    """The value if it is an object; an empty one otherwise."""
+    return value if isinstance(value, Mapping) else _NOTHING
+
+
+def tables(value: object) -> Iterator[Mapping[str, Any]]:
+    """The objects in an array."""
+    return (each for each in value if isinstance(each, Mapping)) if isinstance(value, list) else iter(())
+
+
+def text(value: object) -> str:
+    """A text, or a whole number as text; empty for other types."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return ""
+    return str(value)
+
+
+def flag(value: object) -> bool | None:
+    """True or False; None for other types."""
+    return value if isinstance(value, bool) else None
+
+
+def count(value: object) -> int:
+    """A count; 0 if it is not valid."""
+    found = parse_amount(value)
+    return int(found) if found is not None and found < _MOST_TOKENS else 0
+
+
+def milliseconds(seconds: object) -> float | None:
+    """A duration in seconds, in milliseconds."""
+    found = parse_amount(seconds)
+    return None if found is None else found * 1000
+
+
+def usage(
+    tokens_in: object, tokens_out: object, *, cached: object = None, cost: object, model: str = ""
+) -> Usage | None:
+    """The usage; None if nothing is known of it."""
+    dollars = parse_amount(cost)
+    found = Usage(count(tokens_in), count(tokens_out), count(cached), dollars, model or None)
+    used = found.input_tokens or found.output_tokens or found.cached_tokens or dollars
+    return found if used else None
+
+
+def defined_fields(**fields: object) -> dict[str, Any]:
+    """The fields that have a value, as metadata."""
+    return {name: value for name, value in fields.items() if value not in (None, "", {}, [])}
+
+
+def error(kind: str, message: object, traceback: object = "") -> ErrorInfo:
+    """An error with texts of limited length; of a traceback, the end is kept."""
+    bounded = text(message)[:_LONGEST_TEXT]
+    return ErrorInfo(kind[:200], bounded or "no message", text(traceback)[-_LONGEST_TEXT:])
+
+
+Scales = Mapping[str, tuple[float, float]]
+
+
+def read_scales(metadata: object) -> Scales:
+    """The scales that a file states: `{"scales": {"NAME": [lowest, highest]}}` in its metadata."""
+    found = {}
+    for name, bounds in table(table(metadata).get("scales")).items():
+        low, high = map(parse_number, bounds) if isinstance(bounds, list) and len(bounds) == 2 else (None, None)
+        if low is not None and high is not None and low < high and isfinite(high - low):
+            found[name] = (low, high)
+    return found
+
+
+def to_unit_scale(grade: Grade, scales: Scales) -> Grade:
+    """The grade in [0, 1], with its own value and scale in its metadata; unchanged without a scale."""
+    bounds = scales.get(grade.evaluator)
+    if bounds is None or grade.score is None:
+        return grade
+    metadata: dict[str, Any] = {"value": grade.score, "scale": [*bounds], **(grade.metadata or {})}
+    scale = Scale(*bounds)
+    threshold = grade.threshold and scale.threshold(grade.threshold)
+    return Grade(grade.evaluator, scale.part(grade.score), threshold, metadata, grade.usage, grade.error)
+
+
+def matching_threshold(score: float, passed: bool | None, limit: float | None) -> Threshold | None:
+    """The threshold by which this score has the same verdict as in the framework.
+
+    Args:
+        score: as in the framework.
+        passed: its verdict; None without one.
+        limit: the framework's threshold; the verdict shows its direction. Without it, only 0 and 1 get a threshold.
+    """
+    if passed is None:
+        return None
+    if limit is None or not isfinite(limit):
+        return MET if passed is (score >= 1) else None
+    if score == limit:
+        return Threshold(gte=limit) if passed else Threshold(gt=limit)
+    return Threshold(gte=limit) if passed is (score > limit) else Threshold(lte=limit)
+
+
+def pass_fail_grade(evaluator: str, passed: bool, metadata: Mapping[str, Any] | None = None) -> Grade:
+    """A pass or fail without a score of its own."""
+    return Grade(evaluator, float(passed), MET, metadata)

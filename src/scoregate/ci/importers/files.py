@@ -1,0 +1,260 @@
+"""Result files of other frameworks, read in pieces: JSON, zip archives."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, BinaryIO, NamedTuple
+
+from scoregate.ci.importers.common import bounded_name
+from scoregate.errors import ImportFailed, MissingExtra
+
+# Up to the next structural character, skipping strings; no byte is read twice.
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
+_SIGN = re.compile(rb'(?:[^"\[\]{},:]++|' + _STRING + rb")*+([\[\]{},:])", re.DOTALL)
+_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+([\[\]{}])", re.DOTALL)
+_MAX_BYTES = 64 * 1024 * 1024
+_DEEPEST = 100
+_SPACE = b" \t\r\n"
+_OPENING = (b"[", b"{")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Part(NamedTuple):
+    """A piece of a document: one value, from `start` to `end`."""
+
+    data: bytes
+    start: int
+    end: int
+
+    @property
+    def value(self) -> Any:
+        """The value.
+
+        Raises:
+            ValueError: it is not JSON, or too large.
+        """
+        if self.end - self.start > _MAX_BYTES:
+            raise ValueError(f"a value of {self.end - self.start:,} bytes is over the limit of {_MAX_BYTES:,}")
+        return parse_value(self.data[self.start : self.end])
+
+    def members(self) -> dict[str, Part]:
+        """The members of an object; none for other types."""
+        return {_key(key): part for key, part in _split(self, b"{") if key is not None}
+
+    def elements(self) -> Iterator[Part]:
+        """The elements of an array; none for other types."""
+        return (part for _, part in _split(self, b"["))
+
+
+def parse_document(data: bytes) -> Part:
+    """A document.
+
+    Raises:
+        ImportFailed: it is not a JSON object.
+    """
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    if data[start : start + 1024].lstrip(_SPACE)[:1] != b"{":
+        raise ImportFailed("it is not a JSON object")
+    return Part(data, start, len(data))
+
+
+def parse_value(data: bytes) -> Any:
+    """A value, without the parts that are nested too deeply for a record.
+
+    Raises:
+        ValueError: it is not JSON.
+    """
+    try:
+        value = json.loads(data)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return _prune(value, 0) if data.count(b"[") + data.count(b"{") > _DEEPEST else value
+
+
+def _prune(value: Any, depth: int) -> Any:
+    if not isinstance(value, list | dict):
+        return value
+    if depth >= _DEEPEST:
+        return "… left out: nested too deeply"
+    if isinstance(value, list):
+        return [_prune(each, depth + 1) for each in value]
+    return {name: _prune(each, depth + 1) for name, each in value.items()}
+
+
+def _key(text: bytes) -> str:
+    if not text.strip(_SPACE).startswith(b'"'):
+        raise ValueError("a key of an object is not a text")
+    return str(json.loads(text))
+
+
+def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
+    """The values one level below, each with its key where it has one."""
+    data = part.data
+    start = next((at for at in range(part.start, part.end) if data[at] not in _SPACE), part.end)
+    if data[start : start + 1] != kind:
+        return
+    at = begin = start + 1
+    key = None
+    while True:
+        sign, at = _next_sign(_SIGN, data, at, end=part.end)
+        if sign in _OPENING:
+            at = _find_end(data, at, part.end)
+        elif sign == b":":
+            key, begin = data[begin : at - 1], at
+        else:
+            if sign == b"," or data[begin : at - 1].strip(_SPACE):
+                yield key, Part(data, begin, at - 1)
+            key, begin = None, at
+            if sign != b",":
+                return _check_end(data, at, part.end)
+
+
+def _next_sign(signs: re.Pattern[bytes], data: bytes, at: int, *, end: int) -> tuple[bytes, int]:
+    """The next sign, and where it ends."""
+    found = signs.match(data, at, end)
+    if found is None:
+        raise ValueError("it ends before it is complete")
+    return found[1], found.end()
+
+
+def _find_end(data: bytes, at: int, end: int) -> int:
+    """The end of the array or object that has just begun."""
+    depth = 1
+    while depth:
+        sign, at = _next_sign(_BRACKET, data, at, end=end)
+        depth += 1 if sign in _OPENING else -1
+    return at
+
+
+def _check_end(data: bytes, at: int, end: int) -> None:
+    if data[at:end].strip(_SPACE):
+        raise ValueError(f"there is more after its end, at byte {at:,}")
+
+
+MAX_MEMBER = 64 * 1024 * 1024
+MAX_WHOLE = 4 * 1024 * 1024 * 1024
+_MOST_MEMBERS = 200_000
+
+try:
+    # Logs of inspect_ai use Zstandard compression, which the standard library reads from 3.14 on.
+    if sys.version_info >= (3, 14):
+        import zipfile
+    else:
+        from backports.zstd import zipfile
+except ModuleNotFoundError:
+    raise MissingExtra(
+        "archives with Zstandard compression can't be read: backports.zstd is not installed",
+        advice="Install it: pip install 'scoregate[cli]'",
+    ) from None
+
+
+@dataclass(slots=True)
+class Archive:
+    """A zip file. What is unpacked of it, and of each member, is bounded."""
+
+    zip: zipfile.ZipFile
+    _unpacked: int = field(default=0)
+
+    def names(self) -> list[str]:
+        """The names of its members, each once."""
+        return list(dict.fromkeys(self.zip.namelist()))
+
+    def read(self, name: str) -> bytes:
+        """One member.
+
+        Raises:
+            ImportFailed: it is too large, encrypted or damaged.
+        """
+        try:
+            with self.zip.open(name) as member:
+                data = member.read(MAX_MEMBER + 1)
+        except _DAMAGED as error:
+            raise ImportFailed(f"its member {name[:200]!r} can't be unpacked: {error}") from None
+        self._unpacked += len(data)
+        if len(data) > MAX_MEMBER or self._unpacked > MAX_WHOLE:
+            raise ImportFailed(f"its member {name[:200]!r} is too large")
+        return data
+
+
+def _damage_errors() -> tuple[type[Exception], ...]:
+    import lzma
+    import struct
+    import zlib
+
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdError
+    else:
+        from backports.zstd import ZstdError
+    kinds = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, ZstdError)
+    return (*kinds, EOFError, NotImplementedError, RuntimeError, ValueError, KeyError, OSError)
+
+
+_DAMAGED = _damage_errors()
+
+
+def is_zip(file: BinaryIO) -> bool:
+    """Whether it starts like a zip file."""
+    file.seek(0)
+    return file.read(4) == b"PK\x03\x04"
+
+
+@contextmanager
+def open_archive(file: BinaryIO) -> Iterator[Archive]:
+    """The archive in a file.
+
+    Raises:
+        ImportFailed: it can't be read.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+    except _DAMAGED as error:
+        raise ImportFailed(f"it starts like a zip file, but is damaged: {error}") from None
+    with archive:
+        if len(archive.filelist) > _MOST_MEMBERS:
+            raise ImportFailed(f"it has more than {_MOST_MEMBERS:,} members")
+        yield Archive(archive)
+
+
+MAX_BYTES = 512 * 1024 * 1024
+# A name with a date changes with every run.
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFile:
+    """An open file and its name. `alone`: no other file was named with it, so its ids need not differ from others."""
+
+    name: str
+    file: BinaryIO
+    alone: bool = True
+
+    @property
+    def stem(self) -> str:
+        """Its name without folders and ending."""
+        return PurePath(self.name).name.split(".")[0] or "results"
+
+    def suite_id(self, suite: str) -> str:
+        """The id of a suite of the file: with the file's name if there are several files with stable names."""
+        path = PurePath(self.name)
+        place = self.stem if path.is_absolute() else str(path.with_name(self.stem))
+        if self.alone or _DATE.search(place):
+            return suite
+        return bounded_name(place) if suite == self.stem else f"{bounded_name(place)} / {suite}"
+
+    def read(self) -> bytes:
+        """All of it.
+
+        Raises:
+            ImportFailed: it is too large.
+        """
+        self.file.seek(0)
+        data = self.file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
+        return data

@@ -1,0 +1,91 @@
+"""Read a result file of any format; its content is untrusted, and limited like a suite's own events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import BinaryIO, TypeAlias
+
+from scoregate.ci.importers.files import ResultFile
+from scoregate.core.events import CaseFinished, Event
+from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event, parse_event, truncate_event
+from scoregate.errors import ImportFailed, InvalidEvent, UsageError
+
+ReadFile: TypeAlias = Callable[[ResultFile], Iterator[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format: the module that reads it, what writes it, in words."""
+
+    module: str
+    written_by: str
+
+    @property
+    def read(self) -> ReadFile:
+        """Its reader, imported when it is first needed."""
+        found: ReadFile = import_module(f"scoregate.ci.importers.{self.module}").read
+        return found
+
+
+IMPORTERS: Mapping[str, Format] = {
+    "junit": Format("junit", "`pytest --junitxml FILE`, or the JUnit reporter of your test runner"),
+    "promptfoo": Format("promptfoo", "`promptfoo eval -o FILE.json`"),
+    "inspect": Format("inspect_ai", "`inspect eval --log-dir DIR`, as .eval or .json"),
+    "deepeval": Format(
+        "deepeval", "`deepeval test run` with DEEPEVAL_RESULTS_FOLDER set, or .deepeval/.latest_run_full.json"
+    ),
+    "pydantic-evals": Format("pydantic_evals", "EvaluationReportAdapter.dump_json(report) of pydantic_evals.reporting"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads files. `redact` removes secrets from every event first."""
+
+    redact: Callable[[bytes], bytes]
+
+    def __call__(self, format_name: str, file: BinaryIO, *, name: str, alone: bool = True) -> Iterator[Event]:
+        """The events of a file.
+
+        Args:
+            format_name: such as `junit`.
+            file: is open.
+            name: of the file, for messages.
+            alone: no other file was named with it.
+
+        Raises:
+            ImportFailed: it is not of that format, damaged, or holds no case.
+            UsageError: there is no such format.
+        """
+        if (form := IMPORTERS.get(format_name)) is None:
+            raise UsageError(f"results of {format_name!r} can't be imported; supported: {', '.join(IMPORTERS)}")
+        result, cases = ResultFile(name, file, alone), 0
+        try:
+            for event in form.read(result):
+                yield self._as_written(event)
+                cases += isinstance(event, CaseFinished)
+        except ImportFailed as error:
+            raise _import_error(result, format_name, error.message, form=form) from None
+        except (ValueError, OSError, InvalidEvent) as error:
+            raise _import_error(result, format_name, f"it can't be read: {error}", form=form) from None
+        if not cases:
+            raise _import_error(result, format_name, "it holds no case", form=form)
+
+    def _as_written(self, event: Event) -> Event:
+        """The event as it is after a suite wrote it into its log."""
+        try:
+            line = dump_event(event)
+        except ValueError as error:
+            line = dump_event(truncate_event(event, str(error)))
+        if len(line) >= MAX_EVENT_BYTES:
+            line = dump_event(truncate_event(event, f"{len(line):,} bytes are over the limit of {MAX_EVENT_BYTES:,}"))
+        return parse_event(self.redact(line))
+
+
+def _import_error(result: ResultFile, format_name: str, why: str, *, form: Format) -> ImportFailed:
+    advice = f"Results of {format_name} are written by {form.written_by}."
+    return ImportFailed(
+        f"{result.name[:300]!r} can't be imported as results of {format_name}: {why}"[:2000], advice=advice
+    )

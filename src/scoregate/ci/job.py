@@ -1,0 +1,177 @@
+"""The context of a job: the project, its settings, GitHub, and what follows from them for reports."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from scoregate.ci import git
+from scoregate.ci.github.base import BaseCommit, find_base
+from scoregate.ci.github.context import (
+    Connection,
+    MeasuredCommit,
+    default_branch,
+    find_token,
+    make_measured_commit,
+    open_connection,
+    refuse_fork_code,
+)
+from scoregate.ci.publish.delivery import PublishTarget, Render
+from scoregate.ci.report.context import ReportContext
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import BaselineKind, Settings, ShowOutputs
+
+_WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
+_KINDS_WITH_BASE = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """Where a run takes place.
+
+    Args:
+        root: the project.
+        environ: the host's environment, without the variables that hold our token.
+        settings: of the project.
+        redact: removes secrets from what is written.
+        folder: the project's folder within the repository; empty at its top.
+        held: the folder of the run, if it is held open under another path.
+        connection: to GitHub; None outside of jobs.
+        subject: the commit that is measured; None outside of jobs.
+        base: the commit that the job's changes are tested on top of.
+    """
+
+    root: Path
+    environ: Mapping[str, str]
+    settings: Settings
+    redact: Redactor
+    folder: str = ""
+    held: Path | None = None
+    connection: Connection | None = None
+    subject: MeasuredCommit | None = None
+    base: BaseCommit | None = None
+
+    @property
+    def out(self) -> Path:
+        """The folder of the run and its reports."""
+        return self.held or self.named_out
+
+    @property
+    def named_out(self) -> Path:
+        """The same folder, by the path that people and other steps use."""
+        return self.root / self.settings.out
+
+
+@asynccontextmanager
+async def open_job_context(
+    root: Path, environ: Mapping[str, str], settings: Settings, *, stop: anyio.Event | None = None
+) -> AsyncIterator[JobContext]:
+    """The context, until the block ends; within a job it holds an open connection.
+
+    Args:
+        root: the project.
+        environ: the host's environment.
+        settings: of the project.
+        stop: once it is set, no request is retried.
+
+    Raises:
+        UsageError: a fork's code is checked out in a job that has this repository's rights.
+    """
+    token = find_token(settings, environ)
+    redact = Redactor({*secret_values(environ), *filter(None, (token,))})
+    without_token = {name: value for name, value in environ.items() if not token or token not in value}
+    top = await git.top_level(root) or root
+    folder = await anyio.to_thread.run_sync(_relative_folder, root, top)
+    context = JobContext(root, without_token, settings, redact, folder)
+    async with open_connection(settings, environ, stop) as connection:
+        if connection is None:
+            yield context
+            return
+        for source_folder in _source_folders(root, settings):
+            refuse_fork_code(connection.github, await git.head_commit(source_folder))
+        base = None
+        if settings.baseline_kind in _KINDS_WITH_BASE:
+            base = await find_base(connection.github, root, connection.api, branch=settings.base_branch)
+        yield replace(context, connection=connection, subject=make_measured_commit(connection.github), base=base)
+
+
+def _relative_folder(root: Path, top: Path) -> str:
+    path = os.path.relpath(root.resolve(), top.resolve())
+    return "" if path == os.curdir else Path(path).as_posix()
+
+
+def _source_folders(root: Path, settings: Settings) -> Iterator[Path]:
+    """The folders of the code that is run: the project, and what the settings name, maybe another repository."""
+    names = (*settings.paths, *(command.cwd for command in settings.commands))
+    for path in (root, *(root / name for name in names)):
+        folder = path if path.is_dir() else path.parent
+        if folder.is_dir():
+            yield folder
+
+
+def make_report_context(context: JobContext) -> ReportContext:
+    """What reports show of the job."""
+    settings, connection, subject = context.settings, context.connection, context.subject
+    show = settings.show_outputs is ShowOutputs.FULL
+    report = ReportContext(
+        generated_at=time.time(), folder=context.folder, show_outputs=show, redact=context.redact.text
+    )
+    if connection is None or subject is None:
+        return replace(report, named=_display_name(context))
+    return replace(
+        report,
+        key=connection.key,
+        repository=connection.github.repository_url,
+        commit=subject.commit,
+        run=subject.run,
+        run_url=subject.run_url,
+        pull_request=subject.request is not None,
+        base_branch=context.base.branch if context.base else None,
+    )
+
+
+def _display_name(context: JobContext) -> str:
+    """The folder of reports for commands in the current folder; empty if they find it by themselves."""
+    if context.settings.origin("out") != "--out":
+        return ""
+    path = os.path.relpath(context.named_out)
+    return str(context.named_out.resolve()) if path.startswith(os.pardir) else path
+
+
+def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> PublishTarget:
+    """Where reports can go."""
+    target = PublishTarget(
+        context.out,
+        files,
+        named=context.named_out,
+        comment=context.settings.comment,
+        annotations=context.settings.annotations,
+        redact=context.redact.text,
+        redact_chunks=context.redact.stream,
+        log=partial(print, flush=True),
+    )
+    if context.connection is None or context.subject is None:
+        return target
+    return replace(
+        target,
+        connection=context.connection,
+        request=context.subject.request,
+        read_only=context.subject.read_only,
+        measured_here=context.subject.measured_here,
+        stored=_is_stored(context.connection, context.settings),
+    )
+
+
+def _is_stored(connection: Connection, settings: Settings) -> bool:
+    """Whether the run is stored on the data branch, as runs of the base branch are if baselines come from there."""
+    github = connection.github
+    at_base = github.ref_name == (settings.base_branch or default_branch(github))
+    return settings.baseline_kind is BaselineKind.BRANCH and at_base and github.event_name in _WRITING_EVENTS

@@ -1,0 +1,201 @@
+"""Result files that a command leaves: find them, check that this launch wrote them, and emit them as events."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeAlias
+
+import anyio.to_thread
+
+from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
+from scoregate.ci.plan import Launch, ResultImport
+from scoregate.ci.user_ids import Identity
+from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.suite_labels import suite_label
+from scoregate.core.text import matches_filters
+from scoregate.errors import ImportFailed
+
+_MOST_FILES = 1_000
+_BATCH = 100
+# It differs between two writings of a file, also if the clock was changed.
+_Stamp: TypeAlias = tuple[int, int, int, int]
+
+
+class ReadResultFile(Protocol):
+    """Reads an open file of some format; raises ImportFailed if it has another format, or holds no case."""
+
+    def __call__(self, format_name: str, file: BinaryIO, *, name: str, alone: bool) -> Iterator[Event]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFiles:
+    """The result files of one launch; `before` are those that existed when it started."""
+
+    launch: Launch
+    before: Mapping[Path, _Stamp]
+
+    @classmethod
+    def of(cls, launch: Launch) -> ResultFiles:
+        """The files before the start of a launch."""
+        paths = (path for each in launch.source.imports for path in _find_files(launch.cwd, each))
+        return cls(launch, {path: stamp for path in paths if (stamp := _stamp(path)) is not None})
+
+    async def emit(
+        self, emit: EmitEvent, read: ReadResultFile, identity: Identity | None, *, suites: Sequence[str] = ()
+    ) -> list[ImportFailed]:
+        """Emit the events in the new files; returns what went wrong.
+
+        Args:
+            emit: receives the events.
+            read: reads a file.
+            identity: the user that must own the files; None for any.
+            suites: globs; a suite must match one of them. Without any, all are emitted.
+        """
+        failures: list[ImportFailed] = []
+        files: dict[tuple[str, Path], None] = {}
+        for each in dict.fromkeys(self.launch.source.imports):
+            try:
+                paths, older = await anyio.to_thread.run_sync(self._find_new, each)
+            except ImportFailed as error:
+                failures.append(error)
+                continue
+            if older:
+                notice = f"{_describe_import(each)}: {older} files from before this run are ignored"
+                emit(Notice(self.launch.name, notice))
+            files |= dict.fromkeys((each.format, path) for path in paths)
+        importer = _ResultImporter(self.launch, emit, read, identity, suites, Counter(form for form, _ in files))
+        for form, path in files:
+            try:
+                await importer.emit_file(form, path)
+            except ImportFailed as error:
+                failures.append(error)
+        return failures
+
+    def _find_new(self, wanted: ResultImport) -> tuple[Sequence[Path], int]:
+        """The files that were written since the start, and the number of older ones.
+
+        Raises:
+            ImportFailed: there are none, or too many.
+        """
+        found = _find_files(self.launch.cwd, wanted)
+        new = [path for path in found if _stamp(path) not in (None, self.before.get(path))]
+        if not found:
+            cwd = self.launch.cwd.name if self.launch.source.cwd == os.curdir else self.launch.source.cwd
+            raise ImportFailed(
+                f"{_describe_import(wanted)}: the command wrote no such file",
+                advice=f"Name the file relative to the folder {cwd!r}, where the command runs.",
+            )
+        if not new:
+            raise ImportFailed(
+                f"{_describe_import(wanted)}: the command did not write the file, which is from before it ran",
+                advice="Check that the command writes its results, and to this file.",
+            )
+        if len(new) > _MOST_FILES:
+            raise ImportFailed(
+                f"{_describe_import(wanted)}: {len(new):,} files are more than the limit of {_MOST_FILES:,}",
+                advice="Use a pattern that matches the result files only.",
+            )
+        return new, len(found) - len(new)
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultImporter:
+    """Emits the events in files, `numbers` of each format. `owners`: by format and label, the file of a suite."""
+
+    launch: Launch
+    emit: EmitEvent
+    read: ReadResultFile
+    identity: Identity | None
+    suites: Sequence[str]
+    numbers: Mapping[str, int]
+    owners: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    async def emit_file(self, form: str, path: Path) -> None:
+        """Emit the events in a file.
+
+        Raises:
+            ImportFailed: it can't be read, or holds a suite of another file: later runs could mix them up.
+        """
+        folder = self.launch.cwd
+        name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+        with _open_result_file(path, name, self.identity) as file:
+            events = self.read(form, file, name=name, alone=self.numbers[form] == 1)
+            more = True
+            while more:
+                batch, failure = await anyio.to_thread.run_sync(_next_batch, events)
+                for event in batch:
+                    if isinstance(event, SuiteStarted):
+                        self._check_suite(event, form, name)
+                if wanted := [event for event in batch if matches_filters(event.suite, self.suites)]:
+                    self.emit(EventsReceived(self.launch.name, f"{form}:{name}", wanted))
+                if failure is not None:
+                    raise failure
+                more = bool(batch)
+
+    def _check_suite(self, started: SuiteStarted, form: str, name: str) -> None:
+        if not matches_filters(started.suite, self.suites):
+            self.emit(Filtered(self.launch.name, started.suite))
+            return
+        label = suite_label(started.suite, started.params)
+        if (owner := self.owners.setdefault((form, label), name)) != name:
+            raise ImportFailed(
+                f"{name!r:.300} and {owner!r:.300} both hold a suite {label!r:.200}",
+                advice="Give the suites or the files different names that stay the same in every run, without a date.",
+            )
+
+
+def _next_batch(events: Iterator[Event]) -> tuple[list[Event], ImportFailed | None]:
+    """The next events, and the failure that ended them: events before a failure count."""
+    batch: list[Event] = []
+    try:
+        batch.extend(islice(events, _BATCH))
+    except ImportFailed as error:
+        return batch, error
+    return batch, None
+
+
+def _describe_import(wanted: ResultImport) -> str:
+    return f"results of {wanted.format} in {wanted.pattern!r:.200}"
+
+
+def _find_files(folder: Path, wanted: ResultImport) -> list[Path]:
+    """The files that a pattern matches; only the file of that name, if there is one."""
+    plain = folder / wanted.pattern
+    if plain.is_file():
+        return [plain]
+    named = glob.glob(wanted.pattern, root_dir=folder, recursive=True)  # noqa: PTH207 - Path.glob refuses absolute ones
+    return sorted(path for each in named if (path := folder / each).is_file())
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    """None if it is not a regular file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _open_result_file(path: Path, name: str, identity: Identity | None) -> BinaryIO:
+    """Open a file for reading.
+
+    Raises:
+        ImportFailed: it is not a regular file, or the user that ran the command could not have written it. With a
+            link, that user could make us read a file that only we may read.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ImportFailed(f"{name!r:.300} can't be read: {error.strerror}") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode) or (identity is not None and not identity.could_write(handle)):
+        os.close(handle)
+        raise ImportFailed(f"{name!r:.300} was not written by the command, or is not a regular file")
+    return os.fdopen(handle, "rb")

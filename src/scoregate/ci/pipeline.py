@@ -1,0 +1,190 @@
+"""The pipeline: discover, plan, find a baseline, launch, record, compare, judge, report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from anyio import to_thread
+
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.cancel import run_until_stopped
+from scoregate.ci.extra_runs import confirm_failures, repeat_undecided_cases
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.plan import Plan, make_plan
+from scoregate.ci.policy import choose_policy, with_gates
+from scoregate.ci.ports import AmendRun, Ports, Reporting
+from scoregate.ci.report.view import ReportView
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.agreement import Calibrations
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.history import history_after, merge_histories, with_history_of
+from scoregate.core.run import History, Run
+
+INTERRUPTED = 130
+_NOT_RUN = Baseline(
+    None, "this command runs no suites, so it can't rerun the base; name another baseline", unreadable=True
+)
+_NOT_SOUGHT = Baseline(None, "the run was interrupted")
+_NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of the pipeline.
+
+    Args:
+        comparison: of the run with its baseline.
+        verdict: of the gate rules.
+        view: what was reported; None if nothing was.
+        warnings: what could not be delivered.
+        pending: the comment is left to a later job with more rights.
+        comment: the address of the comment.
+        interrupted: the run was stopped.
+    """
+
+    comparison: Comparison
+    verdict: Verdict
+    view: ReportView | None = None
+    warnings: tuple[str, ...] = ()
+    pending: bool = False
+    comment: str = ""
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The verdict's exit code, or 130 if the run was interrupted."""
+        return INTERRUPTED if self.interrupted else self.verdict.exit_code
+
+
+async def run_gate(settings: Settings, ports: Ports) -> Outcome:
+    """Run the suites and judge them."""
+    found = await ports.discover(settings)
+    settings = with_gates(settings, found.sources)
+    async with ports.reporting.announced():
+        baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
+        interpreter = await run_until_stopped(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
+        plan = make_plan(found, settings, interpreter=interpreter, root=ports.root)
+        if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
+            baseline = await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)
+        plan = ports.add_baseline_outputs(plan, baseline.run)
+        history = await load_history(baseline, settings, ports)
+        resumed = await ports.resume(plan, settings)
+        run = await ports.record(resumed.plan, settings, (*settings.notices, *found.notices, *resumed.notices))
+        run = resumed.describe_reuse(run)
+        ports.amend(run)
+        run = with_history(run, history, baseline, ports.amend)
+        if run.complete:
+            run, baseline = await _run_extras(run, baseline, plan, settings, ports)
+        if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
+            run = replace(run, complete=False)
+            ports.amend(run)
+        run = await ports.settle(run, ports.amend)
+        outcome = await _report(judge_run(run, baseline, settings, ports.reporting.calibrations), ports.reporting)
+    return replace(outcome, interrupted=ports.stop.is_set())
+
+
+async def gate_finished_run(
+    run: Run, settings: Settings, reporting: Reporting, *, amend: AmendRun = lambda _: None
+) -> Outcome:
+    """Judge a run that was merged from several, or made before.
+
+    Args:
+        run: the run.
+        settings: of the project.
+        reporting: finds the baseline, and delivers the reports.
+        amend: writes `run.json` again; nothing if the run has no folder here.
+    """
+    async with reporting.announced():
+        run = await to_thread.run_sync(reporting.counted, run)
+        rerun = settings.baseline_kind is BaselineKind.RERUN
+        baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
+        history = history_after(baseline.run) if baseline.run is not None else History()
+        run = with_history(run, history, baseline, amend)
+        return await _report(judge_run(run, baseline, settings, reporting.calibrations), reporting)
+
+
+async def find_baseline(settings: Settings, reporting: Reporting) -> Baseline:
+    """The baseline of the first source that has one, with the reviews since; without one, the reasons."""
+    missing = list[Baseline]()
+    for source in reporting.baselines:
+        baseline = await source(settings)
+        if baseline is not None and baseline.run is not None:
+            return await _apply_reviews(baseline, reporting)
+        missing += [baseline] if baseline is not None else []
+    notes = "; ".join(each.note for each in missing)
+    return Baseline(None, notes, unreadable=any(each.unreadable for each in missing))
+
+
+async def _apply_reviews(baseline: Baseline, reporting: Reporting) -> Baseline:
+    return await to_thread.run_sync(baseline.with_runs, reporting.counted)
+
+
+async def load_history(baseline: Baseline, settings: Settings, ports: Ports) -> History:
+    """The history before the new run replaces the last one. A base that is rerun has no history of its own.
+
+    With a folder as the baseline, the runs since it are in the history of the last run, so both are merged.
+    """
+    kind = settings.baseline_kind
+    history = history_after(baseline.run) if baseline.run is not None and kind is not BaselineKind.RERUN else None
+    if history is not None and kind is not BaselineKind.FILE:
+        return history
+    previous = await ports.read_previous_run()
+    if previous is None:
+        return history or History()
+    return history_after(previous) if history is None else merge_histories(history, history_after(previous))
+
+
+def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun) -> Run:
+    """The run with its history and the baseline that it is compared with, on disk too."""
+    changed = replace(with_history_of(run, history), compared_with=baseline.reference)
+    if (changed.history, changed.compared_with) != (run.history, run.compared_with):
+        amend(changed)
+    return changed
+
+
+async def _run_extras(
+    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports
+) -> tuple[Run, Baseline]:
+    """Run repeats and confirmations, where the settings ask for them."""
+    if settings.repeats == "auto":
+        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
+        baseline = await _apply_reviews(baseline, ports.reporting)
+    return await confirm_failures(judge_run(run, baseline, settings).comparison, plan, settings, ports), baseline
+
+
+def judge_run(
+    run: Run, baseline: Baseline, settings: Settings, calibrations: Callable[[], Calibrations] = dict
+) -> Outcome:
+    """Compare a run with its baseline and apply the policy; nothing is run.
+
+    Args:
+        run: the run.
+        baseline: what it is compared with.
+        settings: hold the policy.
+        calibrations: how well judges agree with people; called only if the policy needs it.
+    """
+    chosen = choose_policy(settings, baseline.run)
+    policy = chosen.policy
+    comparison = compare(
+        run,
+        baseline.run,
+        baseline.note,
+        unreadable=baseline.unreadable,
+        pool=baseline.pool,
+        criteria=policy.criteria,
+        criteria_of=policy.criteria_of,
+    )
+    agreement = calibrations() if policy.asks_for_calibration else {}
+    verdict = evaluate_gates(
+        comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
+    )
+    return Outcome(comparison, verdict)
+
+
+async def _report(outcome: Outcome, reporting: Reporting) -> Outcome:
+    view = reporting.view(outcome.comparison, outcome.verdict)
+    delivery = await reporting.publish(view)
+    comment = delivery.outputs.get("comment-url", "")
+    return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

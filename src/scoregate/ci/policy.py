@@ -1,0 +1,140 @@
+"""Choose the policy that judges a run, and describe how it differs from the base's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from scoregate.ci.plan import Source
+from scoregate.ci.settings import Settings, SuiteSettings, load_settings
+from scoregate.ci.settings.ownership import ignored_changes
+from scoregate.ci.settings.sources import OF_BASE
+from scoregate.core.policy import Limits, Policy, policy_differences
+from scoregate.core.run import Run
+from scoregate.errors import SettingsError
+
+_NOT_APPLIED = " (not applied: policy_from = base)"
+_NO_POLICY = "the base run has no policy"
+_NO_BASE = "there is no base run with a policy"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPolicy:
+    """The policy that judges a run.
+
+    Args:
+        policy: the limits.
+        changes: how the present settings differ from the base's, as text.
+        problem: why the base's policy is missing although it has to judge; else empty.
+    """
+
+    policy: Policy
+    changes: Sequence[str] = ()
+    problem: str = ""
+
+
+def with_gates(settings: Settings, sources: Iterable[Source]) -> Settings:
+    """The settings with the gates in suites' files; a value in the settings wins.
+
+    If the base's settings judge, the gates only become part of the proposed settings.
+    """
+    if settings.proposed is not None:
+        return settings.model_copy(update={"proposed": with_gates(settings.proposed, sources)})
+    suites, origins = dict(settings.suites), dict(settings.origins)
+    for source in sources:
+        if source.gates is not None and source.suite_ids:
+            name = escape(source.suite_ids[0])
+            own = suites[name].model_dump(exclude_unset=True) if name in suites else {}
+            theirs = source.gates.table.model_dump(exclude_unset=True)
+            suites[name] = SuiteSettings.model_validate(_merge_tables(theirs, own))
+            origins = {("suites", name, *keys): place for keys, place in source.gates.places.items()} | origins
+    return settings.model_copy(update={"suites": suites, "origins": origins})
+
+
+def _merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both tables; values of `above` replace those of `below`, also in inner tables."""
+    both = {name: {**below[name], **value} if isinstance(value, Mapping) else value for name, value in above.items()
+            if name in below}  # fmt: skip
+    return {**below, **above, **both}
+
+
+def choose_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
+    """The policy of the settings, or of the base if the settings or the base run ask for that.
+
+    A change can't undo that for itself. If the settings are the base's already, they judge; otherwise the policy of the
+    base run does.
+    """
+    ours, theirs = settings.policy(), read_stored_policy(base)
+    if settings.proposed is not None:
+        changes = (*policy_differences(ours, settings.proposed.policy()), *ignored_changes(settings, settings.proposed))
+        return ChosenPolicy(ours, tuple(f"{change}{_NOT_APPLIED}" for change in changes))
+    if settings.policy_problem:
+        return ChosenPolicy(ours, problem=settings.policy_problem)
+    if theirs is None:
+        return ChosenPolicy(ours, problem=(_NO_BASE if base is None else _NO_POLICY) if ours.of_base else "")
+    changed = tuple(policy_differences(theirs, ours))
+    if ours.of_base or theirs.of_base:
+        return ChosenPolicy(_mark_as_base(theirs), tuple(f"{change}{_NOT_APPLIED}" for change in changed))
+    return ChosenPolicy(ours, changed)
+
+
+def _mark_as_base(policy: Policy) -> Policy:
+    """The base's policy, with the base as the origin of its limits."""
+    suites = {glob: _mark_origins(limits) for glob, limits in policy.suites.items()}
+    return replace(policy, default=_mark_origins(policy.default), suites=suites, of_base=True)
+
+
+def _mark_origins(limits: Limits) -> Limits:
+    return replace(limits, origin={name: f"{place}{OF_BASE}" for name, place in limits.origin.items()})
+
+
+def read_stored_policy(run: Run | None) -> Policy | None:
+    """The policy that a run was judged by; None if it has none that can be read."""
+    if run is None or not run.policy:
+        return None
+    try:
+        return _adapter().validate_python(run.policy)
+    except ValidationError:
+        return None
+
+
+@cache
+def _adapter() -> TypeAdapter[Policy]:
+    return TypeAdapter(Policy)
+
+
+def with_tree_policy(
+    run: Run, tree: Path, settings: Settings, environ: Mapping[str, str], *, sources: Iterable[Source]
+) -> Run:
+    """The run with the settings of the tree that it was made in, and their policy with the same flags.
+
+    If these settings can't be read, the run has none.
+
+    Args:
+        run: the run.
+        tree: where it was made.
+        settings: of the project, which hold the flags.
+        environ: the environment.
+        sources: the suites of the tree.
+    """
+    try:
+        there = load_settings(tree, environ, flags=_command_line_flags(settings))
+    except SettingsError:
+        return replace(run, policy={}, settings=None)
+    return replace(run, policy=asdict(with_gates(there, sources).policy()), settings=dict(there.file_values))
+
+
+def _command_line_flags(settings: Settings) -> dict[str, Any]:
+    """The settings from the command line; of tables, only the entries from there."""
+    flags: dict[str, Any] = {}
+    for (name, *keys), place in settings.origins.items():
+        value = getattr(settings, name)
+        if place.startswith("--"):
+            flags[name] = {**flags.get(name, {}), keys[0]: value[keys[0]]} if keys else value
+    return flags

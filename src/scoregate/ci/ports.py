@@ -1,0 +1,101 @@
+"""Ports: the functions through which the pipeline acts, supplied by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import anyio
+
+from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.plan import DiscoveredSuites, Plan
+from scoregate.ci.publish.delivery import Delivery
+from scoregate.ci.report.view import ReportView
+from scoregate.ci.resume import ResumePlan
+from scoregate.ci.settings import Settings
+from scoregate.core.agreement import Calibrations
+from scoregate.core.comparison import Comparison
+from scoregate.core.gate import Verdict
+from scoregate.core.run import Run
+
+BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
+AmendRun: TypeAlias = Callable[[Run], None]
+
+
+class RecordPlan(Protocol):
+    """Runs a plan and records the run in a folder, with notices."""
+
+    async def __call__(
+        self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER
+    ) -> Run: ...
+
+
+class SettleRun(Protocol):
+    """Ends all that suites left running, and undoes forbidden changes; the run is written again with a notice."""
+
+    async def __call__(self, run: Run, amend: AmendRun) -> Run: ...
+
+
+class RerunPlan(Protocol):
+    """Runs a plan in the base's tree."""
+
+    async def __call__(self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """Where baselines come from and reports go to.
+
+    Args:
+        baselines: the sources, called in turn.
+        counted: applies the reviews since a run was made; it blocks.
+        calibrations: reads how well judges agree with people; it blocks.
+        announced: is open from the start to the end of the pipeline.
+        view: makes what reports print.
+        publish: delivers the reports.
+    """
+
+    baselines: Sequence[BaselineSource]
+    counted: Callable[[Run], Run]
+    calibrations: Callable[[], Calibrations]
+    announced: Callable[[], AbstractAsyncContextManager[None]]
+    view: Callable[[Comparison, Verdict], ReportView]
+    publish: Callable[[ReportView], Awaitable[Delivery]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Everything outside that the pipeline needs.
+
+    Args:
+        root: the project.
+        discover: finds suites.
+        prepare: makes their environment, and returns the Python that runs them.
+        add_baseline_outputs: gives a plan's suites the outputs that their battles have to beat.
+        resume: offers a plan the results of an earlier run that did not finish.
+        record: runs a plan here.
+        rerun: runs a plan in the base's tree.
+        read_previous_run: reads the run that the next one replaces, if that one belongs to its history.
+        amend: writes again what is known of a recorded run besides its cases.
+        settle: follows the last suite.
+        reporting: finds baselines and delivers reports.
+        stop: once it is set, scripts are ended, and the results so far are reported.
+    """
+
+    root: Path
+    discover: Callable[[Settings], Awaitable[DiscoveredSuites]]
+    prepare: Callable[[Settings], Awaitable[Interpreter]]
+    add_baseline_outputs: Callable[[Plan, Run | None], Plan]
+    resume: ResumePlan
+    record: RecordPlan
+    rerun: RerunPlan
+    read_previous_run: Callable[[], Awaitable[Run | None]]
+    amend: AmendRun
+    settle: SettleRun
+    reporting: Reporting
+    stop: anyio.Event

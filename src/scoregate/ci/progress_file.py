@@ -1,0 +1,156 @@
+"""The progress file: an observer of a run writes its progress to `.live.json` once a second."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from scoregate.ci.archive import RUN_FOLDER
+from scoregate.ci.archive.progress import (
+    LiveCase,
+    LiveCount,
+    LiveRun,
+    LiveSuite,
+    process_start_time,
+    remove_live,
+    write_live,
+)
+from scoregate.ci.launch import LaunchEvent
+from scoregate.ci.recording import Recording
+from scoregate.ci.report.excerpts import format_score, summarize_reasons
+from scoregate.ci.report.text import display_name, one_line
+from scoregate.core.cases import CaseResult, Status
+from scoregate.core.reducer import SuiteReducer, Tally
+
+_EVERY_S = 1.0
+_SHARE = 20  # collecting the progress takes at most one part in so many of the time
+_SUITES, _EVALUATORS, _REASONS = 200, 20, 3
+_FAILING = 10
+_NAME, _REASON = 120, 300
+
+
+@dataclass(slots=True)
+class ProgressObserver:
+    """An observer that remembers whether anything changed since the last write.
+
+    `failing` are the last trials that failed or have errors.
+    """
+
+    recording: Recording | None = None
+    changed: bool = False
+    failing: deque[LiveCase] = field(default_factory=lambda: deque(maxlen=_FAILING))
+
+    def __call__(self, event: LaunchEvent, recording: Recording) -> None:  # noqa: ARG002
+        """Note an event."""
+        self.recording, self.changed = recording, True
+        for suite, case in recording.finished:
+            if case.status in (Status.FAILED, Status.ERRORED):
+                self.failing.append(_case(suite, case))
+
+
+@asynccontextmanager
+async def write_progress_file(out: Path, message: str | None) -> AsyncIterator[ProgressObserver]:
+    """An observer of a run in `out`; until the block ends, a file there shows its progress.
+
+    If the file can't be written, there is none.
+    """
+    folder = out / RUN_FOLDER
+    following, first = ProgressObserver(), _initial_state(message)
+    made = not folder.exists()
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_live(folder, first)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_update_file, folder, first, following)
+            yield following
+            tasks.cancel_scope.cancel()
+    finally:
+        remove_live(folder, first.pid)
+        if made:
+            with suppress(OSError):  # it holds a run
+                folder.rmdir()
+
+
+def _initial_state(message: str | None) -> LiveRun:
+    pid = os.getpid()
+    return LiveRun(pid, process_start_time(pid) or 0.0, time.time(), message and one_line(message, _REASON))
+
+
+async def _update_file(folder: Path, first: LiveRun, following: ProgressObserver) -> None:
+    took = 0.0
+    while True:
+        await anyio.sleep(max(_EVERY_S, _SHARE * took))
+        if following.recording is None or not following.changed:
+            continue
+        following.changed, started = False, time.monotonic()
+        live = _current_state(first, following.recording, tuple(following.failing))
+        took = time.monotonic() - started
+        with suppress(OSError):
+            await anyio.to_thread.run_sync(write_live, folder, live)
+
+
+def _current_state(first: LiveRun, recording: Recording, failing: tuple[LiveCase, ...]) -> LiveRun:
+    tallies = [tally for _, tally in recording.tallies()]
+    # If there are too many suites, those that are running come first.
+    shown = sorted(tallies, key=lambda tally: tally.finished)[:_SUITES] if len(tallies) > _SUITES else tallies
+    return replace(
+        first,
+        message=first.message or (recording.message and one_line(recording.message, _REASON)),
+        stage=recording.writer.folder.name,
+        whole=_total(tallies),
+        suites=tuple(map(_suite, shown)),
+        hidden=len(tallies) - len(shown),
+        failing=failing,
+    )
+
+
+def _suite(tally: Tally) -> LiveSuite:
+    means = {display_name(who): mean for who, mean in islice(tally.means.items(), _EVALUATORS)}
+    return LiveSuite(display_name(tally.label, _NAME), _count(tally), means, tally.finished)
+
+
+def _count(tally: Tally) -> LiveCount:
+    passed, failed, errors = (tally.states.get(each, 0) for each in (Status.PASSED, Status.FAILED, Status.ERRORED))
+    return LiveCount(tally.done, tally.planned, passed, failed, errors, tally.cost)
+
+
+def _total(tallies: Sequence[Tally]) -> LiveCount:
+    counts = [_count(tally) for tally in tallies]
+    return LiveCount(
+        done=sum(each.done for each in counts),
+        planned=sum(each.planned or 0 for each in counts) if all(each.planned is not None for each in counts) else None,
+        passed=sum(each.passed for each in counts),
+        failed=sum(each.failed for each in counts),
+        errors=sum(each.errors for each in counts),
+        cost=sum(each.cost for each in counts),
+    )
+
+
+def _case(suite: SuiteReducer, case: CaseResult) -> LiveCase:
+    reasons: Iterable[str] = (one_line(reason, _REASON) for reason in _reasons(case))
+    failed = case.status is Status.FAILED
+    return LiveCase(
+        display_name(suite.label, _NAME),
+        display_name(case.name or case.hash, _NAME),
+        failed,
+        tuple(islice(reasons, _REASONS)),
+    )
+
+
+def _reasons(case: CaseResult) -> Iterator[str]:
+    for who, found in case.evaluations.items():
+        if found.passed is False:
+            score = f"{display_name(who)} {format_score(found.score, found.threshold)}, needs {found.threshold}"
+            yield ": ".join(filter(None, (score, summarize_reasons(found))))
+    for each in case.errors:
+        yield f"{each.error.type}: {each.error.message}"

@@ -1,0 +1,235 @@
+"""Build the view of a report from a comparison and its verdict: counted, described, ordered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from scoregate.ci.archive import CASES_FILE
+from scoregate.ci.report import numbers
+from scoregate.ci.report.cases import (
+    ErrorView,
+    build_failing_cases,
+    collect_cases,
+    format_trace,
+    pick_failing,
+    sort_failing,
+)
+from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.history import build_past_runs
+from scoregate.ci.report.rows import build_rows
+from scoregate.ci.report.suites import build_paired_suites, build_suites, build_totals
+from scoregate.ci.report.text import one_line
+from scoregate.ci.report.view import ReportView, RunView
+from scoregate.core.cases import CaseKey
+from scoregate.core.comparison import Comparison, Flip
+from scoregate.core.comparison_rows import Row
+from scoregate.core.evaluator_changes import Change
+from scoregate.core.events import ErrorInfo
+from scoregate.core.gate import Verdict
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.run import Run
+from scoregate.core.text import Place, natural_sort_key
+
+_MAX_TITLE = 120
+_MAX_NAMES = 5
+_ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
+
+
+def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
+    """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
+    run, baseline, totals, picked = comparison.run, comparison.base, build_totals(comparison), pick_failing(comparison)
+    context = replace(context, commit=context.commit or run.commit)
+    positions = {(trial.suite, trial.key) for trial in picked}
+    labels = tuple(suite.label for suite in run.suites)
+    collected = collect_cases(run.cases, positions, errors=totals.with_errors, labels=labels)
+    failing = build_failing_cases(comparison, picked, snapshots=collected.snapshots, context=context)
+    return ReportView(
+        context=context,
+        title=build_title(verdict),
+        conclusion=verdict.conclusion,
+        exit_code=verdict.exit_code,
+        run=_build_run_view(run),
+        base=_build_run_view(baseline) if baseline else None,
+        base_note=comparison.base_note,
+        pooled=comparison.pooled,
+        totals=totals,
+        suites=build_suites(comparison, verdict),
+        rows=build_rows(comparison, verdict),
+        quantities=comparison.quantities,
+        findings=tuple(sorted(verdict.findings, key=_finding_order)),
+        warnings=verdict.warnings,
+        policy_changes=verdict.policy_changes,
+        confirmations=run.confirmations,
+        failing=tuple(sort_failing(failing)),
+        failing_total=totals.newly_failing or totals.failed,
+        newly=bool(comparison.newly_failing),
+        newly_failing=_case_keys(run, comparison.newly_failing),
+        newly_passing=_case_keys(run, comparison.newly_passing),
+        gone=comparison.gone,
+        errors=build_error_views(run, collected.errors.values()),
+        notices=tuple(_all_notices(comparison, verdict, context)),
+        not_applied=verdict.not_applied,
+        models=_judge_models(run),
+        cases=lambda: run.cases,
+        cases_of=lambda index: run.suites[index].cases,
+        base_cases=lambda: iter(baseline.cases if baseline else ()),
+        sides=tuple(build_paired_suites(comparison, context)),
+        history=tuple(build_past_runs(run.history, context)),
+    )
+
+
+def build_title(verdict: Verdict) -> str:
+    """The verdict in a few words: `2 of 4 gates failed`; if it passed, also the number of changed evaluators."""
+    outcome = _describe_outcome(verdict)
+    counts = Counter(each.change for each in verdict.evaluator_changes)
+    if verdict.conclusion is not Conclusion.PASSED or not counts:
+        return outcome
+    changes = ", ".join(f"{counts[change]:,} {change}" for change in Change if counts[change])
+    return f"{outcome}; evaluators since the baseline: {changes}"
+
+
+def _describe_outcome(verdict: Verdict) -> str:
+    conclusions = [finding.conclusion for finding in verdict.findings]
+    failed, unmeasured = conclusions.count(Conclusion.FAILED), conclusions.count(Conclusion.UNMEASURABLE)
+    gates = numbers.count(len(conclusions), "gate")
+    if failed:
+        return f"{failed} of {gates} failed" + (f", {unmeasured} could not be measured" if unmeasured else "")
+    if unmeasured == 1:
+        problem = verdict.failed[0].title
+        return f"could not be measured: {problem[:1].lower()}{problem[1:]}"
+    if unmeasured:
+        return f"could not be measured: {unmeasured} problems"
+    passed = f"{gates} passed" if conclusions else "passed, no gate is set"
+    if verdict.not_applied:
+        *first, last = verdict.not_applied
+        names = " and ".join(filter(None, (", ".join(first), last)))
+        return f"{passed}; {names} not applied: there is no baseline"
+    return passed
+
+
+def _finding_order(finding: Finding) -> tuple[int, Place]:
+    """The worst first, then those of the run, then by suite."""
+    return _ORDER.index(finding.conclusion), natural_sort_key(finding.suite) if finding.suite is not None else ()
+
+
+def _build_run_view(run: Run) -> RunView:
+    return RunView(
+        id=run.id,
+        name=run.name,
+        message=one_line(run.message or "", _MAX_TITLE) or None,
+        commit=run.commit,
+        branch=run.branch,
+        started=run.started,
+        finished=run.finished,
+        version=run.version,
+        attempt=run.attempt,
+        dirty=run.dirty,
+        complete=run.complete,
+        reused_from=run.reused_from,
+    )
+
+
+def _case_keys(run: Run, flips: Iterable[Flip]) -> tuple[tuple[str, CaseKey], ...]:
+    return tuple((run.suites[flip.suite].label, run.suites[flip.suite].columns.key(flip.row)) for flip in flips)
+
+
+def _judge_models(run: Run) -> tuple[str, ...]:
+    fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
+    return tuple(sorted({known.model for known in fingerprints if known is not None and known.model}))
+
+
+def build_error_views(run: Run, case_errors: Iterable[ErrorView]) -> tuple[ErrorView, ...]:
+    """All errors of a run: of scripts, of suites, then of cases, which are counted already."""
+    views = [_error_view(script.name, script.error) for script in run.scripts if script.error is not None]
+    views += [_error_view(suite.label, error) for suite in run.suites for error in suite.errors]
+    return (*views, *sorted(case_errors, key=lambda error: -error.trials))
+
+
+def _error_view(where: str, error: ErrorInfo) -> ErrorView:
+    message = one_line(error.message, 200)
+    return ErrorView(where, None, error.type, message, error.advice, trials=0, trace=format_trace(error), gated=True)
+
+
+def _all_notices(comparison: Comparison, verdict: Verdict, context: ReportContext) -> Iterator[str]:
+    """All notices. Without a baseline, the first one says what to expect."""
+    if comparison.base is None:
+        yield from build_notices(comparison, context)
+        yield from _gate_notices(verdict)
+        return
+    for each in verdict.evaluator_changes:  # other changes are shown by their rows
+        if each.change is Change.LOWERED:
+            suite = comparison.run.suites[each.suite].label
+            yield f"{suite}, {each.evaluator}: {each.what} compared with the baseline."
+    yield from _gate_notices(verdict)
+    yield from build_notices(comparison, context)
+
+
+def _gate_notices(verdict: Verdict) -> Iterator[str]:
+    if verdict.ungated and not verdict.failed:
+        names = _shorten_list(verdict.ungated)
+        yield f"{names}: nothing here can fail. No score has a threshold, and no limit or relative gate is set."
+
+
+def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
+    """Sentences about the run and its baseline, the most important first. They hold untrusted names."""
+    run = comparison.run
+    if not (run.suites or run.scripts or run.filters or run.skipped or run.left_out):
+        yield "No suites were found. `scoregate init` creates one."
+    if comparison.base is None:
+        yield from _missing_baseline_notices(comparison, context)
+    else:
+        yield from _baseline_notices(comparison.base)
+    if run.dirty:
+        yield "The run has uncommitted changes."
+    if (filtered := len(comparison.gone) - len(comparison.missed)) and run.filters:
+        yield f"{numbers.count(filtered, 'suite')} of the baseline skipped by a filter."
+    yield from _suite_notices(comparison, context)
+    if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
+        yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
+    models = sorted({model for suite in run.suites for model in suite.unpriced})
+    if models and any(suite.cost for suite in run.suites):  # without any price there is no cost to correct
+        yield f"The price of {_shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
+    yield from run.notices
+
+
+def _missing_baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
+    """Nothing if no baseline was requested."""
+    note = comparison.base_note
+    if comparison.base_unreadable:
+        yield f"The baseline could not be read ({note}). Only limits that need no baseline were applied."
+    elif note and not (context.run or context.base_branch):
+        yield f"Not compared: {note}."
+    elif note:
+        text = f"There is no baseline yet ({note}). Only limits that need no baseline were applied."
+        yield f"{text} The next run on {context.base_branch} creates one." if context.base_branch else text
+
+
+def _baseline_notices(baseline: Run) -> Iterator[str]:
+    damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
+    yield from (f"Baseline: {notice}." for notice in damage)
+    if not baseline.complete:
+        state = "is damaged" if damage else "did not finish"
+        yield f"The baseline run {state}. Missing parts are not compared."
+
+
+def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
+    """Waiting reviews and changed cases, suite by suite. Every compared row of a suite has the same changes."""
+    changes = {row.suite: change for row in comparison.rows if (change := _describe_case_changes(row))}
+    for suite in sorted(comparison.run.suites, key=lambda suite: (natural_sort_key(suite.label), suite.label)):
+        if waiting := suite.columns.pending + len(suite.reviews):
+            command = f": {context.command('review')}" if suite.columns.contested else ""
+            yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waiting for review{command}."
+        if suite_change := changes.get(suite.label):
+            yield f"{suite.label}: {suite_change} since the baseline. Only cases of both runs are compared."
+
+
+def _describe_case_changes(row: Row) -> str:
+    counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
+    return ", ".join(f"{numbers.count(count, 'case')} {change}" for change, count in counts.items() if count)
+
+
+def _shorten_list(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MAX_NAMES])
+    return f"{shown} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else shown

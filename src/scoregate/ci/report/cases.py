@@ -1,0 +1,342 @@
+"""The failing cases that reports show, with their scores and outputs in the run and in the baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from heapq import nlargest
+from itertools import chain, groupby
+from math import isnan
+from operator import itemgetter
+from posixpath import basename, join
+from typing import TypeAlias, TypeVar
+
+from scoregate.ci.report.context import ReportContext, source_url
+from scoregate.ci.report.conversations import ConversationView, FailedTurns, build_conversation, find_failed_turns
+from scoregate.ci.report.excerpts import diff_lines, format_score, format_value, reason_lines, summarize_reasons
+from scoregate.ci.report.text import display_name as shown_name
+from scoregate.ci.report.text import excerpt, make_visible, one_line
+from scoregate.core.cases import CaseKey, CaseResult, Columns, Status
+from scoregate.core.comparison import Comparison, Flip
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.run import Confirmation, SuiteResult
+
+MAX_FAILING = 50
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class FailingTrial:
+    """A failing trial to show: its key in the run and in the baseline, if it is there, and its drop."""
+
+    suite: int
+    key: CaseKey
+    drop: float
+    base: tuple[int, CaseKey] | None = None
+    base_scores: tuple[tuple[str, float], ...] = ()
+
+
+def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[FailingTrial]:
+    """Pick at most `limit` newly failing trials, else failing ones: suites in turn, the largest drops first."""
+    if comparison.newly_failing:
+        drops = ((flip.suite, _largest_drop(comparison, flip), flip) for flip in comparison.newly_failing)
+        return [_flipped_trial(comparison, flip, drop) for _, drop, flip in _largest_drops(drops, limit)]
+    suites = comparison.run.suites
+    failing = ((at, 1 - _lowest_score(suite, row), row) for at, suite, row in _failing_rows(suites))
+    return [FailingTrial(at, suites[at].columns.key(row), drop) for at, drop, row in _largest_drops(failing, limit)]
+
+
+def _largest_drops(found: Iterable[tuple[int, float, _T]], limit: int) -> list[tuple[int, float, _T]]:
+    """The trials with the largest drops, suites in turn. They come suite by suite, each with its drop."""
+    worst = (nlargest(limit, each, key=itemgetter(1)) for _, each in groupby(found, key=itemgetter(0)))
+    return interleave(sorted(chain(*worst), key=itemgetter(1), reverse=True), itemgetter(0))[:limit]
+
+
+def interleave(found: Iterable[_T], of: Callable[[_T], Hashable]) -> list[_T]:
+    """The first of each group, then the second of each, so that no group fills a list alone."""
+    seen = Counter[Hashable]()
+    turns: dict[int, list[_T]] = {}
+    for each in found:
+        turns.setdefault(seen[of(each)], []).append(each)
+        seen[of(each)] += 1
+    return [each for turn in sorted(turns) for each in turns[turn]]
+
+
+def _failing_rows(suites: Iterable[SuiteResult]) -> Iterator[tuple[int, SuiteResult, int]]:
+    for at, suite in enumerate(suites):
+        for row in range(len(suite.columns)):
+            if suite.columns.status(row) is Status.FAILED:
+                yield at, suite, row
+
+
+def _lowest_score(suite: SuiteResult, row: int) -> float:
+    return min(
+        score if suite.evaluators[name].higher_is_better else 1 - score
+        for name in _failed_evaluators(suite.columns, row)
+        for score in (suite.columns.score(name, row),)
+    )
+
+
+def _failed_evaluators(columns: Columns, row: int) -> Iterator[str]:
+    return (name for name, rows in columns.failed.items() if row in rows)
+
+
+def _largest_drop(comparison: Comparison, flip: Flip) -> float:
+    """The largest drop among the evaluators that fail the case now."""
+    suite = comparison.run.suites[flip.suite]
+    failed = set(_failed_evaluators(suite.columns, flip.row))
+    falls = (
+        (score - suite.columns.score(name, flip.row)) * (1 if suite.evaluators[name].higher_is_better else -1)
+        for name, score in _baseline_scores(comparison, flip)
+        if name in failed
+    )
+    return max(falls, default=0.0)
+
+
+def _baseline_scores(comparison: Comparison, flip: Flip) -> Iterator[tuple[str, float]]:
+    assert comparison.base is not None
+    columns = comparison.base.suites[flip.base_suite].columns
+    for name in columns.scores:
+        score = columns.score(name, flip.base_row)
+        if not isnan(score):
+            yield name, score
+
+
+def _flipped_trial(comparison: Comparison, flip: Flip, fall: float) -> FailingTrial:
+    assert comparison.base is not None
+    key = comparison.run.suites[flip.suite].columns.key(flip.row)
+    base = comparison.base.suites[flip.base_suite].columns.key(flip.base_row)
+    return FailingTrial(flip.suite, key, fall, (flip.base_suite, base), tuple(_baseline_scores(comparison, flip)))
+
+
+CasePosition: TypeAlias = tuple[int, CaseKey]
+_MAX_ERROR_KINDS = 200
+_MAX_REASON = 2_000
+_MAX_TRACE = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class FailedEvaluation:
+    """An evaluator whose threshold a case missed; `base` is its score in the baseline, None if unknown.
+
+    `shown` is the score with enough digits to see that it misses, `why` the reasons on one short line,
+    `reasons` each on a line of its own, up to a limit.
+    """
+
+    evaluator: str
+    base: float | None
+    score: float
+    shown: str
+    threshold: str
+    why: str
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorView:
+    """A kind of error and its number of trials; `case` is the first of them, None if the error is not of a case.
+
+    `trace` is the end of the traceback, or the message. `gated`: a gate reports it, too.
+    """
+
+    where: str
+    evaluator: str | None
+    type: str
+    message: str
+    advice: str
+    trials: int
+    case: str | None = None
+    trace: str = ""
+    gated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The parts of a case that reports show: name, output as limited text, missed thresholds.
+
+    `turns` is its conversation, None for other outputs. `origin` is the line that the case was read from.
+    """
+
+    name: str
+    output: str
+    misses: tuple[FailedEvaluation, ...]
+    turns: FailedTurns | None = None
+    origin: Origin | None = None
+
+
+@dataclass(slots=True)
+class CollectedCases:
+    """The snapshots and errors that one pass over the cases collected."""
+
+    snapshots: dict[CasePosition, Snapshot] = field(default_factory=dict)
+    errors: dict[tuple[int, str | None, str, str], ErrorView] = field(default_factory=dict)
+
+
+def collect_cases(
+    cases: Iterable[CaseResult], positions: Set[CasePosition], *, errors: int, labels: tuple[str, ...]
+) -> CollectedCases:
+    """Read cases until all wanted snapshots are taken and the errors of all trials with errors are counted.
+
+    Args:
+        cases: the cases of a run.
+        positions: the cases to take snapshots of.
+        errors: the number of trials with errors; 0 to count none.
+        labels: the names of the suites.
+    """
+    collected, waiting, trials_left = CollectedCases(), set(positions), errors
+    for case in cases if waiting or errors else ():
+        if (position := (case.suite, case.key)) in waiting:
+            waiting.discard(position)
+            collected.snapshots[position] = take_snapshot(case)
+        if errors and case.errors:
+            _count_errors(collected, case, labels[case.suite])
+            trials_left -= 1
+        if not waiting and trials_left <= 0:
+            break
+    return collected
+
+
+def take_snapshot(case: CaseResult) -> Snapshot:
+    """Take a snapshot of a case."""
+    misses = (_failed_evaluation(who, found) for who, found in case.evaluations.items() if found.passed is False)
+    return Snapshot(
+        shown_name(case.name or case.hash),
+        format_value(case.output),
+        tuple(misses),
+        find_failed_turns(case),
+        case.origin,
+    )
+
+
+def _failed_evaluation(evaluator: str, found: Evaluation) -> FailedEvaluation:
+    shown = format_score(found.score, found.threshold)
+    reasons = tuple(reason_lines(found, _MAX_REASON))
+    threshold, why = str(found.threshold), summarize_reasons(found)
+    return FailedEvaluation(evaluator, None, found.score, shown, threshold, why, reasons)
+
+
+def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> None:
+    for error in case.errors:
+        kind = (case.suite, error.evaluator, error.error.type, one_line(error.error.message, 200))
+        if (seen := collected.errors.get(kind)) is None and len(collected.errors) >= _MAX_ERROR_KINDS:
+            kind = (case.suite, None, "other errors", "")
+            seen = collected.errors.get(kind)
+        collected.errors[kind] = ErrorView(
+            where=label,
+            evaluator=kind[1],
+            type=kind[2],
+            message=kind[3],
+            advice=seen.advice if seen else error.error.advice,
+            trials=seen.trials + 1 if seen else 1,
+            case=seen.case if seen else shown_name(case.name or case.hash),
+            trace=seen.trace if seen else format_trace(error.error),
+        )
+
+
+def format_trace(error: ErrorInfo) -> str:
+    """The end of an error's traceback, or its message, as safe lines."""
+    return make_visible((error.traceback or error.message)[-_MAX_TRACE:]).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class FailingCase:
+    """A failing case with the reasons.
+
+    `diff` holds the lines in which its output differs from the baseline's, each with `+`, `-` or a space; without a
+    baseline, `output` holds the beginning of its own. Both are empty if outputs may not be shown.
+    `tries` is the result of rerunning the case, empty if it was not rerun. For a conversation, `output` holds the
+    transcript and `conversation` the failed turns. `origin` is the line of a file that the case was read from, with
+    the path from the top of the repository; `place` is its short form, such as `refunds.csv:12`.
+    """
+
+    suite: str
+    key: CaseKey
+    name: str
+    newly: bool
+    drop: float
+    tries: str
+    misses: tuple[FailedEvaluation, ...]
+    url: str | None = None
+    diff: tuple[str, ...] = ()
+    output: str = ""
+    same_output: bool = False
+    conversation: ConversationView | None = None
+    origin: Origin | None = None
+
+    @property
+    def place(self) -> str:
+        """The file name and the line; empty if the case was not read from a file."""
+        return f"{basename(self.origin.file)}:{self.origin.line}" if self.origin else ""
+
+
+_MAX_OUTPUT = 1200
+
+
+def build_failing_cases(
+    comparison: Comparison,
+    picked: Sequence[FailingTrial],
+    *,
+    snapshots: Mapping[CasePosition, Snapshot],
+    context: ReportContext,
+) -> Iterator[FailingCase]:
+    """Build the views of picked cases. The baseline's cases are read once, only if outputs may be shown."""
+    before = _baseline_snapshots(comparison, picked) if context.show_outputs else {}
+    tries = {(each.suite, each.case): describe_confirmation(each) for each in comparison.run.confirmations}
+    for trial in picked:
+        snapshot = snapshots.get((trial.suite, trial.key))
+        if snapshot is not None:
+            suite = comparison.run.suites[trial.suite]
+            view = FailingCase(
+                suite=suite.label,
+                key=trial.key,
+                name=snapshot.name,
+                newly=trial.base is not None,
+                drop=trial.drop,
+                tries=tries.get((suite.label, trial.key.hash), ""),
+                misses=_with_baseline_scores(snapshot, trial),
+                url=source_url(snapshot.origin or suite.origin, context),
+                origin=_origin_in_repository(snapshot.origin, context),
+            )
+            old = before.get(trial.base) if trial.base else None
+            yield _with_output(view, snapshot, old) if context.show_outputs else view
+
+
+def sort_failing(views: Iterable[FailingCase]) -> list[FailingCase]:
+    """Sort failing cases: suites in turn, the largest drops first, equal drops in the order of their file."""
+    return interleave(sorted(views, key=_case_order), lambda view: view.suite)
+
+
+def _case_order(view: FailingCase) -> tuple[float | str | int, ...]:
+    return (-view.drop, *((view.origin.file, view.origin.line) if view.origin else ()))
+
+
+def describe_confirmation(tried: Confirmation) -> str:
+    """The result of rerunning a case."""
+    return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
+
+
+def _baseline_snapshots(comparison: Comparison, picked: Sequence[FailingTrial]) -> Mapping[CasePosition, Snapshot]:
+    wanted = {trial.base for trial in picked if trial.base is not None}
+    if comparison.base is None or not wanted:
+        return {}
+    return collect_cases(comparison.base.cases, wanted, errors=0, labels=()).snapshots
+
+
+def _with_baseline_scores(snapshot: Snapshot, trial: FailingTrial) -> tuple[FailedEvaluation, ...]:
+    before = dict(trial.base_scores)
+    return tuple(replace(miss, base=before.get(miss.evaluator)) for miss in snapshot.misses)
+
+
+def _with_output(view: FailingCase, snapshot: Snapshot, old: Snapshot | None) -> FailingCase:
+    if snapshot.turns is not None:
+        conversation = build_conversation(snapshot.turns, old.turns if old else None)
+        return replace(view, output=snapshot.output, conversation=conversation)
+    if old is None or not old.output:
+        return replace(view, output=excerpt(snapshot.output, _MAX_OUTPUT))
+    return replace(view, diff=diff_lines(old.output, snapshot.output), same_output=old.output == snapshot.output)
+
+
+def _origin_in_repository(origin: Origin | None, context: ReportContext) -> Origin | None:
+    return None if origin is None else replace(origin, file=join(context.folder, origin.file))

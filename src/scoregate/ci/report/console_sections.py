@@ -1,0 +1,302 @@
+"""The sections of the terminal report: failing cases with reasons, the table of evaluators, the table of suites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.cases import FailedEvaluation, FailingCase, take_snapshot
+from scoregate.ci.report.console_text import MARKS, ClampedText, format_place, mark, max_width, safe_text
+from scoregate.ci.report.conversations import ConversationView
+from scoregate.ci.report.numbers import NONE
+from scoregate.ci.report.rows import ReportState, RowView
+from scoregate.ci.report.suites import SuiteView
+from scoregate.ci.report.view import ReportView
+from scoregate.core.cases import CaseKey, CaseResult, Status
+
+_CASES, _LINES, _MISSES = 10, 40, 5
+_GAP, _MARGIN = 2, 4
+_EVALUATOR, _LEAST_REASON_WIDTH = 26, 44
+_MAX_MESSAGE = 200
+_FEW, _MANY = 2, 60  # lines of a reason
+
+
+@dataclass(frozen=True, slots=True)
+class FailingCases:
+    """The worst failing cases, at most a screen; `see` says where the others are."""
+
+    view: ReportView
+    see: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay the cases out for the width of the console."""
+        yield _failing_heading(self.view)
+        lines_left, shown_cases, worst = _LINES, 0, self.view.failing[:_CASES]
+        for case in worst:
+            lines = console.render_lines(CaseDetails(case, worst), options, pad=False)
+            lines_left -= len(lines)
+            if lines_left < 0 and shown_cases:
+                break
+            for line in lines:
+                yield from (*line, Segment.line())
+            shown_cases += 1
+        if (hidden := self.view.failing_total - shown_cases) > 0:
+            yield Text(f"… {hidden:,} more{self.see}", style="dim")
+
+
+def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
+    """All failing cases with full reasons: the worst first, then the others in the order of the run."""
+    yield _failing_heading(view)
+    for case in view.failing:
+        yield CaseDetails(case, view.failing, whole=True)
+    shown = {(case.suite, case.key) for case in view.failing}
+    if len(shown) >= sum(suite.failed for suite in view.suites):
+        return
+    yield Text()
+    yield Text("other failing cases, in the order of the run:", style="bold")
+    newly = set(view.newly_failing)
+    for other in view.cases():
+        place = (view.suites[other.suite].label, other.key)
+        if other.status is Status.FAILED and place not in shown:
+            yield CaseDetails(_case_from_record(other, place, newly=place in newly), view.failing, whole=True)
+
+
+def _case_from_record(case: CaseResult, place: tuple[str, CaseKey], *, newly: bool) -> FailingCase:
+    snapshot = take_snapshot(case)
+    return FailingCase(*place, snapshot.name, newly, 0.0, "", snapshot.misses, origin=snapshot.origin)
+
+
+def _failing_heading(view: ReportView) -> Text:
+    kind = "newly failing case" if view.newly else "failing case"
+    order = ", the largest drops first" if view.newly else ", the lowest scores first"
+    order += ", suites in turn" if view.in_turn else ""
+    return Text(f"{numbers.count(view.failing_total, kind)}{order if view.failing_total > 1 else ''}:", style="bold")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseDetails:
+    """One failing case; its columns align with those of the `others`. `whole`: with the full reasons."""
+
+    case: FailingCase
+    others: Sequence[FailingCase]
+    whole: bool = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay the case out: reasons next to the scores if they fit, else below them."""
+        case = self.case
+        yield _case_name(case)
+        misses = case.misses if self.whole else case.misses[:_MISSES]
+        scores = self._scores(options.max_width)
+        reason_width = options.max_width - sum(scores) - _GAP * len(scores) - _MARGIN
+        if reason_width >= _LEAST_REASON_WIDTH:
+            yield _indent(self._grid(misses, scores, reasons=True))
+        else:
+            for miss in misses:
+                yield _indent(self._grid([miss], scores, reasons=False))
+                yield from self._below(miss)
+        if hidden := len(case.misses) - len(misses):
+            yield _indent(Text(f"… {numbers.count(hidden, 'evaluator')} more", style="dim"))
+        for line in (
+            *filter(None, (case.tries,)),
+            *(_conversation_lines(case.conversation) if case.conversation else ()),
+        ):
+            yield _indent(Text(line, style="dim"))
+
+    def _scores(self, width: int) -> tuple[int, int, int]:
+        every = [miss for case in (*self.others, self.case) for miss in case.misses]
+        evaluators = max_width((safe_text(miss.evaluator) for miss in every), max(min(_EVALUATOR, width // 3), 8))
+        return evaluators, max_width(map(_format_score_change, every), 30), max_width(map(_format_threshold, every), 30)
+
+    def _grid(self, misses: Iterable[FailedEvaluation], widths: Sequence[int], *, reasons: bool) -> Table:
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        for width in widths:
+            grid.add_column(width=width, overflow="fold")
+        if reasons:
+            grid.add_column()
+        for miss in misses:
+            cells = (
+                Text(safe_text(miss.evaluator)),
+                Text(_format_score_change(miss), style="red"),
+                Text(_format_threshold(miss), style="dim"),
+            )
+            grid.add_row(*cells, *([self._reason(miss)] if reasons else []))
+        return grid
+
+    def _below(self, miss: FailedEvaluation) -> Iterator[RenderableType]:
+        if miss.why:
+            yield Padding(self._reason(miss), (0, 0, 0, _MARGIN + _GAP), expand=False)
+
+    def _reason(self, miss: FailedEvaluation) -> ClampedText:
+        if self.whole:
+            return ClampedText(Text("\n".join(miss.reasons)), _MANY)
+        return ClampedText(Text(safe_text(miss.why)), _FEW)
+
+
+def _case_name(case: FailingCase) -> Text:
+    where = " · ".join(filter(None, (case.suite, case.place)))
+    return (
+        Text("✗ ", style="red")
+        .append(safe_text(case.name), "bold default")
+        .append(f"  {safe_text(where)}", "dim default")
+    )
+
+
+def _indent(held: RenderableType) -> Padding:
+    return Padding(held, (0, 0, 0, _MARGIN), expand=False)
+
+
+def _format_score_change(miss: FailedEvaluation) -> str:
+    return miss.shown if miss.base is None else f"{numbers.short(miss.base)} → {miss.shown}"
+
+
+def _format_threshold(miss: FailedEvaluation) -> str:
+    return f"needs {miss.threshold}"
+
+
+def _conversation_lines(conversation: ConversationView) -> Iterator[str]:
+    if conversation.difference:
+        yield f"{conversation.difference}:"
+    for line in conversation.lines:
+        if line.base is not None and line.base != line.now:
+            yield f"  {line.turn} {line.who}, baseline: {safe_text(line.base, _MAX_MESSAGE)}"
+        yield f"  {line.turn} {line.who}: {safe_text(line.now, _MAX_MESSAGE)}"
+    yield (
+        f"{conversation.course}; baseline: {conversation.base_course}"
+        if conversation.base_course
+        else conversation.course
+    )
+
+
+_TABLE_GAP = 2
+_MARK = 1 + _TABLE_GAP
+_NAME, _WORDS, _ROOMY = 26, 24, 40
+_INDENT = (0, 0, 0, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class RowTable:
+    """One line for each of the first evaluators, worst first; `~` means within noise."""
+
+    view: ReportView
+    most: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay the table out for the width of the console: counts go first, then intervals, then the table."""
+        rows = self.view.rows[: self.most]
+        names = [format_place(row.row.suite, row.row.evaluator) for row in rows]
+        for columns, words in _row_layouts(rows, self.view):
+            if _remaining_width(columns, options.max_width) - _MARK >= max_width(names, _NAME) + words:
+                yield _draw_rows(rows, names, columns, self.view)
+                return
+        for row, name in zip(rows, names, strict=True):
+            yield mark(row.state) + Text(f" {name}", style="default")
+            yield Padding(_narrow_row(row, self.view), _INDENT, expand=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTable:
+    """One line for each of the first suites, failed ones first: passed cases, latency, tokens, cost."""
+
+    view: ReportView
+    most: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay the table out for the width of the console."""
+        suites = self.view.ordered_suites[: self.most]
+        names, columns = [format_place(suite.label, None) for suite in suites], _spending_columns(suites)
+        if _remaining_width(columns, options.max_width) - _MARK >= max_width(names, _NAME):
+            yield _draw_suites(suites, names, columns)
+            return
+        for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
+            yield mark(suite.state) + Text(f" {name}", style="default")
+            parts = (f"{title} {cells[at].plain}" for title, cells in columns.items() if cells[at].plain != NONE)
+            yield Padding(Text("  ".join(parts)), _INDENT, expand=False)
+
+
+TableColumns = Mapping[str, Sequence[Text]]
+
+
+def _remaining_width(columns: TableColumns, width: int) -> int:
+    return width - sum(max_width((title, *cells), width) + _TABLE_GAP for title, cells in columns.items())
+
+
+def _row_layouts(rows: Sequence[RowView], view: ReportView) -> Sequence[tuple[TableColumns, int]]:
+    """The columns between name and explanation, the richest layout first, each with the width of the explanation."""
+    now = [Text(row.mean) for row in rows]
+    if not view.base:
+        return [({"score": now}, _WORDS)]
+    base, counts = [Text(row.base) for row in rows], [Text(row.counts) for row in rows]
+    side = "PR" if view.context.pull_request else "now"
+    delta = {"baseline": base, side: now, "delta": [Text(_format_delta(row)) for row in rows]}
+    short = {**delta, "delta": [Text(_format_delta(row, interval=False)) for row in rows]}
+    return [({**delta, "better / worse": counts}, _ROOMY), (delta, _ROOMY), (short, _WORDS)]
+
+
+def _draw_rows(rows: Sequence[RowView], names: Sequence[str], columns: TableColumns, view: ReportView) -> Table:
+    table = _empty_table("suite · evaluator", columns)
+    table.add_column("", overflow="fold")
+    for at, (row, name) in enumerate(zip(rows, names, strict=True)):
+        table.add_row(mark(row.state), Text(name), *(cells[at] for cells in columns.values()), _explain_row(row, view))
+    return table
+
+
+def _draw_suites(suites: Sequence[SuiteView], names: Sequence[str], columns: TableColumns) -> Table:
+    table = _empty_table("suite", columns)
+    for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
+        table.add_row(mark(suite.state), Text(name), *(cells[at] for cells in columns.values()))
+    return table
+
+
+def _empty_table(things: str, columns: TableColumns) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _TABLE_GAP, 0, 0))
+    for title in ("", things):
+        table.add_column(title, overflow="fold")
+    for title in columns:
+        table.add_column(title, justify="right", no_wrap=True)
+    return table
+
+
+def _spending_columns(suites: Sequence[SuiteView]) -> TableColumns:
+    """The columns with values; bold if a value differs significantly from the baseline."""
+    columns: dict[str, list[Text]] = {"pass": [Text(suite.passes) for suite in suites]}
+    for title, measure in (("p50", "latency"), ("p95", "p95"), ("tokens", "tokens"), ("cost", "cost")):
+        cells = [(getattr(suite.spend_text, title), measure in suite.moved) for suite in suites]
+        if any(cell != NONE for cell, _ in cells):
+            columns[title] = [Text(cell, style="bold" if moved else "") for cell, moved in cells]
+    return columns
+
+
+def _narrow_row(row: RowView, view: ReportView) -> Text:
+    scores = row.mean if row.row.base is None else f"{row.base} → {row.mean}"
+    counts = f"better / worse {row.counts}" if row.row.n else ""
+    text = Text("  ".join(part for part in (scores, _format_delta(row), counts) if part) + "  ")
+    return text.append_text(_explain_row(row, view))
+
+
+def _format_delta(row: RowView, *, interval: bool = True) -> str:
+    if row.delta == NONE:
+        return ""
+    if not row.significant:
+        return "~"
+    return f"{row.delta} [{row.low}, {row.high}]" if row.low and interval else row.delta
+
+
+def _explain_row(row: RowView, view: ReportView) -> Text:
+    """The label with its reason, and how many cases miss the threshold if a gate failed for that."""
+    text = Text()
+    if view.base:
+        text.append(row.label, style=MARKS[row.state][1] if row.significant else None)
+    if view.base and row.note:
+        text.append(f" ({safe_text(row.note)})", style="dim")
+    if row.below and row.state in (ReportState.FAILED, ReportState.NEW):
+        text.append(f"{'; ' if text else ''}{row.below:,} of {row.judged:,} below threshold")
+    for value in row.uncertain:
+        text.append(f"{'; ' if text else ''}{safe_text(value)}")
+    return text

@@ -1,0 +1,48 @@
+"""Earlier runs, ready to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.context import ReportContext, commit_url
+from scoregate.core.run import History, PastRun
+
+
+@dataclass(frozen=True, slots=True)
+class PastRunView:
+    """An earlier run: its numbers in `past`, and as text; `url` is the web address of its commit."""
+
+    past: PastRun
+    name: str
+    when: str
+    url: str | None
+    pass_rate: str
+    cost: str
+    p50: str
+
+    @property
+    def label(self) -> str:
+        """Name and time: `main@a1b2c3d, 2026-11-20 18:23 UTC`."""
+        return f"{self.name}, {self.when}"
+
+
+def build_past_runs(history: History, context: ReportContext) -> Iterator[PastRunView]:
+    """Build the views of all runs of a history, oldest first."""
+    for past in history.runs:
+        rate, cost, p50 = past.took
+        yield PastRunView(
+            past,
+            name=_run_name(past),
+            when=numbers.moment(past.finished),
+            url=commit_url(past.commit, context),
+            pass_rate=numbers.NONE if rate is None else numbers.percent(rate),
+            cost=numbers.NONE if cost is None else numbers.cost(cost),
+            p50=numbers.NONE if p50 is None else numbers.duration(p50 / 1000),
+        )
+
+
+def _run_name(past: PastRun) -> str:
+    commit = (past.commit or "")[:7]
+    return "@".join(filter(None, (past.branch, commit))) if commit else past.branch or past.id

@@ -1,0 +1,237 @@
+"""The charts of the page: changes with intervals and limits, scores case by case, latencies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log10, sqrt
+from statistics import median
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.html.case_list import CaseEntry, mean_score
+from scoregate.ci.report.html.sparklines import Scale, axis_limit, log_ticks
+from scoregate.ci.report.rows import RowView
+from scoregate.ci.report.spending import known_values
+from scoregate.ci.report.suites import PairedSuite
+from scoregate.core.cases import Columns
+from scoregate.core.gate.finding import Conclusion, Finding
+
+WIDTH, HEIGHT = 260, 28
+_MARGIN = 12
+# An interval is cut if it reaches so many times as far as the median interval.
+_OUTLIER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LimitMark:
+    """A gate's limit at `x`."""
+
+    x: float
+    held: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """One row: positions of the estimate and its interval, None if nothing was compared.
+
+    `cut` holds the positions of ends outside the axis, with their direction.
+    """
+
+    view: RowView
+    sign: str
+    x: float | None = None
+    low: float | None = None
+    high: float | None = None
+    marks: tuple[LimitMark, ...] = ()
+    cut: tuple[tuple[float, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPlot:
+    """All rows, the position of 0, and the ticks of the axis."""
+
+    lines: tuple[ForestRow, ...]
+    zero: float
+    ticks: tuple[tuple[float, str], ...]
+    drawn: bool
+
+
+def draw_forest(rows: Sequence[RowView]) -> ForestPlot:
+    """Draw the changes of rows. A change is run − baseline, whatever the direction of the evaluator."""
+    drawn = [view for view in rows if view.row.delta is not None and view.low]
+    far = axis_limit(_axis_values(drawn))
+    scale = Scale(-far, far, _MARGIN, WIDTH - _MARGIN)
+    ticks = tuple((scale(at), numbers.signed(at, 2) if at else "0") for at in (-far, 0.0, far))
+    return ForestPlot(tuple(_forest_row(view, scale) for view in rows), scale(0.0), ticks, bool(drawn))
+
+
+def _axis_values(drawn: Sequence[RowView]) -> Iterator[float]:
+    """The values that must be visible: changes, limits, and intervals except for outliers."""
+    deltas = [view.row.delta or 0.0 for view in drawn]
+    limits = [
+        at for view in drawn for gate in view.gates if (at := _limit_position(gate, view)) is not None and abs(at) <= 1
+    ]
+    ends = [max(abs(view.row.low or 0.0), abs(view.row.high or 0.0)) for view in drawn]
+    usual = median([end for end in ends if end] or [0.0])
+    yield from (*deltas, *limits, *(min(end, _OUTLIER * usual) for end in ends))
+
+
+def _forest_row(view: RowView, scale: Scale) -> ForestRow:
+    row, sign = view.row, _row_colour(view)
+    if row.delta is None or not view.low or row.low is None or row.high is None:
+        return ForestRow(view, sign)
+    ends = ((row.low, -1), (row.high, 1))
+    cut = tuple((scale(end), way) for end, way in ends if not scale.holds(end))
+    return ForestRow(
+        view, sign, scale(row.delta), scale(row.low), scale(row.high), tuple(_limit_marks(view, scale)), cut
+    )
+
+
+def _row_colour(view: RowView) -> str:
+    """The colour of a row: only significant changes have one."""
+    if view.significant:
+        return "better" if view.row.gain > 0 else "worse"
+    return "none"
+
+
+def _limit_marks(view: RowView, scale: Scale) -> Iterator[LimitMark]:
+    for gate in view.gates:
+        at = _limit_position(gate, view)
+        if at is not None and scale.holds(at):
+            yield LimitMark(scale(at), gate.conclusion is Conclusion.PASSED, f"{gate.title}: {gate.limit}")
+
+
+def _limit_position(gate: Finding, view: RowView) -> float | None:
+    """The position of a gate's limit on the axis of changes."""
+    if gate.bound is None:
+        return None
+    if gate.rule == "drop":
+        return -gate.bound if view.row.higher_is_better else gate.bound
+    return gate.bound - view.row.base if gate.rule == "mean score" and view.row.base is not None else None
+
+
+SIZE, DEEP = 132, 140
+PANELS = 12
+_GRID = 20
+_FROM, _TO = 16, SIZE - 12
+_SMALLEST, _LARGEST = 2.2, 9.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPoint:
+    """A group of cases: position, number, and whether the run is better (1), worse (-1) or equal (0)."""
+
+    x: float
+    y: float
+    r: float
+    count: int
+    change: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPanel:
+    """One evaluator of one suite."""
+
+    suite: str
+    evaluator: str
+    worse: int
+    same: int
+    better: int
+    points: tuple[ScatterPoint, ...]
+
+
+def draw_scatters(
+    rows: Sequence[RowView], listed: Sequence[CaseEntry], sides: Sequence[PairedSuite]
+) -> tuple[ScatterPanel, ...]:
+    """Draw the first evaluators with scores in both runs."""
+    places = {each.label: at for at, each in enumerate(sides)}
+    compared = [view.row for view in rows if view.row.delta is not None and view.row.suite in places][:PANELS]
+    wanted = {places[row.suite] for row in compared}
+    by_suite: dict[int, list[CaseEntry]] = {at: [] for at in wanted}
+    for entry in listed:
+        if entry.suite in wanted and entry.now and entry.before:
+            by_suite[entry.suite].append(entry)
+    panels = (_panel(sides[places[row.suite]], row.evaluator, by_suite[places[row.suite]]) for row in compared)
+    return tuple(panel for panel in panels if panel.points)
+
+
+def _panel(sides: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> ScatterPanel:
+    cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
+    for was, now in _score_pairs(sides, evaluator, paired):
+        change = (now > was) - (now < was)
+        change = change if sides.upwards.get(evaluator, True) else -change
+        changes[change] += 1
+        cells[round(was * _GRID), round(now * _GRID), change] += 1
+    return ScatterPanel(sides.label, evaluator, changes[-1], changes[0], changes[1], tuple(_scatter_points(cells)))
+
+
+def _score_pairs(sides: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> Iterator[tuple[float, float]]:
+    assert sides.before is not None
+    for entry in paired:
+        was, now = mean_score(sides.before, evaluator, entry.before), mean_score(sides.now, evaluator, entry.now)
+        if was is not None and now is not None:
+            yield was, now
+
+
+def _scatter_points(cells: Mapping[tuple[int, int, int], int]) -> Iterator[ScatterPoint]:
+    across, up = Scale(0, _GRID, _FROM, _TO), Scale(0, _GRID, _TO, _FROM)
+    most = max(cells.values(), default=1)
+    for (was, now, change), count in sorted(cells.items(), key=lambda cell: -cell[1]):
+        radius = _SMALLEST + (_LARGEST - _SMALLEST) * sqrt((count - 1) / most)
+        yield ScatterPoint(across(was), up(now), round(radius, 2), count, change)
+
+
+LATENCY_WIDTH, LATENCY_HEIGHT = 260, 76
+LATENCY_PANELS = 12
+_BINS = 28
+_BASELINE, _TOP = LATENCY_HEIGHT - 16, 6
+_LEAST_MS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyPlot:
+    """The latencies of one suite: outlines as paths, and ticks. `before` is empty without a baseline."""
+
+    suite: str
+    now: str
+    before: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+def draw_latencies(sides: Sequence[PairedSuite]) -> tuple[LatencyPlot, ...]:
+    """Draw the latencies of the first suites with durations."""
+    found = ((each.label, _times(each.now), _times(each.before)) for each in sides)
+    return tuple(_latency_plot(*each) for each in [each for each in found if len(each[1]) > 1][:LATENCY_PANELS])
+
+
+def _times(columns: Columns | None) -> list[float]:
+    return [] if columns is None else [max(ms, _LEAST_MS) for ms in known_values(columns.durations_ms)]
+
+
+def _latency_plot(suite: str, now: list[float], before: list[float]) -> LatencyPlot:
+    low, high = min(now + before), max(now + before)
+    if high < 2 * low:
+        low, high = low / 1.5, high * 1.5
+    scale = Scale(log10(low), log10(high), 4, LATENCY_WIDTH - 4)
+    ticks = log_ticks(low, high) or (low * (high / low) ** 0.5,)
+    shown = tuple((scale(log10(at)), _format_tick(at)) for at in ticks)
+    return LatencyPlot(suite, _outline(now, scale), _outline(before, scale), shown)
+
+
+def _format_tick(ms: float) -> str:
+    return f"{ms:.2g} ms" if ms < 1 else numbers.duration(ms / 1000)
+
+
+def _outline(times: list[float], scale: Scale) -> str:
+    """The outline of a histogram, with heights by the share of trials."""
+    if not times:
+        return ""
+    width = (scale.end - scale.start) / _BINS
+    bins = [0] * _BINS
+    for ms in times:
+        bins[min(int((scale(log10(ms)) - scale.start) / width), _BINS - 1)] += 1
+    height = Scale(0, max(bins), _BASELINE, _TOP)
+    tops = (f"V{height(count)}H{scale.start + (at + 1) * width:.1f}" for at, count in enumerate(bins))
+    return f"M{scale.start} {_BASELINE}{''.join(tops)}V{_BASELINE}"

@@ -1,0 +1,245 @@
+"""Sparklines: the values of the last runs as a line, and a mark for this run. All share the same run axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import floor, log10
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.rows import RowView
+from scoregate.ci.report.suites import SuiteView
+from scoregate.ci.report.view import ReportView
+from scoregate.core.cases import percentiles
+from scoregate.core.run import SuiteMetrics
+
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear map from [`low`, `high`] to [`start`, `end`] in a drawing; values outside are moved to the edge."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """The position of a value."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 2)
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies inside."""
+        return self.low <= value <= self.high
+
+
+def axis_limit(values: Iterable[float]) -> float:
+    """The smallest round number that no absolute value exceeds; values are in [-1, 1]."""
+    largest = max((abs(value) for value in values), default=0.0)
+    return next((step for step in _STEPS if largest <= step), 1.0)
+
+
+def log_ticks(low: float, high: float) -> tuple[float, ...]:
+    """1, 10, 100, … between two positive numbers; if these are close, 1, 2, 5, 10, …."""
+    parts = (1, 2, 5) if high < 50 * low else (1,)
+    powers = range(floor(log10(low)), floor(log10(high)) + 1)
+    return tuple(at for power in powers for part in parts if low <= (at := part * 10.0**power) <= high)
+
+
+WIDTH, HEIGHT = 88, 28
+_LEFT, _RIGHT, _TOP, _BOTTOM = 3, WIDTH - 6, 6, HEIGHT - 6
+_LEAST = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A value of one run; `made_by` identifies the evaluator that measured it, empty if unknown."""
+
+    value: float
+    made_by: str = ""
+
+    def joins(self, other: Measurement) -> bool:
+        """Whether a line may connect the two: they have the same evaluator, as far as known."""
+        return not self.made_by or not other.made_by or self.made_by == other.made_by
+
+
+@dataclass(frozen=True, slots=True)
+class HoverPoint:
+    """A run on the axis: its position, the strip that reacts to the pointer, and the text to show."""
+
+    x: float
+    left: float
+    width: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """A drawing: the paths `line` and `link` (to the mark of this run), which may be empty; `words` describe it."""
+
+    line: str
+    link: str
+    mark: tuple[float, float] | None
+    points: tuple[HoverPoint, ...]
+    words: str
+
+
+def draw_sparkline(
+    past: Sequence[Measurement | None],
+    now: Measurement | None,
+    *,
+    runs: Sequence[str],
+    show: Callable[[float], str],
+    most: float | None = None,
+) -> Sparkline | None:
+    """Draw the history of one number; None if no earlier run has it.
+
+    Args:
+        past: the value of each earlier run, oldest first; None if it has none.
+        now: the value of this run.
+        runs: the names of the runs, shown on hover; empty for none.
+    """
+    known = [each for each in past if each is not None]
+    if not known:
+        return None
+    across = Scale(0, len(past), _LEFT, _RIGHT)
+    up = _vertical_scale([*known, *([now] if now is not None else [])], most)
+    mark = None if now is None else (across(len(past)), up(now.value))
+    points = () if not runs else tuple(_hover_points(past, runs, across=across, show=show))
+    return Sparkline(
+        _line_path(past, across, up),
+        _link_path(past, now, across=across, up=up),
+        mark,
+        points,
+        _describe_history(known, now, show),
+    )
+
+
+def _vertical_scale(known: Sequence[Measurement], most: float | None) -> Scale:
+    """From the lowest to the highest value, with a least range, so that tiny changes don't look like drops."""
+    low, high = min(each.value for each in known), max(each.value for each in known)
+    least = _LEAST * (most or high) or 1.0
+    if high - low < least:
+        low, high = (low + high - least) / 2, (low + high + least) / 2
+        shift = max(0.0, -low) - max(0.0, high - most if most is not None else 0.0)
+        low, high = low + shift, high + shift
+    return Scale(low, high, _BOTTOM, _TOP)
+
+
+def _line_path(past: Sequence[Measurement | None], across: Scale, up: Scale) -> str:
+    """The path through the values; a value without neighbours is a dot, a line without length."""
+    parts, before = list[str](), None
+    for at, each in enumerate(past):
+        if each is not None:
+            joined = before is not None and before.joins(each)
+            place = f"{across(at)} {up(each.value)}"
+            parts.append(f"L{place}" if joined else f"M{place}h0")
+        before = each
+    return "".join(parts)
+
+
+def _link_path(past: Sequence[Measurement | None], now: Measurement | None, *, across: Scale, up: Scale) -> str:
+    last = next((at for at in reversed(range(len(past))) if past[at] is not None), None)
+    before = None if last is None else past[last]
+    if last is None or before is None or now is None or not before.joins(now):
+        return ""
+    return f"M{across(last)} {up(before.value)}L{across(len(past))} {up(now.value)}"
+
+
+def _hover_points(
+    past: Sequence[Measurement | None], runs: Sequence[str], *, across: Scale, show: Callable[[float], str]
+) -> Iterator[HoverPoint]:
+    step = across(1) - across(0)
+    for at, (each, run) in enumerate(zip(past, runs, strict=True)):
+        if each is not None:
+            x = across(at)
+            yield HoverPoint(x, round(x - step / 2, 2), round(step, 2), f"{show(each.value)} · {run}")
+
+
+def _describe_history(known: Sequence[Measurement], now: Measurement | None, show: Callable[[float], str]) -> str:
+    """`last 8 runs: 0.810 … 0.840; now 0.790; lowest 0.790, highest 0.852`."""
+    values = [each.value for each in known]
+    first, last = show(values[0]), show(values[-1])
+    summary = f"last {numbers.count(len(values), 'run')}: {first} … {last}" if len(values) > 1 else f"last run: {last}"
+    values += [] if now is None else [now.value]
+    parts = [summary, *([] if now is None else [f"now {show(now.value)}"])]
+    low, high = show(min(values)), show(max(values))
+    parts += [f"lowest {low}, highest {high}"] if low != high else []
+    apart = sum(not one.joins(other) for one, other in pairwise([*known, *([now] if now is not None else [])]))
+    return "; ".join(parts + ([f"the evaluator changed {numbers.count(apart, 'time')}"] if apart else []))
+
+
+# The first rows have hover texts for each run; on all rows these would make up most of the page.
+_POINTED = 60
+_METRICS: Mapping[str, tuple[Callable[[float], str], float | None]] = {
+    "pass_rate": (numbers.percent, 1.0),
+    "p50_ms": (lambda ms: numbers.duration(ms / 1000), None),
+    "cost": (numbers.cost, None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sparklines:
+    """The sparklines of rows, None without history, and of suites and the run by metric.
+
+    All are empty if no earlier run is known.
+    """
+
+    rows: tuple[Sparkline | None, ...] = ()
+    suites: tuple[Mapping[str, Sparkline], ...] = ()
+    whole: Mapping[str, Sparkline] = field(default_factory=dict)
+
+
+def draw_sparklines(view: ReportView, rows: Sequence[RowView], suites: Sequence[SuiteView]) -> Sparklines:
+    """Draw the sparklines of rows, suites and the run."""
+    if not view.history:
+        return Sparklines()
+    labels = [each.label for each in view.history]
+    return Sparklines(
+        tuple(_row_sparkline(row, labels if at < _POINTED else ()) for at, row in enumerate(rows)),
+        tuple(
+            _metric_sparklines(suite.past, _suite_metrics(suite), labels if at < _POINTED else ())
+            for at, suite in enumerate(suites)
+        ),
+        _metric_sparklines([each.past.took for each in view.history], _run_metrics(view), labels),
+    )
+
+
+def _row_sparkline(view: RowView, runs: Sequence[str]) -> Sparkline | None:
+    past = [None if score is None else Measurement(score.mean, score.made_by) for score in view.past]
+    now = None if view.row.mean is None else Measurement(view.row.mean, view.made_by)
+    return draw_sparkline(past, now, runs=runs, show=numbers.score, most=1.0)
+
+
+def _suite_metrics(suite: SuiteView) -> SuiteMetrics:
+    judged = suite.passed + suite.failed
+    return SuiteMetrics(suite.passed / judged if judged else None, suite.spend.cost, suite.spend.p50_ms)
+
+
+def _run_metrics(view: ReportView) -> SuiteMetrics:
+    (p50,) = percentiles((ms for sides in view.sides for ms in sides.now.durations_ms), 0.5)
+    return SuiteMetrics(view.totals.pass_rate, view.totals.cost, p50)
+
+
+def _metric_sparklines(
+    past: Sequence[SuiteMetrics | None], now: SuiteMetrics, runs: Sequence[str]
+) -> Mapping[str, Sparkline]:
+    found = {
+        name: draw_sparkline(
+            [_measurement(took, name) for took in past],
+            _measurement(now, name),
+            runs=runs if past else (),
+            show=show,
+            most=most,
+        )
+        for name, (show, most) in _METRICS.items()
+    }
+    return {name: drawn for name, drawn in found.items() if drawn is not None}
+
+
+def _measurement(took: SuiteMetrics | None, name: str) -> Measurement | None:
+    value = None if took is None else getattr(took, name)
+    return None if value is None else Measurement(value)

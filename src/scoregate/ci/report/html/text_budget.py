@@ -1,0 +1,59 @@
+"""How much text of a trial the page holds: limits for each text and for the whole trial; cuts are marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from scoregate.ci.report.text import display_name, make_visible, one_line
+
+DisplayText: TypeAlias = str | tuple[str, int]
+
+MAX_CASES = 100_000
+_SHORTEST = 200
+_ONE_LINE = 100
+_GENEROUS_CASES = 500
+_GENEROUS = 64 * 1024
+_LEAST, _MOST = 1024, 16 * 1024
+_ALL = 128 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class TextBudget:
+    """The characters left for the texts of one trial; a text gets at most half of them."""
+
+    left: int
+    redact: Callable[[str], str]
+
+    def text(self, value: Any) -> DisplayText | None:
+        """A value as safe text; if it was cut, with its full length."""
+        if value is None:
+            return None
+        whole = value if isinstance(value, str) else _as_json(value)
+        bound = max(_SHORTEST, self.left // 2)
+        if len(whole) <= bound:
+            self.left -= len(whole)
+            return make_visible(self.redact(whole))
+        self.left -= bound
+        return make_visible(self.redact(whole[: 2 * bound])[:bound]), len(whole)
+
+    def name(self, value: str) -> str:
+        """A name as in the index, never empty."""
+        return display_name(self.redact(value))
+
+    def line(self, value: str, limit: int = 200) -> str:
+        """A text on one line."""
+        return one_line(self.redact(value), limit)
+
+
+def _as_json(value: Any) -> str:
+    compact = json.dumps(value, ensure_ascii=False, default=str)
+    return compact if len(compact) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, default=str, indent=2)
+
+
+def text_limit(trials: int, rank: int) -> int:
+    """The characters for a trial: many for the cases that changed most, else by the number of trials."""
+    fair = min(max(_ALL // max(trials, 1), _LEAST), _MOST)
+    return max(_GENEROUS, fair) if rank < _GENEROUS_CASES else fair

@@ -1,0 +1,148 @@
+"""The texts of the listed trials in compressed pages, and the page and position of each trial."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, TypeAlias
+
+from scoregate.ci.report.cases import describe_confirmation
+from scoregate.ci.report.html.assets import block
+from scoregate.ci.report.html.case_list import CaseEntry
+from scoregate.ci.report.html.text_budget import TextBudget, text_limit
+from scoregate.ci.report.html.trial import trial_data
+from scoregate.ci.report.text import display_name, one_line
+from scoregate.ci.report.view import ReportView
+from scoregate.core.cases import CaseResult, Columns
+
+TrialRow: TypeAlias = tuple[int, int, CaseResult]
+_POSITIONS = 1 << 16
+
+
+class TrialIndex:
+    """The trials of one run: the ranks of their cases and their positions; -1 if they are not listed."""
+
+    def __init__(self, columns: Mapping[int, tuple[int, Columns]]) -> None:
+        self._columns = columns
+        self._seen = dict.fromkeys(columns, 0)
+        self.ranks = {at: array("l", [-1]) * len(each) for at, each in columns.values()}
+        self.places = {at: array("l", [-1]) * len(each) for at, each in columns.values()}
+
+    def rows(self, cases: Iterable[CaseResult]) -> Iterator[TrialRow]:
+        """The listed trials with their suite and row, in the order of the rows."""
+        for case in cases:
+            at, columns = self._columns.get(case.suite, (0, None))
+            if columns is None:
+                continue
+            row = self._seen[case.suite]
+            self._seen[case.suite] += 1
+            if row < len(columns) and columns.key(row) == case.key and self.ranks[at][row] >= 0:
+                yield at, row, case
+
+    def put(self, at: int, row: int, *, page: int, position: int) -> None:
+        """Store the position of a trial."""
+        self.places[at][row] = page * _POSITIONS + position
+
+    def of(self, suite: int, rows: Iterable[int]) -> list[int]:
+        """Page and position of each trial, in one list."""
+        found = (self.places[suite][row] for row in rows)
+        return list(chain.from_iterable(divmod(place, _POSITIONS) for place in found if place >= 0))
+
+
+SAMPLES = 10
+_PAGE = 256 * 1024
+_OVERHEAD = 400
+_PREVIEW = 110
+_SAMPLE = 4000
+
+
+@dataclass(slots=True)
+class TrialPages:
+    """The pages: positions of trials, titles and previews of cases, and samples of the worst ones.
+
+    `tries` holds the results of rerunning cases.
+    """
+
+    now: TrialIndex
+    before: TrialIndex
+    trials: int
+    tries: Mapping[tuple[str, str], str]
+    pages: int = 0
+    titles: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
+    samples: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+
+
+def plan_pages(view: ReportView, listed: Sequence[CaseEntry]) -> TrialPages:
+    """Plan the pages of these cases, the worst first."""
+    now = TrialIndex({at: (at, sides.now) for at, sides in enumerate(view.sides)})
+    paired = ((at, sides.base_index, sides.before) for at, sides in enumerate(view.sides))
+    before = TrialIndex({twin: (at, old) for at, twin, old in paired if twin is not None and old is not None})
+    for rank, entry in enumerate(listed):
+        for row in entry.now:
+            now.ranks[entry.suite][row] = rank
+        for row in entry.before:
+            before.ranks[entry.suite][row] = rank
+    tries = {(each.suite, each.case): describe_confirmation(each) for each in view.confirmations}
+    return TrialPages(now, before, sum(len(entry.now) + len(entry.before) for entry in listed), tries)
+
+
+def write_pages(view: ReportView, pages: TrialPages) -> Iterator[str]:
+    """Yield the pages while the cases are read, those of the run first."""
+    writer = _PageWriter(view, pages)
+    for side, cases in ((pages.now, view.cases), (pages.before, view.base_cases)):
+        for trial_row in side.rows(cases()):
+            writer.add(side, trial_row)
+            if writer.size >= _PAGE:
+                yield writer.close()
+    if writer.size:
+        yield writer.close()
+
+
+class _PageWriter:
+    """Collects trials until a page is full."""
+
+    def __init__(self, view: ReportView, pages: TrialPages) -> None:
+        self._context, self._pages = view.context, pages
+        self._trials: list[dict[str, Any]] = []
+        self.size = 0
+
+    def add(self, side: TrialIndex, trial_row: TrialRow) -> None:
+        at, row, case = trial_row
+        rank = side.ranks[at][row]
+        bound = text_limit(self._pages.trials, rank)
+        data, used = self._trial(case, bound)
+        side.put(at, row, page=self._pages.pages, position=len(self._trials))
+        self._trials.append(data)
+        self.size += used + _OVERHEAD
+        self._add_title((at, case.hash), case, data)
+        if rank < SAMPLES:
+            sample = self._pages.samples.setdefault((at, case.hash), {})
+            sample.setdefault("now" if side is self._pages.now else "before", self._trial(case, _SAMPLE)[0])
+
+    def _trial(self, case: CaseResult, bound: int) -> tuple[dict[str, Any], int]:
+        budget = TextBudget(bound, self._context.redact)
+        data = trial_data(case, budget, show_outputs=self._context.show_outputs)
+        return data, bound - budget.left
+
+    def _add_title(self, key: tuple[int, str], case: CaseResult, data: Mapping[str, Any]) -> None:
+        if key not in self._pages.titles:
+            self._pages.titles[key] = (display_name(self._context.redact(case.name or case.hash)), _preview(data))
+
+    def close(self) -> str:
+        text = block("page", self._pages.pages, self._trials, redact=self._context.redact)
+        self._pages.pages += 1
+        self._trials, self.size = [], 0
+        return text
+
+
+def _preview(data: Mapping[str, Any]) -> str:
+    """The beginning of the output on one line; for a conversation, of the last answer."""
+    talk, errors = data.get("talk"), data.get("errors")
+    text = data.get("output")
+    if errors and text is None:
+        text = errors[0].get("message")
+    elif talk and talk["turns"]:
+        text = talk["turns"][-1]["assistant"]
+    return one_line(text if isinstance(text, str) else text[0] if text else "", _PREVIEW)

@@ -1,0 +1,286 @@
+"""Trials and gates as JUnit test cases, with failures, scores and reasons; built on the package junit-xml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from itertools import chain, count
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.excerpts import format_score, format_value, list_reasons, summarize_reasons
+from scoregate.ci.report.suites import SuiteView
+from scoregate.ci.report.text import display_name, excerpt, one_line
+from scoregate.core.cases import CaseError, CaseResult, Status
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import Origin
+from scoregate.core.gate.finding import Conclusion, Finding
+
+__all__ = [
+    "DECLARATION",
+    "BuiltCase",
+    "CaseTemplate",
+    "Counts",
+    "Location",
+    "TestCase",
+    "open_report",
+    "open_suite",
+    "render_cases",
+    "render_system_err",
+]
+
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+Location = Mapping[str, str | int]
+_SPECIAL = re.compile("[&<>\"'\n\t]")
+
+
+class BuiltCase(NamedTuple):
+    """A test case of junit-xml, and the parts that package does not support. All text must be visible."""
+
+    case: TestCase
+    seconds: float = 0.0
+    properties: Sequence[tuple[str, str]] = ()
+
+
+class CaseTemplate:
+    """A test case without messages: rendered by junit-xml once, then filled in for each case."""
+
+    def __init__(self, blank: TestCase) -> None:
+        (element,) = TestSuite("", [blank]).build_xml_doc()
+        self._before, _, self._after = _tag(element).partition(f' name="{_attribute(blank.name)}"')
+
+    def filled(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: Location) -> str:
+        """The XML of one case. All text must be visible."""
+        where = "".join([f' {key}="{_attribute(str(value))}"' for key, value in place.items()])
+        tag = f'{self._before} name="{_attribute(name)}"{self._after}{where} time="{_format_seconds(seconds)}"'
+        body = _properties(properties)
+        return f"{tag}>{body}</testcase>\n" if body else f"{tag}/>\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts of a suite; junit-xml would count only the cases of one chunk."""
+
+    tests: int
+    failures: int
+    errors: int
+    seconds: float
+    skipped: int = 0
+
+    def attributes(self) -> dict[str, str]:
+        """The attributes of all elements; `skipped` is for suites only."""
+        counts = {"tests": self.tests, "failures": self.failures, "errors": self.errors}
+        return {name: str(value) for name, value in counts.items()} | {"time": _format_seconds(self.seconds)}
+
+
+def open_report(name: str, counts: Counts) -> str:
+    """The start tag of the report."""
+    return _tag(Element("testsuites", {"name": name, **counts.attributes()})) + ">\n"
+
+
+def open_suite(name: str, counts: Counts, *, timestamp: str, file: str | None = None) -> str:
+    """The start tag of a suite."""
+    suite = TestSuite(name, timestamp=timestamp, file=file).build_xml_doc()
+    del suite.attrib["disabled"]
+    suite.attrib.update(counts.attributes() | {"skipped": str(counts.skipped)})
+    return _tag(suite) + ">\n"
+
+
+def render_cases(cases: Sequence[BuiltCase | str]) -> str:
+    """The cases as XML, in order; cases that are XML already stay as they are."""
+    built = [case for case in cases if isinstance(case, BuiltCase)]
+    elements = iter(TestSuite("", [one.case for one in built]).build_xml_doc() if built else ())
+    return "".join([case if isinstance(case, str) else _testcase(case, next(elements)) for case in cases])
+
+
+def render_system_err(text: str) -> str:
+    """The messages of a suite that belong to no case."""
+    return f"<system-err>{escape(text, quote=False)}</system-err>\n"
+
+
+def _testcase(one: BuiltCase, element: Element) -> str:
+    element.set("time", _format_seconds(one.seconds))
+    return f"{_xml(element, _properties(one.properties))}\n"
+
+
+def _properties(pairs: Sequence[tuple[str, str]]) -> str:
+    if not pairs:
+        return ""
+    return f"<properties>{''.join([_property(*pair) for pair in pairs])}</properties>"
+
+
+@lru_cache(maxsize=1024)
+def _property(name: str, value: str) -> str:
+    return f'<property name="{_attribute(name)}" value="{_attribute(value)}"/>'
+
+
+def _xml(element: Element, first: str = "") -> str:
+    """An element as XML, without namespaces, tails or comments: half the time of ElementTree's writer."""
+    body = first + escape(element.text, quote=False) if element.text else first
+    if len(element):
+        body += "".join([_xml(child) for child in element])
+    return f"{_tag(element)}>{body}</{element.tag}>" if body else f"{_tag(element)}/>"
+
+
+def _tag(element: Element) -> str:
+    return f"<{element.tag}" + "".join([f' {name}="{_attribute(value)}"' for name, value in element.items()])
+
+
+def _attribute(value: str) -> str:
+    return escape(value).replace("\n", "&#10;").replace("\t", "&#9;") if _SPECIAL.search(value) else value
+
+
+def _format_seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"
+
+
+GATES = "scoregate gates"
+FIELD = 32 * 1024
+_MESSAGE = 2000
+_SILENT = (Status.PASSED, Status.SCORED, Status.UNSCORED)
+
+
+class UniqueNames:
+    """Makes names of test cases unique: GitLab reads only the first case of a name."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def unique(self, text: str, detail: str = "") -> str:
+        """A unique name: `text`, else `text` with `detail`, else with a number."""
+        chosen = text
+        if text in self._taken:
+            rest = (f"{text} (#{number})" for number in count(2))
+            detailed = [f"{text} ({one_line(detail, 64)})"] if detail else []
+            chosen = next(free for free in chain(detailed, rest) if free not in self._taken)
+        self._taken.add(chosen)
+        return chosen
+
+
+class CaseWriter:
+    """Writes the cases of one suite, with unique names."""
+
+    def __init__(self, suite: SuiteView, context: ReportContext) -> None:
+        self._names = UniqueNames()
+        self._context = context
+        self._classname = display_name(suite.label, 300)
+        self._place = _location(None if suite.file is None else Origin(suite.file, suite.line or 1))
+        self._keys = {evaluator: _score_key(evaluator) for evaluator in suite.evaluators}
+        self._form = CaseTemplate(TestCase("blank", self._classname))
+
+    def _where(self, case: CaseResult) -> Location:
+        return self._place if case.origin is None else _location(case.origin)
+
+    def write(self, case: CaseResult) -> BuiltCase | str:
+        """Write one trial: as XML if there are only scores, else as a case to build."""
+        status, shown = case.status, self._name(case)
+        if status in _SILENT and not case.pending:
+            return self._form.filled(shown, _seconds(case), self._properties(case), place=self._where(case))
+        return self._build(case, status, shown)
+
+    def _build(self, case: CaseResult, status: Status, shown: str) -> BuiltCase:
+        """A failed trial that also had errors is a failure, so that it counts once."""
+        test = TestCase(shown, self._classname, **self._where(case))
+        if status is Status.FAILED:
+            test.add_failure_info(_failure_message(case), _failure_text(case), "ThresholdNotMet")
+        elif status is Status.ERRORED:
+            first = case.errors[0]
+            test.add_error_info(_error_message(first), _tracebacks(case), display_name(first.error.type))
+        elif case.pending and status is not Status.PASSED:
+            command = f"; review: {self._context.command('review')}" if case.contests else ""
+            test.add_skipped_info(one_line(f"waiting for review: {', '.join(case.pending)}", _MESSAGE) + command)
+        if self._context.show_outputs and status in (Status.FAILED, Status.ERRORED):
+            test.stdout = format_value(case.output, FIELD)
+        return BuiltCase(test, _seconds(case), self._properties(case))
+
+    def _name(self, case: CaseResult) -> str:
+        shown = display_name(case.name or case.hash, 300)
+        return self._names.unique(f"{shown} [repeat {case.repeat}]" if case.repeat else shown, case.hash)
+
+    def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
+        scores = case.evaluations.items()
+        pairs = [(self._keys.get(who) or _score_key(who), numbers.short(found.score)) for who, found in scores]
+        pairs += [(f"label.{display_name(who)}", one_line(label.label, _MESSAGE)) for who, label in case.labels.items()]
+        for kind, evaluators in (("unscored", case.unscored), ("pending", case.pending)):
+            if evaluators:
+                pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
+        return pairs
+
+
+def _location(origin: Origin | None) -> Location:
+    return {} if origin is None else {"file": one_line(origin.file, 1000), "line": origin.line}
+
+
+def _seconds(case: CaseResult) -> float:
+    return (case.duration_ms or 0.0) / 1000
+
+
+def _score_key(evaluator: str) -> str:
+    return f"score.{display_name(evaluator)}"
+
+
+def build_finding(finding: Finding, names: UniqueNames, *, warns: bool = False) -> BuiltCase:
+    """Build the test case of a gate: a failure if it does not hold, an error if it is unmeasurable.
+
+    `warns`: the gate only warns, and is reported as skipped.
+    """
+    where = [display_name(part) for part in (finding.suite, finding.evaluator) if part is not None]
+    gate_name = names.unique(": ".join([" · ".join(where), finding.rule]) if where else one_line(finding.rule, 200))
+    test = TestCase(gate_name, classname=GATES)
+    message = f"{one_line(finding.value, 500)}, required: {one_line(finding.limit, 200)}"
+    text = f"set by {one_line(finding.origin, 500)}"
+    if warns:
+        test.add_skipped_info(f"only a warning: {message}", text)
+    elif finding.conclusion is Conclusion.FAILED:
+        test.add_failure_info(message, text, "GateNotMet")
+    elif finding.conclusion is Conclusion.UNMEASURABLE:
+        test.add_error_info(message, text, "Unmeasurable")
+    pairs = {"value": finding.value, "limit": finding.limit, "origin": finding.origin}
+    return BuiltCase(test, properties=tuple((key, one_line(value, 500)) for key, value in pairs.items()))
+
+
+def _failed_evaluations(case: CaseResult) -> Iterator[tuple[str, Evaluation]]:
+    return ((evaluator, found) for evaluator, found in case.evaluations.items() if found.passed is False)
+
+
+def _failure_message(case: CaseResult) -> str:
+    return one_line(
+        "; ".join(_describe_miss(evaluator, found) for evaluator, found in _failed_evaluations(case)), _MESSAGE
+    )
+
+
+def _describe_miss(evaluator: str, found: Evaluation) -> str:
+    reasons = summarize_reasons(found)
+    miss = f"{display_name(evaluator)} {format_score(found.score, found.threshold)}, not {found.threshold}"
+    return f"{miss} ({reasons})" if reasons else miss
+
+
+def _failure_text(case: CaseResult) -> str:
+    lines: list[str] = []
+    for evaluator, found in _failed_evaluations(case):
+        lines.append(
+            f"{display_name(evaluator)}: {format_score(found.score, found.threshold)}, needs {found.threshold}"
+        )
+        lines.extend(f"  {reason}" for reason in list_reasons(found, _MESSAGE))
+    return excerpt("\n".join([*lines, *([_tracebacks(case)] if case.errors else [])]), FIELD)
+
+
+def _error_message(error: CaseError) -> str:
+    text = one_line(error.error.message, _MESSAGE) or one_line(error.error.type, 200)
+    return f"{display_name(error.evaluator)}: {text}" if error.evaluator else text
+
+
+def _tracebacks(case: CaseResult) -> str:
+    return excerpt("\n".join(_error_text(error) for error in case.errors), FIELD)
+
+
+def _error_text(error: CaseError) -> str:
+    details = (error.error.traceback, error.error.advice)
+    return "\n".join([f"{error.error.type}: {_error_message(error)}", *(part for part in details if part)])

@@ -1,0 +1,223 @@
+"""The rows of the table of evaluators: state, numbers and explanation, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.text import display_name
+from scoregate.core.comparison import Comparison
+from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.gate import Verdict
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.history import evaluator_digest
+from scoregate.core.lost_scores import Reason
+from scoregate.core.run import Score, SuiteResult
+
+_MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
+
+
+class ReportState(StrEnum):
+    """The state of a row or a suite, worst first."""
+
+    FAILED = "failed"
+    WORSE = "worse"
+    UNMEASURABLE = "unmeasurable"
+    UNCERTAIN = "uncertain"
+    NOT_COMPARABLE = "not comparable"
+    REMOVED = "removed"
+    NEW = "new"
+    BETTER = "better"
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One evaluator of one suite: its numbers in `row`, and as text.
+
+    `delta` has no interval if `low` is empty; `note` explains the label; `below` of the `judged` trials with a
+    threshold miss it; `gates` are the findings about this evaluator. `past` holds its scores in earlier runs, empty if
+    none are known, and `made_by` a digest of the evaluator, as theirs.
+    `uncalibrated` says why scores of a judge did not count; empty if they did.
+    """
+
+    row: Row
+    state: ReportState
+    base: str
+    mean: str
+    delta: str
+    low: str
+    high: str
+    counts: str
+    label: str
+    note: str
+    judged: int
+    below: int
+    gates: tuple[Finding, ...] = ()
+    past: tuple[Score | None, ...] = ()
+    made_by: str = ""
+    uncalibrated: str = ""
+
+    @property
+    def missed(self) -> tuple[Finding, ...]:
+        """The gates of this evaluator that do not hold."""
+        return tuple(gate for gate in self.gates if gate.conclusion is not Conclusion.PASSED)
+
+    @property
+    def failure(self) -> str:
+        """Why a gate fails, if one does; the icon of the row shows this failure, not the change from the baseline."""
+        failed = [gate.title for gate in self.missed if gate.conclusion is Conclusion.FAILED]
+        if failed:
+            return f"{' and '.join(failed)} gate{'s' if len(failed) > 1 else ''} failed"
+        return f"{numbers.count(self.below, 'case')} below threshold" if self.state is ReportState.FAILED else ""
+
+    @property
+    def uncertain(self) -> tuple[str, ...]:
+        """The values of gates that hold although the estimate is beyond their limit."""
+        drops = (gate for gate in self.gates if gate.uncertain and gate.rule == "drop")
+        return tuple(f"{gate.value.partition(': ')[2]} (required: {gate.limit})" for gate in drops)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is more than noise."""
+        return self.row.label in (Change.BETTER, Change.WORSE)
+
+
+_STATES = {
+    Change.WORSE: ReportState.WORSE,
+    Change.UNMEASURABLE: ReportState.UNMEASURABLE,
+    Change.NOT_COMPARABLE: ReportState.NOT_COMPARABLE,
+    Change.REMOVED: ReportState.REMOVED,
+    Change.NEW: ReportState.NEW,
+    Change.BETTER: ReportState.BETTER,
+}
+_ORDER = {state: place for place, state in enumerate(ReportState)}
+_ORDER |= dict.fromkeys((ReportState.NEW, ReportState.BETTER, ReportState.HELD), len(_ORDER))
+
+
+def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
+    """Build every row: failed gates first, then significant drops, then unmeasurable rows, then by the drop."""
+    suites = {suite.label: suite for suite in comparison.run.suites}
+    findings = findings_by_suite(verdict)
+    filtered = set(comparison.gone) - set(comparison.missed)
+    history = comparison.run.history
+    views = []
+    for row in comparison.rows:
+        if row.suite not in filtered:
+            view = _build_row(row, suites.get(row.suite), findings.get(row.suite, ()))
+            past = history.of(row.suite).scores.get(row.evaluator, ())
+            uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
+            note = ", ".join(filter(None, (view.note, uncalibrated)))
+            views.append(replace(view, past=past, uncalibrated=uncalibrated, note=note))
+    return tuple(sorted(views, key=_row_order))
+
+
+def findings_by_suite(verdict: Verdict) -> Mapping[str | None, Sequence[Finding]]:
+    """The findings of each suite by its label; those on the whole run under None."""
+    found: dict[str | None, list[Finding]] = {}
+    for finding in verdict.findings:
+        found.setdefault(finding.suite, []).append(finding)
+    return found
+
+
+def _row_order(view: RowView) -> tuple[int, float, str, str]:
+    """By state, then by the drop; rows that were not compared come last."""
+    row = view.row
+    return _ORDER[view.state], 2.0 if row.delta is None else row.gain, row.suite, row.evaluator
+
+
+def _build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> RowView:
+    below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
+    measured = row.label is not Change.UNMEASURABLE
+    return RowView(
+        row=row,
+        state=_row_state(row, findings, below),
+        base=_format_score(row.base, row.base_labels),
+        mean=_format_score(row.mean, row.labels),
+        delta=numbers.signed(row.delta) if measured and row.delta is not None else numbers.NONE,
+        low=numbers.signed(row.low) if measured and row.low is not None else "",
+        high=numbers.signed(row.high) if measured and row.high is not None else "",
+        counts=f"{row.better:,} / {row.worse:,} of {row.n:,}" if measured and row.n else numbers.NONE,
+        label=str(row.label),
+        note=_row_note(row),
+        judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
+        below=below,
+        gates=tuple(finding for finding in findings if finding.evaluator == row.evaluator),
+        made_by=evaluator_digest(suite.evaluators.get(row.evaluator)) if suite else "",
+    )
+
+
+def _format_score(mean: float | None, labels: Mapping[str, int]) -> str:
+    return numbers.score(mean) if mean is not None or not labels else _format_labels(labels)
+
+
+def _format_labels(labels: Mapping[str, int]) -> str:
+    """`kind 7, odd 5`, the most frequent first."""
+    ordered = sorted(labels.items(), key=lambda each: (-each[1], each[0]))
+    shown = [f"{display_name(label, _MAX_LABEL_LENGTH)} {count:,}" for label, count in ordered[:_MAX_LABELS]]
+    return ", ".join([*shown, *(["…"] if len(ordered) > _MAX_LABELS else [])])
+
+
+def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState:
+    """A failed gate of the suite marks its evaluators with missed thresholds; an unmeasurable one marks them all."""
+    own = {found.conclusion for found in findings if found.evaluator == row.evaluator}
+    shared = {found.conclusion for found in findings if found.evaluator is None}
+    if Conclusion.FAILED in own or (Conclusion.FAILED in shared and below):
+        return ReportState.FAILED
+    state = _STATES.get(row.label, ReportState.HELD)
+    uncertain = any(found.uncertain for found in findings if found.evaluator == row.evaluator and found.rule == "drop")
+    state = ReportState.UNCERTAIN if uncertain and state is ReportState.HELD else state
+    shaky = Conclusion.UNMEASURABLE in own | shared and state in (
+        ReportState.HELD,
+        ReportState.BETTER,
+        ReportState.NEW,
+        ReportState.UNCERTAIN,
+    )
+    return ReportState.UNMEASURABLE if shaky else state
+
+
+def _row_note(row: Row) -> str:
+    notes = [_explain_label(row)]
+    if row.dropped and not row.reason:
+        notes.append(f"{numbers.count(row.dropped, 'pair')} skipped for errors")
+    if row.lost and not row.lost_too_many:
+        notes.append(_describe_lost_scores(row))
+    if row.labels and row.mean is not None:
+        notes.append(f"without a score: {_format_labels(row.labels)}")
+    if not row.higher_is_better:
+        notes.append("lower is better")
+    return ", ".join(note for note in notes if note)
+
+
+def _describe_lost_scores(row: Row) -> str:
+    """`lost scores: 3 None, 2 removed`, and how many cases gained a score."""
+    lost = dict(row.lost)
+    if row.label is Change.UNMEASURABLE:
+        lost.pop(Reason.ERROR, None)  # the reason of the row counts them
+    reasons = ", ".join(f"{count:,} {'None' if reason == Reason.NONE else reason}" for reason, count in lost.items())
+    gained = f"; {row.gained:,} gained one" if row.gained else ""
+    return f"lost scores: {reasons}{gained}" if reasons else ""
+
+
+def _explain_label(row: Row) -> str:
+    if row.reason:
+        return row.reason
+    p = row.p if row.q is None else row.q
+    match row.label:
+        case Change.WORSE | Change.BETTER if p is not None:
+            return f"corrected {numbers.p_value(p)}{_exaggeration_note(row)}"
+        case Change.NOISE if row.detectable is not None:
+            moved = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
+            significance = f"corrected {numbers.p_value(p)}, " if moved and p is not None else ""
+            return f"{significance}could detect ±{row.detectable:.2f} if this were the only row"
+        case Change.TOO_FEW:
+            return numbers.count(row.n, "pair")
+    return ""
+
+
+def _exaggeration_note(row: Row) -> str:
+    """A drop below what the comparison can detect is significant mostly when chance makes it look larger."""
+    weak = row.label is Change.WORSE and row.detectable is not None and -row.gain < row.detectable
+    return ", the true drop is probably smaller" if weak else ""

@@ -1,0 +1,290 @@
+"""The suites of a run: passed cases, latency, tokens, cost and errors; and the totals of all suites."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from scoregate.ci.report import numbers
+from scoregate.ci.report.context import ReportContext, source_url
+from scoregate.ci.report.rows import ReportState, findings_by_suite
+from scoregate.ci.report.spending import Spending, SpendingText, format_spending, measure_spending, sum_known
+from scoregate.core.cases import Columns, Status
+from scoregate.core.comparison import Comparison, pair_pass_rates
+from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.estimates import estimate_difference
+from scoregate.core.gate import Verdict
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.pairing import Pairs
+from scoregate.core.run import SuiteMetrics, SuiteResult
+from scoregate.core.significance import sign_flip_test
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteView:
+    """One suite. `index` is its position in the run; counts are of trials; `time_s` is the sum of their durations.
+    `reused` trials come from an earlier run.
+
+    `moved` names the measures of latency, tokens and cost that changed significantly; `past` holds the results of
+    earlier runs, empty if none are known.
+    """
+
+    index: int
+    id: str
+    label: str
+    state: ReportState
+    file: str | None
+    line: int | None
+    evaluators: tuple[str, ...]
+    trials: int
+    planned: int | None
+    passed: int
+    failed: int
+    errored: int
+    scored: int
+    unscored: int
+    complete: bool
+    duration_s: float | None
+    time_s: float
+    passes: str
+    spend: Spending
+    base_spend: Spending | None
+    spend_text: SpendingText
+    reused: int = 0
+    moved: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    past: tuple[SuiteMetrics | None, ...] = ()
+
+
+_STATES = {Conclusion.FAILED: ReportState.FAILED, Conclusion.UNMEASURABLE: ReportState.UNMEASURABLE}  # the worst first
+
+
+def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ...]:
+    """Build every suite, in the order of the run."""
+    base = comparison.base
+    pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
+    findings, moved = findings_by_suite(verdict), _changed_measures(comparison)
+    return tuple(
+        replace(
+            _build_suite(
+                at, suite, pairs.get(at), comparison.quantities, state=_suite_state(findings.get(suite.label, ()))
+            ),
+            moved=moved.get(suite.label, ()),
+            past=comparison.run.history.of(suite.label).took,
+        )
+        for at, suite in enumerate(comparison.run.suites)
+    )
+
+
+def _changed_measures(comparison: Comparison) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for row in comparison.quantities:
+        if row.label in (Change.BETTER, Change.WORSE):
+            found[row.suite] = (*found.get(row.suite, ()), str(row.measure))
+    return found
+
+
+def _build_suite(
+    index: int, suite: SuiteResult, base: SuiteResult | None, quantities: Iterable[Row], *, state: ReportState
+) -> SuiteView:
+    columns, origin = suite.columns, suite.origin
+    now, before = measure_spending(suite), measure_spending(base) if base else None
+    return SuiteView(
+        index=index,
+        id=suite.id,
+        label=suite.label,
+        state=state,
+        file=origin.file if origin else None,
+        line=origin.line if origin else None,
+        evaluators=tuple(suite.evaluators),
+        trials=len(columns),
+        planned=suite.planned,
+        passed=columns.count(Status.PASSED),
+        failed=columns.count(Status.FAILED),
+        errored=columns.count(Status.ERRORED),
+        scored=columns.count(Status.SCORED),
+        unscored=columns.count(Status.UNSCORED),
+        complete=suite.complete,
+        duration_s=suite.duration_s,
+        time_s=(sum_known(columns.durations_ms) or 0.0) / 1000,
+        passes=_format_passes(suite),
+        spend=now,
+        base_spend=before,
+        spend_text=format_spending(now, before, (row for row in quantities if row.suite == suite.label)),
+        reused=len(suite.columns.reused),
+        problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
+    )
+
+
+def _format_passes(suite: SuiteResult) -> str:
+    passed, failed = suite.columns.count(Status.PASSED), suite.columns.count(Status.FAILED)
+    if not passed + failed:
+        return numbers.NONE
+    return f"{passed:,} of {passed + failed:,} ({numbers.percent(passed / (passed + failed))})"
+
+
+def _suite_state(findings: Iterable[Finding]) -> ReportState:
+    found = {finding.conclusion for finding in findings}
+    return next((state for conclusion, state in _STATES.items() if conclusion in found), ReportState.HELD)
+
+
+_ALPHA = 0.05
+# With fewer flips, even the most uneven split is not significant at 5%.
+_FEW_FLIPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts of trials over all suites; `cases` counts a case once, however often it was repeated.
+
+    `pass_rate` is of the trials that met or missed a threshold. `pass_rate_change` is over the `paired` cases
+    that did so in both runs, by the same evaluators, with its 95 % interval and two-sided p. `flips_p` is the p value
+    of the split into newly failing and newly passing cases. Costs are US dollars, `cost_change` is over the
+    suites of both runs.
+    """
+
+    suites: int
+    cases: int
+    trials: int
+    passed: int
+    failed: int
+    errored: int
+    scored: int
+    unscored: int
+    with_errors: int
+    pending: int
+    newly_failing: int
+    newly_passing: int
+    pass_rate: float | None
+    pass_rate_change: float | None
+    pass_rate_low: float | None
+    pass_rate_high: float | None
+    pass_rate_p: float | None
+    flips_p: float
+    paired: int
+    cost: float | None
+    cost_change: float | None
+    tokens: float | None
+    duration_s: float
+
+    @property
+    def pass_rate_moved(self) -> bool:
+        """Whether the change of the pass rate is significant."""
+        return self.pass_rate_p is not None and self.pass_rate_p <= _ALPHA
+
+    @property
+    def flips_matter(self) -> bool:
+        """Whether significantly more cases newly fail than newly pass."""
+        return self.newly_failing > self.newly_passing and self.flips_p <= _ALPHA
+
+    @property
+    def flips_text(self) -> str:
+        """Whether chance explains the newly failing and newly passing cases; empty without any."""
+        flips = self.newly_failing + self.newly_passing
+        if not flips:
+            return ""
+        if self.flips_p <= _ALPHA:
+            return "significant"
+        return "too few to be significant" if flips < _FEW_FLIPS else "within noise"
+
+
+def build_totals(comparison: Comparison) -> Totals:
+    """Count everything once."""
+    suites = [suite.columns for suite in comparison.run.suites]
+    passed, failed = _count_status(suites, Status.PASSED), _count_status(suites, Status.FAILED)
+    newly_failing, newly_passing = len(comparison.newly_failing), len(comparison.newly_passing)
+    changes = _pass_rate_changes(comparison)
+    estimate = (
+        estimate_difference(Pairs(len(changes), tuple((change, 1) for change in changes)), scale=1.0)
+        if changes
+        else None
+    )
+    return Totals(
+        suites=len(suites),
+        cases=sum(len(set(columns.hashes)) for columns in suites),
+        trials=sum(map(len, suites)),
+        passed=passed,
+        failed=failed,
+        errored=_count_status(suites, Status.ERRORED),
+        scored=_count_status(suites, Status.SCORED),
+        unscored=_count_status(suites, Status.UNSCORED),
+        with_errors=sum(len(columns.erring()) for columns in suites),
+        pending=sum(columns.pending for columns in suites),
+        newly_failing=newly_failing,
+        newly_passing=newly_passing,
+        pass_rate=passed / (passed + failed) if passed + failed else None,
+        pass_rate_change=estimate.delta if estimate else None,
+        pass_rate_low=estimate.low if estimate else None,
+        pass_rate_high=estimate.high if estimate else None,
+        pass_rate_p=estimate.p if estimate else None,
+        flips_p=sign_flip_test([-1.0] * newly_failing + [1.0] * newly_passing) or 0.0,  # McNemar's mid-p
+        paired=len(changes),
+        cost=sum_known(suite.cost for suite in comparison.run.suites),
+        cost_change=_cost_change(comparison),
+        tokens=sum_known(suite.tokens for suite in comparison.run.suites),
+        duration_s=max(0.0, comparison.run.finished - comparison.run.started),
+    )
+
+
+def paired_suites(comparison: Comparison) -> Iterator[tuple[SuiteResult, SuiteResult]]:
+    """The suites of both runs: that of the run, that of the baseline."""
+    if comparison.base is not None:
+        for new, old in comparison.pairs:
+            yield comparison.run.suites[new], comparison.base.suites[old]
+
+
+def _count_status(suites: Iterable[Columns], status: Status) -> int:
+    return sum(columns.count(status) for columns in suites)
+
+
+def _pass_rate_changes(comparison: Comparison) -> list[float]:
+    """The change of each case's pass rate from the baseline."""
+    if comparison.base is None:
+        return []
+    return [now - before for now, before in pair_pass_rates(comparison.run, comparison.base, comparison.pairs)]
+
+
+def _cost_change(comparison: Comparison) -> float | None:
+    changes = [
+        now - before
+        for new, old in paired_suites(comparison)
+        if (now := new.cost) is not None and (before := old.cost) is not None
+    ]
+    return sum(changes) if changes else None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedSuite:
+    """One suite: its trials in the run, and in the baseline, where it is suite `base_index`, if it is there.
+
+    `upwards` holds for each evaluator whether higher is better, `apart` names those that can't be compared. `url` is
+    where the suite is defined.
+    """
+
+    label: str
+    url: str | None
+    now: Columns
+    before: Columns | None = None
+    base_index: int | None = None
+    upwards: Mapping[str, bool] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
+
+
+def build_paired_suites(comparison: Comparison, context: ReportContext) -> Iterator[PairedSuite]:
+    """Pair every suite of the run with that of the baseline, in the order of the run."""
+    pairs, base = dict(comparison.pairs), comparison.base
+    rows: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in comparison.rows:
+        rows[row.suite].append(row)
+    for at, suite in enumerate(comparison.run.suites):
+        known, twin = rows[suite.label], pairs.get(at)
+        yield PairedSuite(
+            label=suite.label,
+            url=source_url(suite.origin, context),
+            now=suite.columns,
+            before=base.suites[twin].columns if base is not None and twin is not None else None,
+            base_index=twin,
+            upwards={row.evaluator: row.higher_is_better for row in known},
+            apart=frozenset(row.evaluator for row in known if row.label is Change.NOT_COMPARABLE),
+        )

@@ -1,0 +1,144 @@
+"""Layers of settings: the command line, and the project's file (scoregate.toml, or pyproject.toml)."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scoregate.ci.settings.fields import BaselineKind, parse_baseline_kind
+from scoregate.errors import SettingsError
+
+Keys = tuple[str, ...]
+COMMAND_LINE = "the command line"
+OF_BASE = " of the base"
+TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites", "prices", "model_headers")
+_ARGUMENTS = ("paths", "commands")
+_PATHS = ("out", "python", "baseline")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The values of one source. `place` returns where a path of keys was set in it."""
+
+    values: Mapping[str, Any]
+    place: Callable[[Keys], str]
+    notices: tuple[str, ...] = ()
+
+    def origins(self) -> dict[Keys, str]:
+        """The place of every value."""
+        return {keys: self.place(keys) for keys in _leaves(self.values)}
+
+
+def _leaves(values: Mapping[str, Any], above: Keys = ()) -> Iterator[Keys]:
+    for name, value in values.items():
+        keys = (*above, name)
+        if isinstance(value, Mapping) and keys[0] in TABLES:
+            yield from _leaves(value, keys)
+        else:
+            yield keys
+
+
+def make_flag_layer(flags: Mapping[str, Any]) -> Layer:
+    """The settings on the command line; None and empty sequences are not set."""
+    given = {name: value for name, value in flags.items() if value is not None and value not in ((), [], {})}
+    return Layer(given, lambda keys: COMMAND_LINE if keys[0] in _ARGUMENTS else f"--{keys[0].replace('_', '-')}")
+
+
+def with_relative_paths(layer: Layer, base: Path, *, root: Path) -> Layer:
+    """The layer with its paths, which are relative to `base`, made relative to `root`."""
+    way = os.path.relpath(base, root)
+    if way == os.curdir:
+        return layer
+    values = dict(layer.values)
+    for name in _PATHS:
+        if isinstance(value := values.get(name), str) and _is_path(name, value):
+            values[name] = _join(way, value)
+    paths = values.get("paths")
+    if isinstance(paths, (list, tuple)):
+        values["paths"] = [_join(way, path) if isinstance(path, str) else path for path in paths]
+    return Layer(values, layer.place, layer.notices)
+
+
+def _is_path(name: str, value: str) -> bool:
+    if name == "baseline":
+        return parse_baseline_kind(value) is BaselineKind.FILE
+    return name != "python" or os.sep in value
+
+
+def _join(way: str, path: str) -> str:
+    return os.path.normpath(Path(way, path)) if path else path
+
+
+OWN_FILE = "scoregate.toml"
+SHARED_FILE = "pyproject.toml"
+
+
+def read_file_layer(root: Path) -> Layer:
+    """The settings in the file in the root; empty without a file.
+
+    Raises:
+        SettingsError: both files have settings, or one can't be read.
+    """
+    return make_file_layer(_content(root / OWN_FILE), _content(root / SHARED_FILE), where=str(root))
+
+
+def make_file_layer(own_content: bytes | None, shared_content: bytes | None, *, where: str) -> Layer:
+    """The settings in the contents of the two files; None for a missing file.
+
+    Raises:
+        SettingsError: both have settings, or one can't be read.
+    """
+    own, shared = _parse_toml(own_content, OWN_FILE, where), _parse_toml(shared_content, SHARED_FILE, where)
+    table = _settings_table(shared)
+    if own is not None and table is not None:
+        raise SettingsError(
+            f"settings found in both {OWN_FILE} and {SHARED_FILE} [tool.scoregate], in {where}",
+            advice="Keep one of them.",
+        )
+    if "github_token" in (own or table or {}):
+        raise SettingsError(
+            f"github_token is set in a file in {where}", advice="Remove it. Tokens belong in the environment only."
+        )
+    if own is not None:
+        return Layer(own, lambda keys: _place(OWN_FILE, keys))
+    return Layer(table or {}, lambda keys: _place(f"{SHARED_FILE}", keys, above=("tool", "scoregate")))
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SettingsError(f"{path} can't be read: {error.strerror}") from None
+
+
+def _parse_toml(content: bytes | None, name: str, where: str) -> dict[str, Any] | None:
+    try:
+        return None if content is None else tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{where}/{name} is not valid TOML: {error}") from None
+
+
+def _settings_table(shared: dict[str, Any] | None) -> dict[str, Any] | None:
+    tool = (shared or {}).get("tool", {})
+    table = tool.get("scoregate") if isinstance(tool, Mapping) else None
+    if table is not None and not isinstance(table, dict):
+        raise SettingsError(f"{SHARED_FILE}: tool.scoregate must be a table, not {table!r:.80}")
+    return table
+
+
+def _place(file: str, keys: Keys, *, above: Keys = ()) -> str:
+    if len(keys) < 2:
+        return file
+    return f"{file} [{'.'.join(_quote_key(key) for key in (*above, *keys[:-1]))}]"
+
+
+def _quote_key(key: str) -> str:
+    plain = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
+    return key if plain else json.dumps(key, ensure_ascii=False)

@@ -1,0 +1,197 @@
+"""The output of a command: how much it prints, to which stream, and the final report."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from scoregate.ci.archive import RUN_FOLDER
+from scoregate.ci.github.commands import harmless
+from scoregate.ci.github.context import read_github_job
+from scoregate.ci.pipeline import Outcome
+from scoregate.ci.report import json
+from scoregate.ci.report.build_view import build_view
+from scoregate.ci.report.console import render, render_brief
+from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
+from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.view import ReportView
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.user_ids import in_ci
+
+_LOG_WIDTH = 120
+_NARROWEST = 20
+
+
+class SafeLog(io.StringIO):
+    """The log of a GitHub job; text that the runner would execute as a command is made harmless."""
+
+    def __init__(self, log: TextIO) -> None:
+        super().__init__()
+        self._log = log
+
+    def write(self, text: str) -> int:
+        """Write text with harmless commands."""
+        self._log.write(harmless(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the log."""
+        self._log.flush()
+
+
+class Terminal(Console):
+    """A console that stops writing if its pipe is closed, so that `| head` does not change the exit code."""
+
+    def on_broken_pipe(self) -> None:
+        """Write nothing more."""
+        self.quiet = True
+        discard_output(sys.__stderr__ if self.stderr else sys.__stdout__)
+
+
+def make_console(*, stderr: bool = False) -> Terminal:
+    """Create a console as wide as its window; logs and pipes are COLUMNS or 120 wide."""
+    log = sys.stderr if stderr else sys.stdout
+    file = SafeLog(log) if os.environ.get("GITHUB_ACTIONS") == "true" else None
+    console = Terminal(stderr=stderr, file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if not console.file.isatty():
+        console.width = _log_width()
+    return console
+
+
+def is_interactive(console: Console) -> bool:
+    """Whether the console is a terminal that can be redrawn. Forced colours alone don't make a log a terminal."""
+    return console.file.isatty() and not console.is_dumb_terminal and not in_ci(os.environ)
+
+
+def discard_output(stream: TextIO | None) -> None:
+    """Discard further output to a stream whose pipe is closed."""
+    if stream is not None:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+
+
+def _log_width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return max(int(columns), _NARROWEST) if columns.isascii() and columns.isdigit() else _LOG_WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """How much a command prints.
+
+    `quiet`: only failures and the verdict. `verbose`: everything. `json`: the result goes to stdout, other output to
+    stderr.
+    """
+
+    quiet: bool = False
+    verbose: bool = False
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The streams of a command: `console` for people, `document` for the result as JSON if it was requested."""
+
+    options: OutputOptions
+    console: Console
+    document: TextIO | None = None
+
+
+@contextmanager
+def open_output(options: OutputOptions) -> Iterator[Output]:
+    """Open the output of a command. With `--json`, stdout gets the result and nothing else."""
+    if not options.json:
+        yield Output(options, make_console())
+        return
+    document = sys.stdout
+    with redirect_stdout(sys.stderr):
+        console = make_console(stderr=True)
+        console.quiet = options.quiet
+        yield Output(options, console, document)
+
+
+def write_document(chunks: Iterable[str], document: TextIO) -> None:
+    """Write a document in UTF-8, whatever the locale. A closed pipe is no error."""
+    try:
+        document.flush()
+        for chunk in chunks:
+            document.buffer.write(chunk.encode())
+        document.buffer.flush()
+    except BrokenPipeError:
+        discard_output(document)
+
+
+_REPORTS = ("report.html", "comment.md", "junit.xml", "result.json", RUN_FOLDER)
+
+
+def print_result(outcome: Outcome, out: Path | None, output: Output, *, named: str = "") -> None:
+    """Print the final report of a command, and the result as JSON if it was requested.
+
+    Args:
+        outcome: what was run and judged.
+        out: the folder with the reports, if any were written.
+        output: the streams.
+        named: the folder of the run, if the command got one.
+    """
+    view = outcome.view or build_outcome_view(outcome, named=named)
+    with output.console.capture() as printed:
+        _print_report(view, outcome, out, output)
+    output.console.out(view.context.redact(printed.get()), end="", highlight=False)
+    if output.document is not None:
+        write_document(map(view.context.redact, json.render(view)), output.document)
+
+
+def build_outcome_view(outcome: Outcome, *, named: str = "") -> ReportView:
+    """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
+    redact = Redactor(secret_values(os.environ)).text
+    return build_view(
+        outcome.comparison, outcome.verdict, ReportContext(generated_at=time.time(), named=named, redact=redact)
+    )
+
+
+def _print_report(view: ReportView, outcome: Outcome, out: Path | None, output: Output) -> None:
+    console, options = output.console, output.options
+    see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
+    for part in render_brief(view, see=see) if options.quiet else render(view, whole=options.verbose, see=see):
+        console.print(part)
+    if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
+        console.print(Text("\n".join(outcome.warnings), style="yellow"))
+    if out is not None and not options.quiet:
+        _print_report_paths(out, outcome.comment, console, look=view.context.command("view"))
+
+
+def _print_report_paths(out: Path, comment: str, console: Console, *, look: str) -> None:
+    """Print where the reports are: folder, files, the command that shows them, and the pages of the job."""
+    folder = Text(f"{_display_path(out)}/", style=Style(link=out.as_uri()))
+    found = [f"{name}/" if (out / name).is_dir() else name for name in _REPORTS if (out / name).exists()]
+    missing = [name for name in _REPORTS if not (out / name).exists()]
+    console.print(
+        TrimmedLines(hanging_indent(Text("Reports:"), Text.assemble(folder, f" ({', '.join(found) or 'none'})")))
+    )
+    if missing:
+        console.print(TrimmedLines(hanging_indent(Text("Not written:", style="yellow"), Text(", ".join(missing)))))
+    if is_interactive(console):
+        console.print(Text(f"Open: {look}"))
+    github = read_github_job(os.environ)
+    for name, url in (("Run", github.run_url if github else ""), ("Comment", comment)):
+        if url:
+            console.print(Text.assemble(f"{name}: ", Text(url, style=Style(link=url))), soft_wrap=True)
+
+
+def _display_path(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,236 @@
+"""The progress of each suite, and its text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TypeAlias
+
+import anyio
+from rich.text import Text
+
+from scoregate.ci.github.commands import harmless_marks
+from scoregate.ci.recording import Observer, Recording
+from scoregate.ci.report import numbers
+from scoregate.ci.report.excerpts import format_score
+from scoregate.ci.report.text import display_name, excerpt, one_line
+from scoregate.core.cases import CaseResult, Status
+from scoregate.core.reducer import Tally
+
+_EVALUATORS = 4
+STATES = {Status.PASSED: ("passed", "green"), Status.FAILED: ("failed", "red"), Status.ERRORED: ("errors", "yellow")}
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteProgress:
+    """The progress of one suite; `started` is when its first event arrived, by the monotonic clock."""
+
+    script: str
+    tally: Tally
+    started: float
+
+    @property
+    def time(self) -> str:
+        """How long it took or has been running; empty if unknown."""
+        if not self.tally.finished:
+            return format_clock(monotonic() - self.started)
+        return "" if self.tally.duration_s is None else numbers.duration(self.tally.duration_s)
+
+
+@dataclass(slots=True)
+class RunProgress:
+    """The progress of all suites in the order of their first events, and how many scripts started and ended."""
+
+    launches: int = 0
+    began: int = 0
+    ended: int = 0
+    _found: dict[tuple[str, str, str], SuiteProgress] = field(default_factory=dict)
+    _run: Recording | None = None
+
+    def update(self, recording: Recording) -> Iterator[SuiteProgress]:
+        """Update from the recording; yield the suites that finished since the last update."""
+        now = monotonic()
+        for script, tally in recording.tallies():
+            key = (script, tally.log, tally.label)
+            before = self._found.get(key)
+            if before is not None and before.tally.finished:
+                continue
+            started = now if before is None else before.started
+            self._found[key] = SuiteProgress(script, tally, started)
+            if tally.finished:
+                yield self._found[key]
+
+    def begin(self, script: str, recording: Recording) -> None:
+        """Count a started script. If it ran before, its suites start again."""
+        if recording is not self._run:
+            self._run, self.launches, self.began, self.ended = recording, recording.launches, 0, 0
+        self.began += 1
+        self._found = {key: each for key, each in self._found.items() if each.script != script}
+
+    def end(self) -> None:
+        """Count an ended script."""
+        self.ended += 1
+
+    def of(self, script: str) -> list[SuiteProgress]:
+        """The suites of one script."""
+        return [each for each in self._found.values() if each.script == script]
+
+    def __iter__(self) -> Iterator[SuiteProgress]:
+        return iter(list(self._found.values()))
+
+
+def format_clock(seconds: float) -> str:
+    """Format a running time in whole seconds, so that it does not flicker."""
+    return numbers.duration(round(seconds)) if seconds >= 59.5 else f"{seconds:.0f} s"
+
+
+def format_suite(standing: SuiteProgress) -> str:
+    """`demo: 12 of 53 cases, 10 passed, 2 failed, 83% pass, is-equals 0.830, $0.02, 2.1 s`."""
+    return ", ".join(filter(None, (format_counts(standing.tally), standing.time)))
+
+
+def format_counts(tally: Tally) -> str:
+    """As `format_suite`, without the time."""
+    parts = (
+        _format_done(tally),
+        *_format_states(tally),
+        *_format_rate(tally),
+        *format_means(tally),
+        *format_costs(tally),
+    )
+    return f"{display_name(tally.label, 80)}: {', '.join(parts)}"
+
+
+def _format_done(tally: Tally) -> str:
+    if tally.planned in (None, tally.done):
+        return numbers.count(tally.done, "case")
+    return f"{tally.done:,} of {numbers.count(tally.planned or 0, 'case')}"
+
+
+def _format_states(tally: Tally) -> Iterator[str]:
+    for status in Status:
+        if count := tally.states.get(status, 0):
+            word = STATES[status][0] if status in STATES else str(status)
+            yield numbers.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}"
+
+
+def _format_rate(tally: Tally) -> Iterator[str]:
+    passed, failed = tally.states.get(Status.PASSED, 0), tally.states.get(Status.FAILED, 0)
+    if failed:
+        yield f"{passed / (passed + failed):.0%} pass"
+
+
+def format_means(tally: Tally, width: int = 60) -> Iterator[str]:
+    """`is-equals 0.830` for the first evaluators. Long names are cut, numbers are not."""
+    for evaluator, mean in list(tally.means.items())[:_EVALUATORS]:
+        number = f" {mean:.3f}"
+        short = Text(display_name(evaluator), end="")
+        short.truncate(max(width - len(number), 2), overflow="ellipsis")
+        yield short.plain + number
+    if (rest := len(tally.means) - _EVALUATORS) > 0:
+        yield f"… and {rest:,} more"
+
+
+def format_costs(tally: Tally) -> Iterator[str]:
+    """The cost so far, if it is known."""
+    if tally.cost:
+        yield f"${tally.cost:.2f}"
+
+
+_LONGEST_LINE = 2_000
+_TICK_S = 0.25
+_SHARE = 20  # updates take at most one part in so many of the time
+PrintLine: TypeAlias = Callable[[Text], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressDisplay:
+    """`observe` shows events, `say` prints a line, `tick` shows what is due."""
+
+    observe: Observer
+    say: PrintLine
+    tick: Callable[[], None]
+
+
+@asynccontextmanager
+async def tick_regularly(tick: Callable[[], None]) -> AsyncIterator[None]:
+    """Call `tick` a few times a second until the block ends, so that the last events are shown without new ones."""
+
+    async def beat() -> None:
+        while True:
+            await anyio.sleep(_TICK_S)
+            tick()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(beat)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+@dataclass(slots=True)
+class RefreshLimit:
+    """Limits how often progress is updated: less often if updates take long."""
+
+    every_s: float
+    _next: float = 0.0
+
+    def is_due(self) -> bool:
+        """Whether the next update is due."""
+        return monotonic() >= self._next
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Measure how long an update takes."""
+        started = monotonic()
+        yield
+        now = monotonic()
+        self._next = now + max(self.every_s, _SHARE * (now - started))
+
+
+def format_output_line(line: str) -> Text:
+    """Format a line that a script printed. The mark shows that scoregate did not write it.
+
+    It keeps its indentation; terminal sequences are removed.
+    """
+    seen = excerpt(line, _LONGEST_LINE).replace("\n", " ").expandtabs(4)
+    return Text(f"  | {harmless_marks(seen)}", style="dim")
+
+
+_SUITE, _CASE, _EVALUATOR, _ERROR = 60, 120, 40, 160
+_MOST_PARTS = 12
+_MARKS = {Status.PASSED: ("✓", "green"), Status.FAILED: ("✗", "red"), Status.ERRORED: ("!", "yellow")}
+
+
+def format_cases(recording: Recording) -> Text:
+    """`✓ demo · greeting  is-polite 1, is-brief 0.5  1.2 s`, for each case that the last event finished."""
+    return Text("\n").join(_format_case(suite.label, case) for suite, case in recording.finished)
+
+
+def _format_case(suite: str, case: CaseResult) -> Text:
+    text = Text("  ").append(*_MARKS.get(case.status, ("·", "dim"))).append(f" {display_name(suite, _SUITE)} · ", "dim")
+    text.append(display_name(case.name or case.hash, _CASE), "default")
+    if case.repeat:
+        text.append(f" (repeat {case.repeat + 1})", "dim")
+    for at, (part, style) in enumerate(_format_results(case)):
+        text.append(f"{', ' if at else '  '}").append(part, style)
+        if at == _MOST_PARTS:
+            text.append(", …")
+            break
+    if case.duration_ms is not None:
+        text.append(f"  {numbers.duration(case.duration_ms / 1000)}", "dim")
+    return text
+
+
+def _format_results(case: CaseResult) -> Iterator[tuple[str, str]]:
+    for evaluator, found in case.evaluations.items():
+        missed = found.passed is False
+        needs = f" (needs {found.threshold})" if missed else ""
+        shown = format_score(found.score, found.threshold)
+        yield f"{display_name(evaluator, _EVALUATOR)} {shown}{needs}", "red" if missed else "default"
+    for evaluator, naming in case.labels.items():
+        yield f"{display_name(evaluator, _EVALUATOR)} {display_name(str(naming.label), _EVALUATOR)}", "default"
+    for error in case.errors:
+        who = f"{display_name(error.evaluator, _EVALUATOR)}: " if error.evaluator else ""
+        yield f"{who}{display_name(error.error.type, _EVALUATOR)}: {one_line(error.error.message, _ERROR)}", "yellow"

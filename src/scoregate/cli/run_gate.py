@@ -1,0 +1,118 @@
+"""Run suites in the terminal: lock the output folder, show progress, print the result."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import anyio
+
+from scoregate.ci.archive import RUN_FOLDER, latest_run, marked_in_progress, recover
+from scoregate.ci.discovery import FindSuites, find_suites
+from scoregate.ci.pipeline import Outcome
+from scoregate.ci.pipeline import run_gate as run_pipeline
+from scoregate.ci.progress_file import write_progress_file
+from scoregate.ci.recording import Observer
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import Settings
+from scoregate.ci.user_ids import in_ci, in_container
+from scoregate.ci.wiring import open_ports
+from scoregate.cli.output import Output, OutputOptions, open_output, print_result
+from scoregate.cli.output_folder import lock_output
+from scoregate.cli.progress import show_progress
+from scoregate.cli.progress_state import format_output_line, tick_regularly
+from scoregate.cli.verbose import log_results
+
+
+@asynccontextmanager
+async def stop_on_signals() -> AsyncIterator[anyio.Event]:
+    """Yield an event that the first SIGINT, SIGTERM or SIGHUP sets.
+
+    Raises:
+        KeyboardInterrupt: a second signal arrived.
+    """
+    stop, done = anyio.Event(), False
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_listen, stop, tasks.cancel_scope)
+        yield stop
+        done = True
+        tasks.cancel_scope.cancel()
+    if not done:
+        raise KeyboardInterrupt
+
+
+async def _listen(stop: anyio.Event, scope: anyio.CancelScope) -> None:
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    ends = (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with anyio.open_signal_receiver(*ends) as signals:
+        async for _ in signals:
+            if stop.is_set():
+                scope.cancel()
+                return
+            stop.set()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """An empty folder until the block ends: in RUNNER_TEMP, except in the container."""
+    runner = os.environ.get("RUNNER_TEMP", "")
+    place = runner if Path(runner).is_dir() and not in_container(os.environ) else None
+    with tempfile.TemporaryDirectory(prefix="scoregate-", dir=place or None, ignore_cleanup_errors=True) as folder:
+        yield Path(folder).resolve()
+
+
+def run_gate(
+    settings: Settings, root: Path, options: OutputOptions, *, find: FindSuites = find_suites, resumes: bool = False
+) -> int:
+    """Run the suites of a project, compare, apply the gates, report, and return the exit code.
+
+    Args:
+        settings: the settings of the project.
+        root: the folder of the project.
+        options: how much is printed.
+        find: finds the suites.
+        resumes: whether to reuse the results of the last run if it did not finish.
+    """
+    with lock_output(root / settings.out, root), open_output(options) as output:
+        recovered = tuple(each.notice for each in recover(root / settings.out))
+        settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
+        outcome = anyio.run(_gate, settings, root, output, find, latest_run(root / settings.out) if resumes else None)
+        print_result(outcome, root / settings.out, output)
+    return outcome.exit_code
+
+
+async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites, resumed: Path | None) -> Outcome:
+    with temporary_folder() as scratch, show_progress(output) as watch:
+        async with (
+            stop_on_signals() as stop,
+            _progress_observers(settings, root) as following,
+            tick_regularly(watch.tick),
+            open_ports(
+                root,
+                os.environ,
+                settings,
+                scratch=scratch,
+                observers=[watch.observe, *following],
+                say=lambda line: watch.say(format_output_line(line)),
+                stop=stop,
+                find=find,
+                resumed=resumed,
+            ) as ports,
+        ):
+            with marked_in_progress(root / settings.out / RUN_FOLDER):
+                return await run_pipeline(settings, log_results(ports, watch.say) if output.options.verbose else ports)
+
+
+@asynccontextmanager
+async def _progress_observers(settings: Settings, root: Path) -> AsyncIterator[list[Observer]]:
+    """Observers that write the progress file for `scoregate view`; none in CI, where no page is served."""
+    if in_ci(os.environ):
+        yield []
+        return
+    message = settings.message and Redactor(secret_values(os.environ)).text(settings.message)
+    async with write_progress_file(root / settings.out, message) as following:
+        yield [following]

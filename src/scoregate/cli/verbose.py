@@ -1,0 +1,96 @@
+"""The output of `--verbose` before a run: found suites, the Python interpreter, the baseline."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import ParamSpec, TypeVar
+
+from rich.text import Text
+
+from scoregate.ci.archive import BASE_FOLDER
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.plan import DiscoveredSuites, Plan, Source, SourceKind
+from scoregate.ci.ports import Ports
+from scoregate.ci.report.text import one_line
+from scoregate.ci.settings import Settings
+from scoregate.cli.progress_state import PrintLine
+
+
+def format_source(source: Source, name: str) -> str:
+    """`evals/demo.py:12  [python] demo  below evals/, …`."""
+    place = name if source.kind is SourceKind.COMMAND else f"{name}:{source.line}"
+    return f"{place}  {_describe_source(source)}  {source.why}"
+
+
+def format_skipped(found: DiscoveredSuites) -> Iterator[str]:
+    """Skipped files and notices."""
+    yield from (f"skipped  {skipped.path}  {skipped.why}" for skipped in found.skipped)
+    yield from (f"note: {notice}" for notice in found.notices)
+
+
+def format_python(interpreter: Interpreter) -> str:
+    """The Python interpreter of the suites."""
+    return f"Python: {' '.join(interpreter.argv)}  ({interpreter.why})"
+
+
+def _describe_source(source: Source) -> str:
+    if source.kind is SourceKind.COMMAND:
+        return f"[{source.kind}] {shlex.join(source.argv)}"
+    if source.suite_ids is None:
+        return f"[{source.kind}]"
+    return f"[{source.kind}] {', '.join(source.suite_ids)}"
+
+
+_LONGEST = 1_000
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def log_results(ports: Ports, print_line: PrintLine) -> Ports:
+    """Wrap ports so that they print what they found."""
+
+    def log(line: str) -> None:
+        print_line(Text(one_line(line, _LONGEST), style="dim"))
+
+    def log_sources(found: DiscoveredSuites) -> None:
+        for source in found.sources:
+            log(
+                f"found  {format_source(source, source.path)}"
+                if source.error is None
+                else f"cannot run  {source.error}"
+            )
+        for line in format_skipped(found):
+            log(line)
+
+    def log_python(interpreter: Interpreter) -> None:
+        log(format_python(interpreter))
+
+    def log_baseline(baseline: Baseline | None) -> None:
+        if baseline is not None:
+            log(f"{'no baseline' if baseline.run is None else 'baseline'}: {baseline.note or 'none was requested'}")
+
+    async def rerun(plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline:
+        baseline = await ports.rerun(plan, settings, folder=folder)
+        log_baseline(baseline)
+        return baseline
+
+    baselines = tuple(_with_log(source, log_baseline) for source in ports.reporting.baselines)
+    return replace(
+        ports,
+        discover=_with_log(ports.discover, log_sources),
+        prepare=_with_log(ports.prepare, log_python),
+        rerun=rerun,
+        reporting=replace(ports.reporting, baselines=baselines),
+    )
+
+
+def _with_log(function: Callable[_P, Awaitable[_T]], log: Callable[[_T], None]) -> Callable[_P, Awaitable[_T]]:
+    async def logged(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        result = await function(*args, **kwargs)
+        log(result)
+        return result
+
+    return logged

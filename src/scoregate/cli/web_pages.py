@@ -1,0 +1,76 @@
+"""Local pages that commands serve: their shared flags, their address, and the browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scoregate.ci.user_ids import in_ci
+from scoregate.cli.options import combine_options
+from scoregate.cli.text_output import print_line
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from scoregate.web.server import AccessKeys
+
+
+page_options: Callable[[Any], Any] = combine_options(
+    click.option(
+        "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port of the page; default: a free one."
+    ),
+    click.option(
+        "--open/--no-open",
+        "opens",
+        default=None,
+        help="Open the page in a browser; default: if a terminal and a screen are there.",
+    ),
+)
+
+
+def show_page(
+    app_of: Callable[[AccessKeys], Starlette], command: str, *, invitation: str, port: int, opens: bool | None
+) -> None:
+    """Serve a local page until it is interrupted, and print its address.
+
+    Args:
+        app_of: creates the app, which these keys unlock.
+        command: the command that serves it.
+        invitation: the line before the address.
+        port: 0 for a free one.
+        opens: whether to open a browser; None: if the user can see one.
+
+    Raises:
+        UsageError: the port is not available.
+    """
+    from scoregate.web.server import serve
+
+    wanted = _has_browser(os.environ) if opens is None else opens
+    serve(app_of, command, partial(_print_address, invitation=invitation, opens=wanted), port=port)
+
+
+def _print_address(keys: AccessKeys, *, invitation: str, opens: bool) -> None:
+    print_line(invitation)
+    print_line(keys.address)
+    if opens:
+        # Some browsers return only when their window is closed.
+        Thread(target=_open_browser, args=(keys.ticket(),), daemon=True).start()
+
+
+def _open_browser(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)
+
+
+def _has_browser(environ: Mapping[str, str]) -> bool:
+    """Whether the user can see a browser: a terminal and a screen, and no CI or SSH."""
+    remote = in_ci(environ) or any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
+    screen = sys.platform == "darwin" or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return sys.stdout.isatty() and screen and not remote

@@ -1,1 +1,0 @@
-"""Running tests against what is under test: as a suite like any other, here and now."""

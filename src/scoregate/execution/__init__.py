@@ -1,0 +1,1 @@
+"""Execution of tests against an endpoint, as a suite."""

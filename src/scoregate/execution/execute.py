@@ -1,0 +1,192 @@
+"""Execution of test sets and single tests against an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from scoregate.core.suite import Suite
+from scoregate.engine.environment import read_selection
+from scoregate.errors import EntityError
+from scoregate.execution.cases import TestLike
+from scoregate.execution.conversation import TargetTask
+from scoregate.execution.metrics import MetricSelection, resolve_metrics
+from scoregate.execution.options import ExecutionOptions
+from scoregate.execution.results import (
+    RecordedAnswers,
+    error_of,
+    find_last_run,
+    find_run_to_rescore,
+    metric_results,
+    metrics_by_name,
+    run_and_store,
+    status_of,
+)
+from scoregate.execution.suite import build_suite, read_outcomes, run_tests
+from scoregate.store import Store, StoredEndpoint, current_store
+from scoregate.store.test_runs import StoredTestRun
+
+_LAST_RUN_FIELDS = ("id", "name", "status", "created_at", "test_count", "pass_rate")
+_RESCORE_CONCURRENCY = 10
+
+
+class EndpointLike(Protocol):
+    """An endpoint, such as `entities.Endpoint`."""
+
+    @property
+    def id(self) -> str | None:
+        """The id of the endpoint."""
+
+    @property
+    def name(self) -> str | None:
+        """The name of the endpoint."""
+
+    @property
+    def definition(self) -> StoredEndpoint:
+        """The checked definition of the endpoint."""
+
+    def test(self) -> Mapping[str, Any]:
+        """Send the endpoint a short message."""
+
+
+class TestSetLike(Protocol):
+    """A test set, such as `entities.TestSet`."""
+
+    @property
+    def id(self) -> str | None:
+        """The id of the test set."""
+
+    @property
+    def name(self) -> str | None:
+        """The name of the test set, which is the id of its suite."""
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """The names of the set's metrics."""
+
+    def load_tests(self) -> Sequence[TestLike]:
+        """The tests of the set."""
+
+
+def execute_test_set(
+    test_set: TestSetLike, endpoint: EndpointLike, options: ExecutionOptions, *, run_name: str | None = None
+) -> dict[str, Any]:
+    """Run every test of a set against an endpoint, store the results and summarize them."""
+    run, store, name = _new_run(test_set, endpoint), current_store(), _suite_name(test_set)
+    options, tests, definition = _with_set_metrics(options, test_set), test_set.load_tests(), endpoint.definition
+    if not read_selection().includes(name):
+        return _to_response(test_set, endpoint, None)
+    suite, metrics = prepare_suite(name, tests, definition, options, store=store)
+    return _to_response(test_set, endpoint, run_and_store(run, suite, metrics, store=store, name=run_name))
+
+
+def prepare_suite(
+    name: str, tests: Sequence[TestLike], definition: StoredEndpoint, options: ExecutionOptions, *, store: Store
+) -> tuple[Suite, MetricSelection]:
+    """The suite of tests against an endpoint, and its metrics.
+
+    Raises:
+        EndpointError: the definition of the endpoint is not valid here.
+        MetricError: a metric does not exist or is invalid.
+        ModelError: there is no model of this name.
+    """
+    from scoregate.endpoints import open_target
+
+    target, conversations = open_target(definition), options.conversations()
+    metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
+    task, limits = TargetTask(target, metrics, conversations), options.limits(definition.max_concurrency)
+    return build_suite(name, tests, task.run, metrics, conversations=conversations, limits=limits), metrics
+
+
+def rescore_test_set(
+    test_set: TestSetLike, endpoint: EndpointLike, run: str | None, options: ExecutionOptions
+) -> dict[str, Any]:
+    """Evaluate the answers of a stored run again, store the results and summarize them."""
+    store, tests, name = current_store(), test_set.load_tests(), f"{_suite_name(test_set)} (rescored)"
+    past = find_run_to_rescore(store, *_check_ids(test_set, endpoint), run)
+    answers, options = RecordedAnswers(store, past, tests), _with_set_metrics(options, test_set)
+    new = _new_run(test_set, endpoint, {"rescored": past.id})
+    if not read_selection().includes(name):
+        return _to_response(test_set, endpoint, None)
+    metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
+    conversations, limits = options.conversations(), options.limits(_RESCORE_CONCURRENCY)
+    suite = build_suite(name, tests, answers.run, metrics, conversations=conversations, limits=limits)
+    return _to_response(test_set, endpoint, run_and_store(new, suite, metrics, store=store))
+
+
+def load_last_run(test_set: TestSetLike, endpoint: EndpointLike) -> dict[str, Any] | None:
+    """The last finished run of a test set against an endpoint; None if there is none."""
+    run = find_last_run(current_store(), *_check_ids(test_set, endpoint))
+    return None if run is None else {"nano_id": run.id, **{name: getattr(run, name) for name in _LAST_RUN_FIELDS}}
+
+
+def execute_test(test: TestLike, endpoint: EndpointLike, options: ExecutionOptions) -> dict[str, Any]:
+    """Run one test against an endpoint. The result is not stored."""
+    if not endpoint.id:
+        raise EntityError("Endpoint ID must be set before executing")
+    if not test.id:
+        raise EntityError("Test ID must be set before executing")
+    result: dict[str, Any] = {
+        "test_id": test.id,
+        "prompt_id": test.prompt.id if test.prompt else None,
+        "test_configuration": None if test.test_configuration is None else test.test_configuration.to_dict(),
+        **dict.fromkeys(("execution_time", "test_output", "test_metrics", "status", "error")),
+    }
+    if not read_selection().includes(test.id):
+        return result
+    suite, metrics = prepare_suite(test.id, [test], endpoint.definition, options, store=current_store())
+    for _, case in read_outcomes(suite, run_tests(suite)):
+        error = error_of(case)
+        result |= {
+            "execution_time": case.duration_ms,
+            "test_output": case.output,
+            "test_metrics": metric_results(case, metrics_by_name(suite, metrics)),
+            "status": status_of(case),
+            "error": None if error is None else f"{error.type}: {error.message}",
+        }
+    return result
+
+
+def _with_set_metrics(options: ExecutionOptions, test_set: TestSetLike) -> ExecutionOptions:
+    """The metrics of the run, else those of the set."""
+    return replace(options, metrics=list(options.metrics or ()) or list(test_set.metrics))
+
+
+def _suite_name(test_set: TestSetLike) -> str:
+    return test_set.name or str(test_set.id)
+
+
+def _check_ids(test_set: TestSetLike, endpoint: EndpointLike) -> tuple[str, str]:
+    if not test_set.id:
+        raise EntityError("Test set ID must be set before executing")
+    if not endpoint.id:
+        raise EntityError("Endpoint ID must be set before executing")
+    return test_set.id, endpoint.id
+
+
+def _new_run(test_set: TestSetLike, endpoint: EndpointLike, metadata: Mapping[str, Any] | None = None) -> StoredTestRun:
+    test_set_id, endpoint_id = _check_ids(test_set, endpoint)
+    return StoredTestRun(test_set_id=test_set_id, endpoint_id=endpoint_id, metadata=dict(metadata or {}))
+
+
+def _to_response(test_set: TestSetLike, endpoint: EndpointLike, run: StoredTestRun | None) -> dict[str, Any]:
+    if run is None:
+        status, message = "skipped", "a filter excludes this test set"
+    else:
+        judged = " of those judged" if run.status == "Partial" else ""
+        rate = "nothing judged" if run.pass_rate is None else f"{run.pass_rate:.0%}{judged} passed"
+        status, message = run.status.lower(), f"{run.test_count} tests run, {rate}"
+    return {
+        "status": status,
+        "message": message,
+        "test_run_id": run and run.id,
+        "test_count": run.test_count if run else 0,
+        "pass_rate": run and run.pass_rate,
+        "test_set_id": test_set.id,
+        "test_set_name": test_set.name,
+        "endpoint_id": endpoint.id,
+        "endpoint_name": endpoint.name,
+        "test_configuration_id": None,
+        "task_id": None,
+    }

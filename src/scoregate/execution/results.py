@@ -1,0 +1,233 @@
+"""Runs of test sets in the store: the run, a result for each test, and answers of earlier runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from scoregate.core.cases import CaseResult, Status
+from scoregate.core.conversation import Conversation, Reply
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.events import ErrorInfo
+from scoregate.core.suite import Suite
+from scoregate.engine.environment import events_folder
+from scoregate.enums import RunStatus
+from scoregate.errors import EntityError, StoreError
+from scoregate.execution.cases import TestLike, make_cases
+from scoregate.execution.conversation import Answer
+from scoregate.execution.metrics import MetricSelection
+from scoregate.execution.suite import read_outcomes, run_tests
+from scoregate.metrics import Metric
+from scoregate.store import TEST_RUNS, Store
+from scoregate.store.lookup import free_id, heads
+from scoregate.store.test_runs import Outcome, StoredTestResult, StoredTestRun, put_results, results_of
+
+_STATUSES: Mapping[Status, Outcome] = {Status.PASSED: "Pass", Status.FAILED: "Fail"}
+_UNDECIDED = ErrorInfo("MetricError", "no metric says whether the test passes")
+_FINISHED = ("Completed", "Partial", "Failed")
+
+
+def run_and_store(
+    run: StoredTestRun, suite: Suite, metrics: MetricSelection, *, store: Store, name: str | None = None
+) -> StoredTestRun:
+    """Run a suite and store its results.
+
+    Args:
+        run: the ids of the test set and the endpoint.
+        suite: the tests.
+        metrics: of the tests.
+        store: where the run is stored.
+        name: of the run; by default from the suite and the time.
+
+    Raises:
+        StoreError: the run cannot be written. Under a host, which has its own record, this is a warning.
+    """
+    now = datetime.now(UTC)
+    unique = name or f"{suite.id}-{now:%Y%m%d-%H%M%S}-{uuid4().hex[:6]}"
+    run = run.model_copy(update={"name": unique, "created_at": now})
+    started = _store_started_run(store, run)
+    outcomes = read_outcomes(suite, run_tests(suite, name))
+    by_name = metrics_by_name(suite, metrics)
+    counts: Counter[str] = Counter()
+    if started is None:
+        counts.update(status_of(case) for _, case in outcomes)
+        return run.model_copy(update=_summarize_counts(counts))
+    with store.writing() as writer:
+        put_results(writer, started.id, _to_stored_results(started.id, outcomes, by_name, counts))
+        finished = started.model_copy(update={**_summarize_counts(counts), "completed_at": datetime.now(UTC)})
+        writer.update(TEST_RUNS, (started.id,), lambda _: [finished])
+    return finished
+
+
+def _store_started_run(store: Store, run: StoredTestRun) -> StoredTestRun | None:
+    """Add the run to the store; None if that fails under a host."""
+    try:
+        with store.writing() as writer:
+            started = run.model_copy(update={"id": free_id(store, TEST_RUNS, run.name)})
+            writer.update(TEST_RUNS, (started.id,), lambda _: [started])
+    except StoreError as error:
+        if events_folder() is None:
+            raise
+        warnings.warn(f"the results are not stored: {error}", UserWarning, stacklevel=2)
+        return None
+    return started
+
+
+def metrics_by_name(suite: Suite, metrics: MetricSelection) -> dict[str, Any]:
+    """The metrics of a suite, by the names of their scorers."""
+    names = (scorer.info.id for scorer in suite.scorers)
+    return dict(zip(names, metrics.for_tests(case.value for case in suite.cases), strict=True))
+
+
+def _summarize_counts(counts: Counter[str]) -> dict[str, Any]:
+    total, errors = counts.total(), counts["Error"]
+    judged = total - errors
+    status = RunStatus.FAILED
+    if judged:
+        status = RunStatus.PARTIAL if errors else RunStatus.COMPLETED
+    return {"status": status.value, "test_count": total, "pass_rate": counts["Pass"] / judged if judged else None}
+
+
+def _to_stored_results(
+    run: str, outcomes: Iterable[tuple[TestLike, CaseResult]], metrics: Mapping[str, Any], counts: Counter[str]
+) -> Iterator[StoredTestResult]:
+    """The results of a run. Counts their statuses."""
+    for test, case in outcomes:
+        status = status_of(case)
+        counts[status] += 1
+        yield StoredTestResult(
+            id=str(uuid4()),
+            test_run_id=run,
+            test_id=test.id,
+            prompt_id=test.prompt.id if test.prompt else None,
+            status=status,
+            test_output=case.output,
+            test_metrics=metric_results(case, metrics),
+            execution_time=case.duration_ms,
+            metadata=_result_metadata(case),
+        )
+
+
+def status_of(case: CaseResult) -> Outcome:
+    """Fail if a metric fails, Pass if one passes and none fails, else Error."""
+    return _STATUSES.get(case.status, "Error")
+
+
+def error_of(case: CaseResult) -> ErrorInfo | None:
+    """The first error of a test whose status is Error."""
+    if case.status in _STATUSES:
+        return None
+    return next((each.error for each in case.errors), _UNDECIDED)
+
+
+def metric_results(case: CaseResult, metrics: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The result of each metric; None if no metric ran.
+
+    Args:
+        case: the result of the test.
+        metrics: the metrics by name.
+    """
+    results = {name: _to_metric_result(evaluation) for name, evaluation in case.evaluations.items()}
+    for each in case.errors:
+        if each.evaluator is not None:
+            failed = {"error": each.error.message, "error_type": each.error.type}
+            results[each.evaluator] = {"score": None, "reason": "", "is_successful": False, **failed}
+    if not results:
+        return None
+    described = {name: {"name": name, **each, **_metric_info(metrics.get(name))} for name, each in results.items()}
+    return {"execution_time": case.duration_ms, "metrics": described}
+
+
+def _to_metric_result(evaluation: Evaluation) -> dict[str, Any]:
+    more = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
+    threshold = evaluation.threshold
+    bounds = (threshold.gte, threshold.gt, threshold.lte, threshold.lt) if threshold else ()
+    return {
+        "score": more.get("value", evaluation.score),
+        "reason": str(more.get("reason", "")),
+        "is_successful": evaluation.passed,
+        "threshold": next((bound for bound in bounds if bound is not None), None),
+    }
+
+
+def _metric_info(metric: Any) -> dict[str, Any]:
+    if metric is None:
+        return {}
+    info = {"class_name": type(metric).__name__}
+    if not isinstance(metric, Metric):
+        return info
+    return {**info, "description": metric.description, "score_type": metric.score_type, **metric.parameters()}
+
+
+def _result_metadata(case: CaseResult) -> dict[str, Any]:
+    """The rest of a result, including what rescoring needs."""
+    error = error_of(case)
+    more = {
+        "error": None if error is None else f"{error.type}: {error.message}",
+        "unanswered": any(each.evaluator is None for each in case.errors),
+        "beside": case.trace,
+    }
+    return {"case": case.hash, **{name: value for name, value in more.items() if value}}
+
+
+def find_last_run(
+    store: Store, test_set: str, endpoint: str, statuses: Sequence[str] = _FINISHED
+) -> StoredTestRun | None:
+    """The newest run of a test set against an endpoint with one of these statuses; None if there is none.
+
+    Raises:
+        StoreError: a run cannot be read.
+    """
+    runs = (run for run in _find_runs(store, test_set, endpoint) if run.status in statuses)
+    return max(runs, key=lambda run: run.created_at.timestamp() if run.created_at else 0.0, default=None)
+
+
+def find_run_to_rescore(store: Store, test_set: str, endpoint: str, wanted: str | None) -> StoredTestRun:
+    """A run by its id or name; by default the newest run with answers.
+
+    Raises:
+        EntityError: there is no such run.
+        StoreError: a run cannot be read.
+    """
+    if wanted is None:
+        found = find_last_run(store, test_set, endpoint, ("Completed", "Partial"))
+        problem = "No completed test run found for this test set and endpoint"
+    else:
+        runs = list(_find_runs(store, test_set, endpoint))
+        matches = [run for run in runs if run.id == wanted]
+        matches += [run for run in runs if run.name.casefold() == wanted.casefold()]
+        found = next(iter(matches), None)
+        problem = f"there is no test run {wanted!r:.200} of this test set and endpoint"
+    if found is None:
+        raise EntityError(problem, advice="Execute the test set first.")
+    return found
+
+
+def _find_runs(store: Store, test_set: str, endpoint: str) -> Iterator[StoredTestRun]:
+    return (run for run in heads(store, TEST_RUNS) if (run.test_set_id, run.endpoint_id) == (test_set, endpoint))
+
+
+class RecordedAnswers:
+    """The answers of a stored run, as a task that does not call the endpoint."""
+
+    def __init__(self, store: Store, run: StoredTestRun, tests: Sequence[TestLike]) -> None:
+        results = {str(each.metadata.get("case")): each for each in results_of(store, run.id)}
+        self._results = {id(case.value): results.get(case.hash) for case in make_cases(tests, 1)}
+        self._run = run.id
+
+    async def run(self, test: TestLike) -> Answer:
+        """The recorded answer to a test.
+
+        Raises:
+            EntityError: the run has no answer to the test.
+        """
+        result = self._results.get(id(test))
+        if result is None or result.metadata.get("unanswered"):
+            why = "the test was not in it" if result is None else str(result.metadata.get("error", ""))
+            raise EntityError(f"the run {self._run!r:.100} has no answer to this test: {why:.500}")
+        details: Mapping[str, Any] = result.metadata.get("beside") or {}
+        return Conversation.read(result.test_output) or Reply(result.test_output, **details)

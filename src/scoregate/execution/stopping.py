@@ -1,0 +1,214 @@
+"""The rules that end a conversation. The first rule that holds gives the reason."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, TypeAlias
+
+from scoregate.core.conversation import EndReason, GoalVerdict, Turn
+
+_SAME_EXCHANGES = 3
+_REPEATED_TURNS, _RECENT_TURNS = 5, 6
+
+
+def is_looping(turns: Sequence[Turn]) -> bool:
+    """Whether a conversation repeats itself.
+
+    It does if the last three exchanges are equal, if the last four alternate between two, if five of the last six
+    messages of the user are equal, or if five of the last six tool calls of the last answer are equal. Equal answers to
+    different messages, such as refusals, are no loop.
+    """
+    exchanges = [(_normalize(turn.user), _normalize(turn.assistant)) for turn in turns[-4:]]
+    if _all_alike(exchanges) or _alternating(exchanges):
+        return True
+    return _mostly_alike([_normalize(turn.user) for turn in turns]) or _mostly_alike(_tool_calls(turns))
+
+
+def _normalize(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _all_alike(items: Sequence[Hashable]) -> bool:
+    return len(items) >= _SAME_EXCHANGES and len(set(items[-_SAME_EXCHANGES:])) == 1
+
+
+def _alternating(items: Sequence[Hashable]) -> bool:
+    return len(items) == 4 and items[0] == items[2] != items[1] == items[3]
+
+
+def _mostly_alike(items: Sequence[Hashable]) -> bool:
+    return max(Counter(items[-_RECENT_TURNS:]).values(), default=0) >= _REPEATED_TURNS
+
+
+def _tool_calls(turns: Sequence[Turn]) -> list[str]:
+    return [_tool_call_key(call) for call in turns[-1].tool_calls] if turns else []
+
+
+def _tool_call_key(call: Mapping[str, Any]) -> str:
+    """A tool call without its id, which is different for equal calls."""
+    return json.dumps({name: value for name, value in call.items() if name != "id"}, sort_keys=True, default=str)
+
+
+_LATE_SHARE = 0.8
+_TOOL_CALLS_PER_TURN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan of the simulated user.
+
+    Args:
+        goal: what the conversation should achieve or find out.
+        instructions: how the user proceeds.
+        scenario: who the user is, and in which situation.
+        restrictions: what the assistant must not do; the user tries to provoke it.
+        max_turns: the most turns; None: as in the limits.
+        min_turns: the fewest turns.
+
+    Raises:
+        ValueError: the goal is empty, or a number of turns is below 1.
+    """
+
+    goal: str
+    instructions: str = ""
+    scenario: str = ""
+    restrictions: str = ""
+    max_turns: int | None = None
+    min_turns: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.goal.strip():
+            raise ValueError("a conversation needs a goal")
+        for name in ("max_turns", "min_turns"):
+            _require_positive(getattr(self, name), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of conversations. Fingerprints contain the `repr`, so that the names stay.
+
+    Args:
+        max_turns: for plans without a limit of their own.
+        max_tool_calls: reported tool calls in all turns; None: five for each turn.
+        timeout_s: seconds for the whole conversation; None: no limit.
+        impossible: a goal score below this value, late in the conversation, ends it.
+
+    Raises:
+        ValueError: a number is below 1, or the seconds are not above 0.
+    """
+
+    max_turns: int = 10
+    max_tool_calls: int | None = None
+    timeout_s: float | None = 1800.0
+    impossible: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name in ("max_turns", "max_tool_calls"):
+            _require_positive(getattr(self, name), name)
+        if self.timeout_s is not None and not self.timeout_s > 0:
+            raise ValueError(f"timeout_s must be above 0, not {self.timeout_s}")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits of one conversation, in turns. The prompt template uses `most` and `least`.
+
+    Args:
+        most: the conversation ends after this turn.
+        least: before this turn, only the limits of turns, tool calls and time end it.
+        judged: from this turn on, the goal is judged after each turn.
+        late: from this turn on, an impossible goal ends it.
+        tool_calls: the most tool calls.
+        impossible: a goal score below this value counts as impossible.
+    """
+
+    most: int
+    least: int
+    judged: int
+    late: int
+    tool_calls: int
+    impossible: float
+
+
+def make_bounds(plan: Plan, limits: Limits) -> Bounds:
+    """The limits for a plan. The last fifth of the turns counts as late."""
+    most = plan.max_turns or limits.max_turns
+    least, late = min(plan.min_turns or 1, most), ceil(round(_LATE_SHARE * most, 9))
+    return Bounds(
+        most=most,
+        least=least,
+        judged=late if plan.min_turns is None else least,
+        late=max(late, least),
+        tool_calls=limits.max_tool_calls or _TOOL_CALLS_PER_TURN * most,
+        impossible=limits.impossible,
+    )
+
+
+def _require_positive(value: int | None, name: str) -> None:
+    if value is not None and value < 1:
+        raise ValueError(f"{name} must be at least 1, not {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The state of a conversation after a turn.
+
+    Args:
+        turns: all turns.
+        verdict: of the goal judge about all turns; None if they were not judged.
+        done: whether the user has nothing left to say.
+    """
+
+    turns: Sequence[Turn]
+    verdict: GoalVerdict | None = None
+    done: bool = False
+
+
+Rule: TypeAlias = Callable[[Progress, Bounds], bool]
+
+
+def _goal_reached(progress: Progress, bounds: Bounds) -> bool:
+    met = progress.done if progress.verdict is None else progress.verdict.achieved
+    return met and len(progress.turns) >= bounds.least
+
+
+def _goal_impossible(progress: Progress, bounds: Bounds) -> bool:
+    score = None if progress.verdict is None else progress.verdict.score
+    return score is not None and score < bounds.impossible and len(progress.turns) >= bounds.late
+
+
+def _max_turns_reached(progress: Progress, bounds: Bounds) -> bool:
+    return len(progress.turns) >= bounds.most
+
+
+def _tool_limit_reached(progress: Progress, bounds: Bounds) -> bool:
+    return sum(len(turn.tool_calls) for turn in progress.turns) >= bounds.tool_calls
+
+
+def _repeats_itself(progress: Progress, bounds: Bounds) -> bool:
+    return len(progress.turns) >= bounds.least and is_looping(progress.turns)
+
+
+RULES: tuple[tuple[EndReason, Rule], ...] = (
+    (EndReason.GOAL, _goal_reached),
+    (EndReason.IMPOSSIBLE, _goal_impossible),
+    (EndReason.MAX_TURNS, _max_turns_reached),
+    (EndReason.TOOL_LIMIT, _tool_limit_reached),
+    (EndReason.LOOP, _repeats_itself),
+)
+
+
+def find_ending(progress: Progress, bounds: Bounds) -> EndReason | None:
+    """The reason to end the conversation; None to continue."""
+    return next((why for why, holds in RULES if holds(progress, bounds)), None)
+
+
+def needs_goal_check(progress: Progress, bounds: Bounds) -> bool:
+    """Whether to judge the goal now: late, when the user is done, or before another rule ends the conversation."""
+    if not progress.turns:
+        return False
+    return len(progress.turns) >= bounds.judged or find_ending(progress, bounds) is not None

@@ -1,0 +1,172 @@
+"""Judges in the store: a document and a history of versions. Edits by hand become versions.
+
+The document counts, and the history follows it. They are two files, so either may be ahead of the other after a crash
+or a merge of branches. The next use of the judge makes them consistent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from pydantic import ValidationError
+
+from scoregate.errors import JudgmentValidationError, ReadOnlyStore, StoreError
+from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, StoredVersion, Writer
+from scoregate.store.errors import said
+from scoregate.store.judges import Category, Number, digest_of, grading_of
+
+_LONGEST_NAME = 200
+
+
+def check_name(name: object) -> str:
+    """Check the name of a judge or a test config.
+
+    Raises:
+        JudgmentValidationError: it is not valid.
+    """
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+        raise JudgmentValidationError(f"a name must be a string of 1 to {_LONGEST_NAME} characters, not {name!r:.60}")
+    if not all(char.isprintable() for char in name):
+        raise JudgmentValidationError(f"a name must be on one line, of characters that can be seen, not {name!r:.60}")
+    return name
+
+
+def check_title(title: str, name: str, *, where: str) -> None:
+    """Check that the name in a document is that of its file.
+
+    Args:
+        title: the name in the document.
+        name: the name of the file.
+        where: the path of the file, for the error message.
+
+    Raises:
+        StoreError: the names differ.
+    """
+    if title not in ("", name):
+        raise StoreError(
+            f"{where}: its `name` is {title!r:.60}, but the file is named for {name!r:.60}",
+            advice="If it is a copy, correct the name in it and delete its id and version; else rename the file.",
+        )
+
+
+def make_judge(base: StoredJudge | None = None, /, **fields: Any) -> StoredJudge:
+    """A judge with these fields; the others, and the comments in the document, are those of `base`.
+
+    Raises:
+        JudgmentValidationError: the fields are not valid.
+    """
+    present = {} if base is None else base.model_dump()
+    try:
+        judge = StoredJudge.model_validate({**present, **fields})
+    except ValidationError as error:
+        raise JudgmentValidationError(
+            f"the judge {fields.get('name', present.get('name'))!r:.60}: {said(error)}"
+        ) from None
+    return judge if base is None else base.model_copy(update={name: getattr(judge, name) for name in fields})
+
+
+def parse_categories(given: Iterable[Category | Mapping[str, Any] | str] | None) -> tuple[Any, ...]:
+    """Categories from names, dicts or categories."""
+    return tuple({"value": each} if isinstance(each, str) else each for each in given or ())
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeState:
+    """A judge, whose document is its newest version, and all its versions, the oldest first."""
+
+    judge: StoredJudge
+    versions: tuple[StoredVersion, ...]
+
+
+def load_judge(store: Store, name: str) -> JudgeState | None:
+    """A judge by its name; edits by hand become its next minor version.
+
+    In a read-only store the version is the same, and the next process that can write stores it.
+
+    Returns:
+        The judge; None if there is none.
+
+    Raises:
+        StoreError: it cannot be read, or a new version could not be written.
+    """
+    state, is_saved = _compute_state(store, name)
+    if state is not None and not is_saved:
+        with suppress(ReadOnlyStore), store.writing() as writer:
+            return _save_state(store, writer, name)
+    return state
+
+
+def change_judge(store: Store, name: str, change: Callable[[JudgeState], StoredJudge]) -> JudgeState:
+    """Replace a judge by the result of `change`, in one transaction.
+
+    Raises:
+        JudgmentValidationError: there is no such judge.
+        StoreError: it could not be written.
+    """
+    with store.writing() as writer:
+        if (state := _save_state(store, writer, name)) is None:
+            raise JudgmentValidationError(f"Judges not found: {name}")
+        new = change(state)
+        writer.update(JUDGES, (name,), lambda _: [new])
+        return _save_state(store, writer, name) or state
+
+
+def _save_state(store: Store, writer: Writer, name: str) -> JudgeState | None:
+    """The consistent state, which is written: the document first, since it shows what the history lacks."""
+    state, is_saved = _compute_state(store, name)
+    if state is not None and not is_saved:
+        writer.update(JUDGES, (name,), lambda _: [state.judge])
+        writer.update(JUDGE_HISTORY, (name,), lambda _: state.versions)
+    return state
+
+
+def _compute_state(store: Store, name: str) -> tuple[JudgeState | None, bool]:
+    """The consistent state, and whether the files have it."""
+    if (judge := _read_document(store, name)) is None:
+        return None, True
+    versions = _read_versions(store, name)
+    due = _with_identity(judge, versions, name)
+    if any(version.number == due.number for version in versions):
+        return JudgeState(due, versions), due is judge
+    new = StoredVersion(version=due.version, created_at=datetime.now(UTC), **grading_of(due))
+    return JudgeState(due, (*versions, new)), False
+
+
+def _read_document(store: Store, name: str) -> StoredJudge | None:
+    for judge in store.read(JUDGES, (name,)):
+        check_title(judge.name, name, where=store.where(JUDGES, (name,)))
+        return judge
+    return None
+
+
+def _read_versions(store: Store, name: str) -> tuple[StoredVersion, ...]:
+    """All versions by number: after a merge their order in the file is arbitrary."""
+    return tuple(sorted(store.read(JUDGE_HISTORY, (name,)), key=lambda version: version.number))
+
+
+def _with_identity(judge: StoredJudge, versions: tuple[StoredVersion, ...], name: str) -> StoredJudge:
+    """The judge with its correct name, id and version."""
+    given = {
+        "name": name,
+        "id": judge.id or str(uuid5(NAMESPACE_URL, f"scoregate:judge:{name}")),
+        "version": str(_current_number(judge, versions)),
+    }
+    return judge if given.items() <= vars(judge).items() else judge.model_copy(update=given)
+
+
+def _current_number(judge: StoredJudge, versions: tuple[StoredVersion, ...]) -> Number:
+    """The document's own number if it is newer than all others; else the next one if the content has changed."""
+    if not versions or judge.number > versions[-1].number:
+        return judge.number
+    newest = versions[-1]
+    return newest.number if newest.digest == digest_of(judge) else next_number(newest.number)
+
+
+def next_number(number: Number, *, major: bool = False) -> Number:
+    """The next version."""
+    return Number(number.major + 1, 0) if major else Number(number.major, number.minor + 1)

@@ -1,1 +1,0 @@
-"""Pages of this machine alone: who is let in, and the server."""

@@ -1,0 +1,172 @@
+"""Run an offline test, with a progress bar and a table of results on a terminal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from uuid import uuid4
+
+from scoregate.core.events import ErrorInfo
+from scoregate.core.usage import sum_usage
+from scoregate.engine.environment import events_folder, read_selection, run_message
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.imports import caller_origin
+from scoregate.engine.results import lazy_result
+from scoregate.engine.run import finish_suite, report_failed_suite, run_suite
+from scoregate.engine.sync import run_sync
+from scoregate.engine.terminal import one_line, print_text, show_progress
+from scoregate.errors import JudgmentTestError, MissingExtra
+from scoregate.offline_tests.results import OfflineTestResult, ScoringResult, Status, to_scorer_data
+from scoregate.offline_tests.rows import Attempt
+from scoregate.offline_tests.suite import OfflineRun, OfflineTest
+from scoregate.offline_tests.tracer import OfflineTracer
+
+_MOST_ROWS = 50
+_WIDEST_CELL = 40
+_MARKS = {True: "passed", False: "failed", None: ""}
+
+
+def print_result(result: OfflineTestResult, *, notice: str = "") -> None:
+    """Print the result as a table, failed rows first."""
+    print_text("\n".join([*_result_lines(result), *([notice] if notice else [])]))
+
+
+def _result_lines(result: OfflineTestResult) -> Iterator[str]:
+    rows = sorted(enumerate(result.results, 1), key=lambda row: row[1].success is not False and row[1].error is None)
+    names = list(dict.fromkeys(data.name for row in result.results for data in row.scorers_data))
+    cells = [["example", *names, "result"], *(_row_cells(number, row, names) for number, row in rows[:_MOST_ROWS])]
+    passed = "" if result.passed is None else f", {sum(bool(row.success) for row in result.results)} passed"
+    yield f"{_shorten(result.name)}: {result.status}, {len(rows)} rows{passed}"
+    yield from _align_columns(cells)
+    if len(rows) > _MOST_ROWS:
+        yield f"… and {len(rows) - _MOST_ROWS} more"
+    if result.ui_results_url:
+        yield result.ui_results_url
+
+
+def _row_cells(number: int, row: ScoringResult, names: Sequence[str]) -> list[str]:
+    scores = {data.name: data for data in row.scorers_data}
+    example = row.data_object
+    first = next((value for value in example.properties.values() if isinstance(value, str)), "")
+    values = [_value_text(scores[name].value, scores[name].error) if name in scores else "" for name in names]
+    outcome = f"{_MARKS[row.success]} {row.error or ''}".strip()
+    return [f"{example.example_id or number} {_shorten(row.name or first)}", *values, _shorten(outcome)]
+
+
+def _value_text(value: str | float | None, error: str | None) -> str:
+    if error is not None:
+        return _shorten(error)
+    return f"{value:g}" if isinstance(value, int | float) else _shorten(str(value))
+
+
+def _align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _shorten(text: str) -> str:
+    return one_line(text, _WIDEST_CELL)
+
+
+REPORT_VARIABLE = "SCOREGATE_REPORT"
+
+
+def results_url(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The page of the CI run, or the report of `scoregate run`; None outside both."""
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    server, repository, run = (environ.get(name) for name in names)
+    if environ.get("GITHUB_ACTIONS") == "true" and server and repository and run:
+        return f"{server}/{repository}/actions/runs/{run}"
+    report = environ.get(REPORT_VARIABLE)
+    return Path(report).absolute().as_uri() if report else None
+
+
+_LONGEST_LINE = 400
+_UNTRACED_NOTICE = "The agent was not traced: that needs pip install 'scoregate[traces]'."
+
+
+def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
+    """Run an offline test, record it and print the result.
+
+    Raises:
+        TimeoutError: the judges took too long; the finished rows are in the record.
+        JudgmentTestError: `assert_test` is set and a row does not pass, or there are no rows.
+    """
+    started, folder, run_id = perf_counter(), events_folder(), str(uuid4())
+    offline_run = OfflineRun(test, tracer=_make_tracer(test))
+    suite = offline_run.suite(read_selection(), message=run_message() or test.title, origin=caller_origin())
+    with show_progress(test.name, suite.trials * len(suite.scorers), shown=folder is None) as offline_run.advance:
+        (log,) = run_sync(partial(run_suite, suite, folder), apart=True)
+    names = [scorer.info.id for scorer in suite.scorers]
+    result = _build_result(offline_run, log, run_id=run_id, names=names)
+    failed = assert_test and not result.passed
+    finish_suite(log, started, assertion_failed=failed and not log.given_up)
+    if log.given_up:
+        raise TimeoutError(f"Test run {run_id} did not complete within {test.limits.scoring_s:g}s")
+    if folder is None:
+        print_result(result, notice=_UNTRACED_NOTICE if test.agent and offline_run.tracer is None else "")
+    if failed:
+        raise JudgmentTestError(_failure_text(result))
+    return result
+
+
+def report_missing_config(name: str) -> None:
+    """Record an error for a test config that does not exist, so that its run does not look like a success."""
+    error = ErrorInfo(
+        "JudgmentValidationError",
+        f"there is no test config {name!r:.200}",
+        advice="Make it first: client.offline_tests.create_config(…), or scoregate config add.",
+    )
+    if events_folder() is None:
+        print_text(one_line(f"{error.message}. {error.advice}", _LONGEST_LINE))
+    report_failed_suite(name, error)
+
+
+def _build_result(offline_run: OfflineRun, log: EventLog, *, run_id: str, names: Sequence[str]) -> OfflineTestResult:
+    attempts = offline_run.attempts
+    traces: Mapping[int, str] = {
+        each.example.example_id: each.trace_id
+        for each in (attempts if offline_run.tracer else ())
+        if each.trace_id is not None and each.example.example_id is not None
+    }
+    test = offline_run.test
+    title = test.title or f"{test.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{run_id[:6]}"
+    errors = [result.error for each in attempts for result in each.results.values()]
+    status: Status = "completed" if None in errors else "error"
+    rows = [_build_row(each, names) for each in attempts]
+    return OfflineTestResult(run_id, status, results_url(), rows, dict(traces), title, lazy_result(log))
+
+
+def _make_tracer(test: OfflineTest) -> OfflineTracer | None:
+    try:
+        return OfflineTracer() if test.agent else None
+    except MissingExtra:
+        return None
+
+
+def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:
+    judged = [(name, attempt.results[name]) for name in names if name in attempt.results]
+    spent = sum_usage(result.usage for _, result in judged if result.usage is not None)
+    return ScoringResult(
+        [to_scorer_data(result, name, attempt.success) for name, result in judged],
+        attempt.example,
+        attempt.example.name,
+        attempt.trace_id,
+        None if attempt.ended is None else attempt.ended - attempt.started,
+        spent.cost if spent else None,
+        attempt.error,
+        attempt.success,
+        attempt.trace,
+    )
+
+
+def _failure_text(result: OfflineTestResult) -> str:
+    if result.status != "completed":
+        return f"Test run {result.test_run_id} finished with status {result.status!r}"
+    failed = [row.data_object.example_id or number for number, row in enumerate(result.results, 1) if not row.success]
+    return f"Test run {result.test_run_id} failed its pass condition for {len(failed)} example(s): {failed}"

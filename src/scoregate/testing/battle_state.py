@@ -1,0 +1,131 @@
+"""The outputs to beat in battles: those of the base run, else those of the store."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key, read_baseline_outputs
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.trial import CURRENT, Trial
+from scoregate.errors import InvalidSuite
+
+if TYPE_CHECKING:
+    from scoregate.store import Verdict, Winner
+
+
+_states: WeakKeyDictionary[EventLog, dict[str, BattleState]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def current_trial() -> Trial:
+    """The current trial.
+
+    Raises:
+        InvalidSuite: no suite runs.
+    """
+    if (trial := CURRENT.get()) is None:
+        raise InvalidSuite("a battle needs the suite that it is a part of", advice="Call run_test_suite.")
+    return trial
+
+
+def recorded_baseline(trial: Trial) -> Any:
+    """The base run's output for this case, as JSON; None if there is none."""
+    file = os.environ.get(BASELINE_OUTPUTS_VARIABLE)
+    return (
+        None
+        if not file
+        else _read_recorded_outputs(file).get((battle_key(trial.log.suite, trial.params), trial.case.hash))
+    )
+
+
+@lru_cache(maxsize=1)
+def _read_recorded_outputs(file: str) -> dict[tuple[str, str], Any]:
+    with Path(file).open("rb") as lines:
+        return read_baseline_outputs(lines)
+
+
+class BattleState:
+    """The outputs to beat and the verdicts of an evaluator in the store, as they were when the suite started.
+
+    The methods block, and raise `StoreError` if the store cannot be read.
+    """
+
+    def __init__(self, key: str, evaluator: str) -> None:
+        from scoregate import store
+
+        self._store, self._evaluator = store.open_store(), evaluator
+        self._outputs = store.BaselineOutputs(self._store, key, evaluator)
+
+    @property
+    def champions(self) -> Mapping[str, str]:
+        """The texts to beat, by the hashes of their cases."""
+        return self._outputs.champions
+
+    @cached_property
+    def _verdicts(self) -> Sequence[Verdict]:
+        from scoregate.store import verdicts
+
+        return verdicts(self._store, self._evaluator)
+
+    def verdict(self, case: str, *, baseline: str, challenger: str) -> Winner | None:
+        """The winner of a pair of outputs according to people; None without a verdict."""
+        from scoregate.store import verdict_on
+
+        return verdict_on(self._verdicts, case, baseline=baseline, challenger=challenger)
+
+    def save_baseline_output(self, case: str, output: str) -> None:
+        """Store an output as the one to beat in later runs.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        self._outputs.crown(case, output)
+
+
+def get_battle_state(trial: Trial, evaluator: str) -> BattleState:
+    """The state of an evaluator's battles in this run of a suite."""
+    with _lock:
+        states = _states.setdefault(trial.log, {})
+        if evaluator not in states:
+            states[evaluator] = BattleState(battle_key(trial.log.suite, trial.params), evaluator)
+        return states[evaluator]
+
+
+def save_baseline_output(trial: Trial, evaluator: str, output: str) -> None:
+    """Store an output as the one to beat, unless there is a base run.
+
+    Raises:
+        StoreError: it could not be written.
+    """
+    if not os.environ.get(BASELINE_OUTPUTS_VARIABLE) and trial.repeat == 0:
+        get_battle_state(trial, evaluator).save_baseline_output(trial.case.hash, output)
+
+
+def restore_output(output: Any, like: object) -> Any:
+    """A recorded output as an instance of the class of a new output.
+
+    Args:
+        output: the recorded output as JSON.
+        like: the new output.
+
+    Raises:
+        InvalidSuite: the output does not fit the class.
+    """
+    kind = type(like)
+    if kind.__module__ == "builtins":
+        return output
+    from pydantic import TypeAdapter
+
+    try:
+        return TypeAdapter(kind).validate_python(output)
+    except Exception as error:  # a class that pydantic has no schema for, or fields that have changed
+        raise InvalidSuite(
+            f"the output to beat, {output!r:.100}, cannot be made a {kind.__name__}: {str(error).splitlines()[0]:.200}",
+            advice="Override champion_mapper(recorded, output) -> str, which gives the text of a recorded output.",
+        ) from None

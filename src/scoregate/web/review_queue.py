@@ -1,0 +1,261 @@
+"""What there is to review in a run. Texts are in a temporary file, so memory does not grow with them."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import threading
+import weakref
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from scoregate.core.cases import CaseResult
+from scoregate.core.run import Run
+from scoregate.core.text import natural_sort_key
+from scoregate.store import Store
+from scoregate.store.kinds import Kind
+from scoregate.store.review_records import Kept, ReviewRecord, age, upsert
+from scoregate.web.review_items import Battle, JudgedScore, digest, find_battles, find_judged_scores
+
+T = TypeVar("T", Battle, JudgedScore)
+
+
+class QueueRow(NamedTuple):
+    """An item in a list, without its texts. The fields after `name` are for scores of judges only.
+
+    `chooses`: the choices of the judge are known. `sampled`: the score was drawn at random.
+    """
+
+    key: str
+    suite: str
+    evaluator: str
+    name: str
+    score: float = 0.0
+    battles: tuple[str, ...] = ()
+    chooses: bool = False
+    sampled: bool = False
+
+
+class Spool(Generic[T]):
+    """Items to review by suite, evaluator and name, each once. Threads may share it when it is filled."""
+
+    def __init__(self, row: Callable[[T], QueueRow]) -> None:
+        self._file = tempfile.TemporaryFile(prefix="scoregate-review-")  # noqa: SIM115 (closed with the spool)
+        weakref.finalize(self, self._file.close)
+        self._places: dict[str, tuple[int, int]] = {}
+        self._rows: dict[str, QueueRow] = {}
+        self._row: Callable[[T], QueueRow] = row
+        self._lock = threading.Lock()
+
+    def add(self, item: T) -> None:
+        """Add an item, unless its key is there already; not after the first read."""
+        row = self._row(item)
+        if row.key not in self._places:
+            data = pickle.dumps(item)
+            self._places[row.key] = self._file.tell(), len(data)
+            self._file.write(data)
+            self._rows[row.key] = row
+
+    def keep(self, keys: Iterable[str]) -> None:
+        """Keep only these items; not after the first read."""
+        kept = set(keys)
+        self._places = {key: place for key, place in self._places.items() if key in kept}
+        self._rows = {key: row for key, row in self._rows.items() if key in kept}
+
+    @cached_property
+    def rows(self) -> Mapping[str, QueueRow]:
+        """All items by key, in order."""
+        order = sorted(self._rows.values(), key=_row_order)
+        return {row.key: row for row in order}
+
+    @cached_property
+    def evaluators(self) -> tuple[str, ...]:
+        """The evaluators of the items."""
+        return tuple(sorted({row.evaluator for row in self._rows.values()}))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __getitem__(self, key: str) -> T:
+        """The item with this key.
+
+        Raises:
+            KeyError: there is no such item.
+        """
+        start, length = self._places[key]
+        with self._lock:
+            self._file.seek(start)
+            item: T = pickle.loads(self._file.read(length))  # an unnamed temporary file, written by this process only
+        return item
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The battles and scores of judges in a run."""
+
+    battles: Spool[Battle]
+    judged: Spool[JudgedScore]
+
+
+def _unchanged(judged: JudgedScore) -> JudgedScore:
+    return judged
+
+
+def _ignore(key: str, evaluator: str, case: CaseResult) -> None:
+    """Ignore a score."""
+
+
+def build_queue(
+    run: Run,
+    *,
+    judged_as: Callable[[JudgedScore], JudgedScore | None] = _unchanged,
+    seen: Callable[[str, str, CaseResult], None] = _ignore,
+) -> Queue:
+    """Build the queue of a run. The cases are read once.
+
+    Args:
+        run: the run.
+        judged_as: changes a score; None removes it.
+        seen: called with the key and evaluator of each score, and with its case.
+    """
+    queue = Queue(Spool(_battle_row), Spool(_judged_row))
+    for case in run.cases:
+        suite = run.suites[case.suite]
+        battles = list(find_battles(case, suite.label))
+        for battle in battles:
+            queue.battles.add(battle)
+        for found in find_judged_scores(case, suite, [battle.key for battle in battles]):
+            if (judged := judged_as(found)) is not None:
+                queue.judged.add(judged)
+                seen(judged.key, judged.evaluator, case)
+    return queue
+
+
+def _battle_row(battle: Battle) -> QueueRow:
+    return QueueRow(battle.key, battle.suite, battle.evaluator, battle.name)
+
+
+def _judged_row(judged: JudgedScore) -> QueueRow:
+    return QueueRow(
+        judged.key,
+        judged.suite,
+        judged.evaluator,
+        judged.name,
+        judged.score,
+        judged.battles,
+        chooses=bool(judged.choices),
+        sampled=judged.sampled,
+    )
+
+
+def _row_order(row: QueueRow) -> tuple[object, ...]:
+    return natural_sort_key(row.suite), row.suite, row.evaluator, natural_sort_key(row.name), row.name
+
+
+S = TypeVar("S", bound=ReviewRecord)
+W = TypeVar("W")
+# Reviews by key of the item and by reviewer, the oldest first; the last one counts.
+Reviews = Mapping[str, Mapping[str, Sequence[W]]]
+
+
+class CachedReviews(Generic[S, W]):
+    """Reviews by evaluator, read again when the store changes. Threads may share it.
+
+    Args:
+        store: the store.
+        kind: the kind of review.
+        key: the key of the item of a review, from the evaluator and the review.
+        value: the part of a review to keep in memory.
+    """
+
+    def __init__(self, store: Store, kind: Kind[S], *, key: Callable[[str, S], str], value: Callable[[S], W]) -> None:
+        self._store, self._kind, self._key, self._value = store, kind, key, value
+        self._known: dict[str, tuple[Hashable, Reviews[W]]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, evaluator: str) -> Reviews[W]:
+        """All reviews of items of an evaluator.
+
+        Raises:
+            StoreError: the reviews can't be read.
+        """
+        with self._lock:
+            mark = self._store.mark(self._kind, (evaluator,))
+            known = self._known.get(evaluator)
+            if known is None or known[0] != mark:
+                known = self._known[evaluator] = mark, self._read(evaluator)
+            return known[1]
+
+    def marks(self, evaluators: Iterable[str]) -> tuple[Any, ...]:
+        """A value that changes when there are new reviews for these evaluators."""
+        return tuple((name, self._store.mark(self._kind, (name,))) for name in evaluators)
+
+    def _read(self, evaluator: str) -> Reviews[W]:
+        found: defaultdict[str, defaultdict[str, list[W]]] = defaultdict(lambda: defaultdict(list))
+        for each in sorted(self._store.read(self._kind, (evaluator,)), key=age):
+            found[self._key(evaluator, each)][each.by].append(self._value(each))
+        return found
+
+
+def save_reviews(
+    store: Store,
+    kind: Kind[S],
+    evaluator: str,
+    *,
+    reviews: Iterable[S],
+    key: Callable[[str, S], str],
+) -> Kept:
+    """Save reviews with the current time. They replace earlier reviews of the same items by the same people.
+
+    Args:
+        store: the store.
+        kind: the kind of review.
+        evaluator: the evaluator.
+        reviews: the reviews.
+        key: the key of the item of a review, as in `CachedReviews`.
+
+    Raises:
+        StoreError: the reviews can't be written.
+    """
+    now = datetime.now(UTC)
+    timed = [each.model_copy(update={"created_at": now}) for each in reviews]
+    return upsert(store, kind, (evaluator,), timed, thing=lambda each: (key("", each), each.by))
+
+
+def draw_sample(run: Run, size: int | None = None) -> Queue:
+    """The battles of a run and a simple random sample of its scores of judges.
+
+    A run always gives the same sample, and a larger sample contains a smaller one. Equal scores of the same output, as
+    from repeats, are drawn once.
+
+    Args:
+        run: the run.
+        size: the maximum number of scores; None for all.
+    """
+    ranks: dict[str, str] = {}
+
+    def rank(key: str, evaluator: str, case: CaseResult) -> None:
+        suite = run.suites[case.suite].label
+        drawn = digest("sample", run.id, suite, case.hash, str(case.repeat), evaluator)
+        ranks[key] = min(ranks.get(key, drawn), drawn)
+
+    queue = build_queue(
+        run, judged_as=lambda judged: replace(judged, sampled=True) if judged.asked else None, seen=rank
+    )
+    queue.judged.keep(sorted(ranks, key=lambda key: ranks[key])[:size])
+    return queue
+
+
+def count_scores(queue: Queue) -> Mapping[str, int]:
+    """Count the scores of each judge."""
+    return Counter(row.evaluator for row in queue.judged.rows.values())

@@ -1,0 +1,95 @@
+"""Other frameworks in environments of their own, for the pages about moving from them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.docs.project import ROOT, Project
+from tests.integration.kept import UV, install, kept, make_python
+
+_MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
+
+
+def use_python(project: Project, name: str, requirements: Sequence[str], *, alone: Sequence[str] = ()) -> None:
+    """Give the project a `python` with these packages and with scoregate, as if all were installed together.
+
+    The environment is made once and kept; the test is skipped where no package index can be reached.
+
+    Args:
+        project: the reader's.
+        name: what the test is about.
+        requirements: packages with versions.
+        alone: packages that are installed without what they need.
+    """
+    wanted = (*requirements, *_own_requirements("cli", "endpoints", "judges"))
+
+    def make(folder: Path) -> None:
+        make_python(folder, wanted, what=f"the example of {name}")
+        if alone:
+            python = str(folder / "bin" / "python")
+            command = [UV, "pip", "install", "--quiet", "--no-deps", "--python", python, *alone]
+            install(command, what=f"the example of {name}")
+
+    environment = kept(f"migrate-{name}", (sys.version, *wanted, *alone), make)
+    # Outside of the project, so that the environment is no part of the reader's repository.
+    programs = project.folder.parent / f"{project.folder.name}-bin"
+    programs.mkdir()
+    program = programs / "scoregate"
+    program.write_text(f'#!/bin/sh\nexec "{environment}/bin/python" -m scoregate "$@"\n', encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    put_first(project, programs, environment / "bin")
+    project.environment |= {"PYTHONPATH": str(ROOT / "src"), "VIRTUAL_ENV": str(environment)}
+
+
+def use_node(project: Project, name: str, packages: Sequence[str], *, version: str, optional: bool = True) -> Path:
+    """Give the project the programs of these npm packages and this version of Node.js; as `use_python`.
+
+    Args:
+        project: the reader's.
+        name: what the test is about.
+        packages: with versions; in a package of native code `{platform}` stands for this machine's, as in "linux-x64".
+        version: of Node.js, which comes from npm too, as the machine may have an older one.
+        optional: whether to install optional dependencies.
+
+    Returns:
+        The folder `node_modules` that holds them.
+    """
+    system, machine = platform.system().lower(), _MACHINES.get(platform.machine())
+    if shutil.which("npm") is None or system != "linux" or machine is None:
+        pytest.skip(
+            f"the example of {name} is NOT tested: there is no npm, or no Node.js from npm for {system} {machine}"
+        )
+    this = f"{system}-{machine}"
+    wanted = (f"node-{this}@{version}", *(package.format(platform=this) for package in packages))
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
+        chosen = () if optional else ("--omit=optional",)
+        install(["npm", "install", *quiet, *chosen, "--prefix", str(folder), *wanted], what=f"the example of {name}")
+
+    modules = kept(f"migrate-{name}", wanted, make) / "node_modules"
+    put_first(project, modules / f"node-{this}" / "bin", modules / ".bin")
+    return modules
+
+
+def _own_requirements(*extras: str) -> list[str]:
+    """What scoregate with these extras needs."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return sorted(
+        {*declared["dependencies"], *(each for extra in extras for each in declared["optional-dependencies"][extra])}
+    )
+
+
+def put_first(project: Project, *folders: Path) -> None:
+    """Let programs of these folders be found before all others."""
+    path = project.environment.get("PATH") or os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    project.environment["PATH"] = os.pathsep.join([*map(str, folders), path])

@@ -1,0 +1,58 @@
+"""The reference pages: up to date with the code, and complete."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from tools import reference
+
+from scoregate.ci.settings.fields import SoftRule
+from scoregate.cli.main import COMMANDS, INTERNAL_ERROR, INTERRUPTED
+from scoregate.core.gate import EXIT_CODES
+from scoregate.core.gate.finding import _TITLES
+
+PAGES = Path(__file__).parent.parent / "docs" / "reference"
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in PAGES.glob("*.md")))
+def test_a_page_is_up_to_date_with_the_code(page: str) -> None:
+    text = (PAGES / page).read_text(encoding="utf-8")
+    assert reference.render(text) == text, "run `python tools/reference.py`"
+
+
+def test_the_list_of_pages_for_language_models_is_up_to_date() -> None:
+    assert reference.LLMS.read_text(encoding="utf-8") == reference.list_pages(), "run `python tools/reference.py`"
+
+
+def test_every_generated_part_is_on_a_page() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in PAGES.glob("*.md"))
+    assert {name for name in reference.SECTIONS if f"<!-- generated: {name} -->" not in text} == set()
+
+
+def test_every_command_has_a_section() -> None:
+    headings = re.findall(r"^## scoregate (\w+)$", (PAGES / "cli.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings == list(COMMANDS)
+
+
+def test_every_rule_is_described_with_its_severity() -> None:
+    text = (PAGES / "rules.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^### (\w+)\n.*?Severity: (`warn`|`fail`|fixed)", text, re.DOTALL | re.MULTILINE))
+    known = {name.replace(" ", "_") for name in _TITLES} | set(get_args(SoftRule))
+    assert set(found) == known
+    fixed = {name for name, severity in found.items() if severity == "fixed"}
+    assert fixed == known - set(get_args(SoftRule))
+    assert {name for name, severity in found.items() if severity == "`warn`"} == {"comparable", "judge_agreement"}
+
+
+def test_the_title_of_every_rule_is_on_the_page() -> None:
+    text = " ".join((PAGES / "rules.md").read_text(encoding="utf-8").split())
+    assert [wrong for wrong, _ in _TITLES.values() if wrong not in text] == []
+
+
+def test_every_exit_code_is_in_the_table() -> None:
+    text = (PAGES / "exit_codes.md").read_text(encoding="utf-8")
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
+    assert codes == {*EXIT_CODES.values(), 2, INTERNAL_ERROR, INTERRUPTED}

@@ -1,0 +1,223 @@
+"""Make the pictures of the documentation: `python -m tools.pictures [NAME]...`, without names all of them.
+
+They show real runs: of the examples in this repository, and of a small suite with battles. Needs chromium, and the
+extra `dev`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import cmarkgfm
+from cmarkgfm.cmark import Options
+from playwright.sync_api import Page, sync_playwright
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+from tools import diagrams
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+BIN = Path(sys.executable).parent
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+COLUMNS = 104
+# Earlier values of the bot's cut-off, oldest first: the line of earlier runs in the report.
+HISTORY = (45, 68, 52, 64, 60)
+COMMENT_PAGE = """<!doctype html><meta charset=utf-8><style>
+body { margin: 24px; background: #fff; color: #1f2328; font: 14px/1.5 "Liberation Sans", Arial, sans-serif }
+.box { width: 860px; border: 1px solid #d1d9e0; border-radius: 6px }
+.head { background: #f6f8fa; border-bottom: 1px solid #d1d9e0; border-radius: 6px 6px 0 0; padding: 8px 16px }
+.head { color: #59636e }
+.head b { color: #1f2328 } .tag { border: 1px solid #d1d9e0; border-radius: 2em; padding: 0 7px; font-size: 12px }
+article { padding: 16px } p { margin: 0 0 16px } a { color: #0969da }
+h2 { margin: 0 0 16px; padding-bottom: .3em; border-bottom: 1px solid #d1d9e0; font-size: 1.5em }
+table { border-collapse: collapse; margin-bottom: 16px } th, td { border: 1px solid #d1d9e0; padding: 6px 13px }
+tr:nth-child(2n) td { background: #f6f8fa } details { margin-bottom: 16px }
+sub { font-size: 12px; vertical-align: baseline }
+code { background: #818b981f; border-radius: 6px; padding: .2em .4em; font: 85% "Liberation Mono", monospace }
+</style><div class=box><div class=head><b>github-actions</b> <span class=tag>bot</span> commented 2 minutes ago</div>
+<article>BODY</article></div>"""
+BATTLE = """
+from dataclasses import dataclass
+
+from scoregate.testing.evaluators import BaseManualBattle
+from scoregate.testing.models import BaseTestCase
+from scoregate.testing.run import run_test_suite
+
+OLD = "Returns are possible within 30 days of delivery, provided the goods are unused. See our terms, section 4."
+NEW = "Yes. Within 30 days you can return it for a refund or store credit; a plain box will do."
+QUESTIONS = ["May I return a lamp without its box?", "May I return a tent without its bag?"]
+
+
+@dataclass
+class Question(BaseTestCase):
+    text: str
+
+    def hash(self):
+        return self.text
+
+
+class BetterAnswer(BaseManualBattle[Question, str]):
+    id = "better-answer"
+    criteria = "The better answer is complete, in few words."
+
+    def output_mapper(self, output):
+        return output
+
+    def baseline_mapper(self, test_case):
+        return OLD
+
+
+run_test_suite(
+    id="support-bot", test_cases=[Question(text) for text in QUESTIONS], fn=lambda _: NEW, evaluators=[BetterAnswer()]
+)
+"""
+
+
+def main() -> None:
+    """Make the named pictures."""
+    names = sys.argv[1:] or list(PICTURES)
+    for name in names:
+        PICTURES[name](DOCS / name)
+        print(DOCS / name)
+
+
+def run(folder: Path, *arguments: str, columns: int = COLUMNS, **environment: str) -> str:
+    """Run scoregate in a folder and return its output, with colours."""
+    dropped = ("SCOREGATE_", "GITHUB_", "CI", "NO_COLOR", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    path = os.pathsep.join([str(BIN), kept["PATH"]])
+    settings = {"PATH": path, "COLUMNS": str(columns), "FORCE_COLOR": "1", **environment}
+    command = ["scoregate", *arguments]
+    done = subprocess.run(command, cwd=folder, env={**kept, **settings}, capture_output=True, text=True, check=False)
+    if done.returncode > 1:
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+@cache
+def project() -> Path:
+    """A repository with the examples, a few earlier runs, and a run of the change."""
+    folder = Path(tempfile.mkdtemp(prefix="scoregate-pictures-"))
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("base-run", "__pycache__"))
+    suites = ", ".join(f'"examples/{name}"' for name in ("support_bot", "ticket_router", "order_extractor"))
+    settings = f'paths = [{suites}]\n\n[suites."*"]\nmin_pass_rate = 0.85\n'
+    (folder / "scoregate.toml").write_text(settings, encoding="utf-8")
+    (folder / ".gitignore").write_text("__pycache__/\nruns/\nscoregate-out/\n", encoding="utf-8")
+    _git(folder, "init", "--quiet", "--initial-branch=main")
+    config, base = folder / "examples/support_bot/config_base.toml", "none"
+    for number, cut_off in enumerate(HISTORY):
+        text = re.sub(r"(?m)^minimum_score = .*", f"minimum_score = {cut_off}", config.read_text(encoding="utf-8"))
+        config.write_text(text, encoding="utf-8")
+        _commit(folder, f"Set the cut-off to {cut_off}")
+        run(folder, "run", "--baseline", base, "--out", f"runs/{number}", EXAMPLES_REVISION="base")
+        base = f"runs/{number}"
+    _git(folder, "checkout", "--quiet", "-b", "stricter-retrieval")
+    (folder / "NOTES.md").write_text("The bot guesses less.\n", encoding="utf-8")
+    _commit(folder, "Guess less")
+    shutil.copytree(folder / base, folder / "runs" / "main")
+    return folder
+
+
+def _commit(folder: Path, message: str) -> None:
+    _git(folder, "add", "--all")
+    _git(folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "-m", message)
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True)
+
+
+@cache
+def change() -> str:
+    """Run the suites of the change, compared with the base, and return what the terminal shows."""
+    return run(project(), "run", "--baseline", "runs/main")
+
+
+def session(picture: Path) -> None:
+    """A terminal: the examples, compared with their base. Of the failing cases it shows the first two."""
+    lines = change().splitlines()
+    plain = [Text.from_ansi(line).plain for line in lines]
+    start = next(number for number, line in enumerate(plain) if "newly failing cases" in line)
+    third = [number for number, line in enumerate(plain) if number > start and line.startswith("✗ ")][2]
+    end = next(number for number, line in enumerate(plain) if number > third and not line)
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        console = Console(record=True, width=COLUMNS + 2, file=nowhere)
+        console.print(Text.assemble(("$ ", "bold green"), ("scoregate run", "bold")))
+        for line in [*lines[:third], "  \x1b[2m⋮\x1b[0m", *lines[end:]]:
+            console.print(Text.from_ansi(line))
+    picture.write_text(console.export_svg(title="scoregate", theme=MONOKAI, unique_id="session"), encoding="utf-8")
+
+
+@contextmanager
+def browser_page(*, width: int, height: int, scale: float) -> Iterator[Page]:
+    """A page of chromium."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(QUIET))
+        yield browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
+        browser.close()
+
+
+def comment(picture: Path) -> None:
+    """The comment on a pull request, with GitHub's own Markdown parser."""
+    change()
+    markdown = (project() / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
+    body = cmarkgfm.github_flavored_markdown_to_html(markdown, options=Options.CMARK_OPT_UNSAFE)
+    with browser_page(width=920, height=400, scale=1.5) as page:
+        page.set_content(COMMENT_PAGE.replace("BODY", body))
+        page.locator(".box").screenshot(path=picture)
+
+
+def report(picture: Path) -> None:
+    """The top of the HTML report."""
+    change()
+    with browser_page(width=1250, height=1010, scale=1.2) as page:
+        page.goto((project() / "scoregate-out" / "report.html").as_uri())
+        page.wait_for_selector("html[data-ready=all]", state="attached")
+        page.screenshot(path=picture)
+
+
+def review(picture: Path) -> None:
+    """The page on which people judge battles."""
+    folder = Path(tempfile.mkdtemp(prefix="scoregate-pictures-"))
+    (folder / "evals").mkdir()
+    (folder / "evals" / "eval_battle.py").write_text(BATTLE, encoding="utf-8")
+    _git(folder, "init", "--quiet")
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    # Everything waits for people, so that the run is unmeasurable until they have judged.
+    command = ["scoregate", "run", "--baseline", "none", "-m", "shorter answers", "--quiet"]
+    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    command = ["scoregate", "review", "--no-open", "--by", "Ada"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as server:
+        assert server.stdout is not None
+        address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
+        with browser_page(width=920, height=560, scale=1.5) as page:
+            page.goto(address)
+            page.get_by_text("Left is better").wait_for()
+            page.screenshot(path=picture)
+        server.send_signal(signal.SIGINT)
+
+
+PICTURES: dict[str, Callable[[Path], None]] = {
+    "images/session.svg": session,
+    "images/comment.png": comment,
+    "images/report.png": report,
+    "images/review.png": review,
+    **diagrams.DIAGRAMS,
+}
+
+if __name__ == "__main__":
+    main()
