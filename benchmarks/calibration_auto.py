@@ -123,7 +123,7 @@ def _uniform(effort: Effort) -> None:
 
 def measure(kind: Kind, n: int, drop: float, *, count: int, uniform: bool = False) -> Cell:
     """Draw pull requests that lower the mean by `drop`, and compare them as the command does."""
-    name = f"{kind.name}, n = {n}, drop {drop}{', beside uniform' if uniform else ''}"
+    name = f"{kind.name}, n = {n}, drop {drop}{', and uniform' if uniform else ''}"
     found = survey(name, partial(_ask, kind=kind, n=n, drop=drop, uniform=uniform), count)
     return Cell(
         name,

@@ -1,4 +1,4 @@
-"""The test beside others: how often each calls pull requests that change nothing, or make every case worse."""
+"""Compare the test with others: how often each reports a change if nothing changed, or if every case got worse."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ COVERAGE = (0.93, 0.975)
 POWER_GAP = 0.04
 METHODS = ("t", "McNemar", "5 points", "any")
 TEXT = """\
-Shares of pull requests called changed (`no-op`: all of them wrongly) or worse (`worsened`): by ours on p ≤ 0.05 before
-`min_effect`, the paired t test, the exact McNemar test, a mean that moved by more than 5 points, one that moved at all.
-`interval`: how often ours holds the true difference."""
+Shares of pull requests reported as changed (`no-op`: each is a false alarm) or worse (`worsened`): by scoregate at p ≤ 0.05
+before `min_effect`, the paired t test, the exact McNemar test, a mean that moved by more than 5 points, or at all.
+`interval`: how often scoregate's interval contains the true difference."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What was found for n cases, repeated as often: by us and by others, and how often our interval was right.
+    """The rates for n cases with their repeats: of scoregate and other tests, and the coverage of the interval.
 
-    `gap`: how much more often ours calls the same pull requests than the paired t test.
+    `gap`: the power of scoregate's test minus that of the paired t test.
     """
 
     name: str

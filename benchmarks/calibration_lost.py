@@ -20,7 +20,7 @@ FALSE_ALARMS_MOST, FOUND_LEAST = 0.025, 0.99
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print how often lost scores are told, and compare it with the targets."""
+    """Print how often lost scores are reported, and compare it with the targets."""
     text = (
         "`silent`: the share of trials in which the evaluator returns None at random, in the base and the pull request;"
     )

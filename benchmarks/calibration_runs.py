@@ -30,7 +30,7 @@ CALLED = (Change.BETTER, Change.WORSE)
 CRITERIA = Criteria(min_effect=0.0)
 
 _SEED = 20_261_122
-# By the p of a quick test that is like ours: up to 0.01, 0.03, 0.08, 0.2, above; and the share asked of each.
+# By the p-value of a quick test close to scoregate's: up to 0.01, 0.03, 0.08, 0.2, above; and the share drawn of each.
 _LIMITS = (0.01, 0.03, 0.08, 0.2)
 _SHARES = (0.15, 0.15, 0.4, 0.15, 0.15)
 

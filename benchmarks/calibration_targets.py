@@ -64,7 +64,7 @@ class Target:
 
 
 def hold(what: str, cells: Mapping[str, Rate], low: float = 0.0, high: float = 1.0) -> Target:
-    """Hold the rates of one or more cells against a range, which is added to what is said.
+    """Compare the rates of one or more cells with a range, which is added to the text.
 
     Two standard errors are forgiven. Where a target has many cells, more are forgiven in each, so that chance misses
     the target as seldom as one with a single cell.

@@ -76,7 +76,7 @@ def _autoblocks_server() -> Iterator[str]:
 
 
 def autoblocks(load: Load) -> Sample:
-    """Run it on autoblocksai, its results posted to a server of ours that only answers."""
+    """Run it on autoblocksai, which posts its results to a local server that only answers."""
     with _autoblocks_server() as address:
         sample = _suite(tool("autoblocksai"), "autoblocks", load, {"AUTOBLOCKS_CLI_SERVER_ADDRESS": address})
         with urllib.request.urlopen(f"{address}/counts") as reply:

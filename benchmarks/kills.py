@@ -92,7 +92,7 @@ def make_project(home: Path) -> Path:
 
 
 def start(project: Path, home: Path, *words: str, **environment: str) -> subprocess.Popen[bytes]:
-    """Start the command line, with temporary files in a folder of ours."""
+    """Start the command line, with temporary files in a folder of this benchmark."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
     (home / "tmp").mkdir(exist_ok=True)
     return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""How fast the server takes what foreign SDKs post, beside a bare one that only answers, and in how much memory."""
+"""The rate and memory of the server for foreign SDKs, compared with a bare server that only answers."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence

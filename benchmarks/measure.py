@@ -63,7 +63,7 @@ def _look(root: int, peaks: dict[int, float]) -> None:
     waiting = [root]
     while waiting:
         pid = waiting.pop()
-        peaks[pid] = _peak_mb(pid) or peaks.get(pid, 0.0)  # the last word: before its exec a child shows its parent's
+        peaks[pid] = _peak_mb(pid) or peaks.get(pid, 0.0)  # before exec, a child has its parent's
         waiting += _children(pid)
 
 

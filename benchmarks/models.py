@@ -1,4 +1,4 @@
-"""What suites with a model and a judge cost beside a bare loop and peers, from the cache, and under a limit."""
+"""The cost of suites with a model and a judge, compared with a bare loop and peers; from the cache; under a limit."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ def _run(name: str, address: str) -> Sample:
 
 
 def _unless_crashed(name: str, address: str, *, crashed: dict[str, Failed]) -> Sample | None:
-    """Run a contender, but none that crashed before; ours and the bare loop may not."""
+    """Run a contender unless it crashed before. scoregate and the bare loop must not crash."""
     if name in crashed:
         return None
     try:
@@ -96,4 +96,4 @@ def measure(runs: int) -> Iterator[Row]:
     yield from _live(runs)
     yield from _cached(runs)
     yield _limited("")
-    yield _limited(" told by Retry-After alone", "--silent-limits", "--whole-seconds", "--burst", "1")
+    yield _limited(" by Retry-After alone", "--silent-limits", "--whole-seconds", "--burst", "1")

@@ -1,4 +1,4 @@
-"""What 10,000 rows past an instant agent and instant code judges cost, beside the same as a test suite."""
+"""The cost of an offline test of 10,000 rows with instant agent and judges, compared with the same test suite."""
 
 import statistics
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What 10,000 instant cases cost, whole process, beside pydantic-evals, braintrust and autoblocksai."""
+"""The cost of 10,000 instant cases, whole process, compared with pydantic-evals, braintrust and autoblocksai."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""How long report.html of many cases beside their base takes to write, and to open in headless Chromium."""
+"""The time to write report.html of many cases with a baseline, and to open it in headless Chromium."""
 
 import shutil
 from collections.abc import Iterator

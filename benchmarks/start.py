@@ -1,4 +1,4 @@
-"""What starting costs: our import, our command, and a small suite, beside pydantic, click and pytest."""
+"""The start-up cost of import, command and a small suite, compared with pydantic, click and pytest."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

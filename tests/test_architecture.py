@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -206,3 +207,26 @@ def test_a_module_with_one_importer_in_its_package_is_not_small() -> None:
 
 def test_public_names_have_docstrings() -> None:
     assert [name for module in MODULES for name in undocumented(module)] == []
+
+
+def test_contributing_lists_every_package() -> None:
+    text = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([\w/]+)/` \|", text, re.MULTILINE)
+    folders = (path.parent.relative_to(SOURCE / "scoregate").as_posix() for path in SOURCE.rglob("__init__.py"))
+    assert sorted(listed) == sorted(folder for folder in folders if folder != ".")
+
+
+def test_the_architecture_page_names_what_exists() -> None:
+    text = (SOURCE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+)\.py(?:: (\w+))?`", text)
+    definitions = {
+        f"{module.removeprefix('scoregate.').replace('.', '/')}: {node.name}"
+        for module in MODULES
+        for node in tree_of(module).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert len(named) > 20
+    for path, name in named:
+        if not path.startswith("tests/"):
+            assert (SOURCE / "scoregate" / f"{path}.py").is_file(), path
+            assert not name or f"{path.removesuffix('/__init__')}: {name}" in definitions, f"{path}: {name}"

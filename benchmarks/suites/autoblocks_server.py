@@ -1,4 +1,4 @@
-"""A loopback server that only answers what autoblocksai posts, and counts it; prints its port, GET /counts tells."""
+"""A local server that answers and counts what autoblocksai posts. It prints its port; GET /counts returns counts."""
 
 import asyncio
 import json

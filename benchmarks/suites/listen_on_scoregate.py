@@ -1,4 +1,4 @@
-"""Our server with a recording behind it, as a host has it; prints what the client tells, and what was recorded."""
+"""scoregate's server with a recording, as in the host; prints the client's result and what was recorded."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from scoregate.core.run import Run
 
 
 class Host:
-    """Records what it hears."""
+    """Records the events it receives."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording

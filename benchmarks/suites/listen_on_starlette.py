@@ -1,4 +1,4 @@
-"""A bare starlette application that only answers, for as long as the client posts; prints what the client tells."""
+"""A bare starlette application that only answers until the client ends; prints the client's result."""
 
 import asyncio
 import socket

@@ -8,7 +8,7 @@ GRADE_SCHEMA = {
     "additionalProperties": False,
 }
 PARAGRAPH = "The customer has bought a kettle that leaks, and wants to know what can be done about it. " * 10
-CRITERIA = "The answer tells the customer what can be done about the kettle, and promises nothing that nobody can keep."
+CRITERIA = "The answer explains what can be done about the kettle, and promises nothing that the shop can't keep."
 
 
 def question(case: int) -> str:

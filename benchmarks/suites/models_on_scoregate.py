@@ -1,4 +1,4 @@
-"""scoregate's own suite: a wrapped client in the target, and a judge of ours with criteria."""
+"""scoregate's own suite: a wrapped client in the target, and scoregate's judge with criteria."""
 
 import time
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ def rows() -> int:
 
 
 def models() -> int:
-    """What pydantic takes to make models of the same fields as ours, without any of our checks."""
+    """The time of pydantic for models of the same fields, without scoregate's checks."""
     from pydantic import BaseModel, ConfigDict, Field
 
     class Prompt(BaseModel):
@@ -74,7 +74,7 @@ def ours() -> int:
 
 
 def push() -> int:
-    """The product, and a store beside the table."""
+    """Push to scoregate's store next to the table."""
     from scoregate.entities import TestSet, use_store
 
     with use_store(where.parent):

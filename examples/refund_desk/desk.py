@@ -1,4 +1,4 @@
-"""The refund desk of Tarn & Fell, by keywords: it stands where a service of yours would answer over HTTP."""
+"""The refund desk of Tarn & Fell, by keywords. In your project this is a service that answers over HTTP."""
 
 from __future__ import annotations
 

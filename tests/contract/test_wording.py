@@ -34,7 +34,7 @@ INSTEAD = {
     r"\bamong (it|them) (is|are)\b": "including",
     r"\b(thereof|therein|whereof|hitherto|whatsoever|henceforth)\b": "plain English",
     r"\bours\b": "scoregate's",
-    r"\brooms?\b|\bhouse\b": "package, module",
+    r"\brooms?\b": "package, module",
     r"\bbeside\b": "next to, besides, with",
 }
 ANY = re.compile("|".join(f"(?P<g{at}>{pattern})" for at, pattern in enumerate(INSTEAD)), re.IGNORECASE)
