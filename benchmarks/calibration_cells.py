@@ -26,8 +26,8 @@ COVERAGE = (0.93, 0.975)
 POWER_GAP = 0.04
 METHODS = ("t", "McNemar", "5 points", "any")
 TEXT = """\
-Shares of pull requests reported as changed (`no-op`: each is a false alarm) or worse (`worsened`): by scoregate at p ≤ 0.05
-before `min_effect`, the paired t test, the exact McNemar test, a mean that moved by more than 5 points, or at all.
+Shares of pull requests reported as changed (`no-op`: wrongly) or worse (`worsened`): by scoregate at p ≤ 0.05 before
+`min_effect`, the paired t test, the exact McNemar test, a mean that moved by more than 5 points, or at all.
 `interval`: how often scoregate's interval contains the true difference."""
 
 
