@@ -78,7 +78,7 @@ def report(effort: Effort) -> Iterator[Target]:
                 cells[drop].append(cell)
     yield hold("no change: called", {cell.name: cell.auto for cell in cells[0.0]}, 0.0, FALSE_ALARMS_MOST)
     covered = {cell.name: cell.covered for drop in DROPS for cell in cells[drop]}
-    yield hold("the interval holds the true difference", covered, *COVERAGE)
+    yield hold("the interval contains the true difference", covered, *COVERAGE)
     yield hold("mean change shown, of the true one", dict(_shown(cells)), *SHOWN)
     yield from _limit(effort)
     _uniform(effort)

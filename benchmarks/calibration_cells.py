@@ -79,7 +79,7 @@ def report(effort: Effort) -> Iterator[Target]:
                     cells += [no_op, worsened]
         target = f"{kind.name}, n ≥ {HELD_FROM}: false alarms"
         yield hold(target, {cell.name: cell.ours for cell in held}, *FALSE_ALARMS)
-    target = "the same, and worsened: the interval holds the true difference"
+    target = "the same, and worsened: the interval contains the true difference"
     yield hold(target, {cell.name: cell.covered for cell in cells}, *COVERAGE)
     yield hold(f"n ≥ {HELD_FROM}: power beyond the paired t test's", gaps, -POWER_GAP, POWER_GAP)
 

@@ -63,7 +63,7 @@ def report(effort: Effort) -> Iterator[Target]:
     print(_EXPLANATION)
     held |= {name: rate for name, rate in collapse.items() if name.endswith(("100", "200"))}
     discrete |= {name: rate for name, rate in collapse.items() if name.endswith("= 20")}
-    yield hold("n ≥ 50: the interval holds the true difference", held, *COVERAGE)
+    yield hold("n ≥ 50: the interval contains the true difference", held, *COVERAGE)
     target = f"n = 20, or fewer than {_FEW_CHANGES} differing pairs (more is inherent)"
     yield hold(target, discrete, COVERAGE[0])
     equivalent = list(_equivalents(effort))

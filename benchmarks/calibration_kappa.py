@@ -1,4 +1,4 @@
-"""How often the interval of Cohen's kappa holds the true kappa."""
+"""How often the interval of Cohen's kappa contains the true kappa."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ COVERAGE_EVERYWHERE = 0.90
 _SEED = 20_261_122
 INTRODUCTION = """\
 Reviews of a judge with 2, 3 or 5 choices; people give the best choice to .5 to .95 of the outputs, the judge as often
-or 8 points off. Coverage is how often the interval holds the true kappa, where kappa is defined."""
+or 8 points off. Coverage is how often the interval contains the true kappa, where kappa is defined."""
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def _amounts(source: Generator, n: int, scenario: _Scenario) -> tuple[Array, Arr
 
 
 def _totals(effort: Effort) -> Iterator[Target]:
-    text = "How often the interval of the ratio of totals holds the true ratio."
+    text = "How often the interval of the ratio of totals contains the true ratio."
     print_table("Ratio of totals", ["change", "n", "interval"], text)
     cells = dict[str, Rate]()
     for scenario in (SAME, THIRD_MORE, RUNAWAY):
@@ -126,7 +126,7 @@ def _totals(effort: Effort) -> Iterator[Target]:
             print_row(scenario.name, n, found)
             if n >= 50 and scenario is not RUNAWAY:
                 cells[f"{scenario.name}, n = {n}"] = found
-    yield hold("n ≥ 50: the interval of the ratio of totals holds the true ratio", cells, *COVERAGE)
+    yield hold("n ≥ 50: the interval of the ratio of totals contains the true ratio", cells, *COVERAGE)
 
 
 def measure_total(scenario: _Scenario, n: int, effort: Effort) -> Rate:

@@ -71,7 +71,7 @@ def report(effort: Effort) -> Iterator[Target]:
     cells = {cell.name: cell.covered for cell in (*worsened, *moved)} | {name: rate for name, _, rate in found}
     cells |= {cell.name: cell.covered for cell in no_ops if not _is_discrete(cell.name)}
     discrete = {cell.name: cell.covered for cell in no_ops if _is_discrete(cell.name)}
-    yield hold("the interval holds the true difference", cells, *COVERAGE)
+    yield hold("the interval contains the true difference", cells, *COVERAGE)
     target = "the same at p = .98, n ≤ 100, where few cases differ (more is inherent)"
     yield hold(target, discrete, COVERAGE[0])
 
@@ -120,7 +120,7 @@ def measure(kind: Kind, sides: Sides, n: int, *, drop: float, effort: Effort) ->
 
 
 def holds(row: Row, truth: float) -> bool:
-    """Whether the interval of a row holds the true difference."""
+    """Whether the interval of a row contains the true difference."""
     return row.low is not None and row.high is not None and row.low <= truth <= row.high
 
 
