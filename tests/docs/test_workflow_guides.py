@@ -45,7 +45,7 @@ def test_the_first_pull_request_has_no_base_and_the_next_is_compared(world: Worl
     world.commit()
     first = world.open_pull_request("first")
     assert world.job(events.pull_request(first)).exit_code == 0
-    assert "nothing to compare with yet" in first.comments[0].body
+    assert "There is no baseline yet" in first.comments[0].body
 
     assert world.push().exit_code == 0
     world.branch()
@@ -92,10 +92,10 @@ def test_only_the_settings_of_the_base_decide_what_a_fork_may_leave_out(world: W
     pull = world.open_pull_request(fork=world.fork())
     first = world.job(events.pull_request(pull))
     assert first.exit_code == 0, "the settings of the fork count"
-    assert "left out" in first.output
+    assert "was skipped" in first.output
     strict = world.job(events.pull_request(pull), "run", "--policy-from", "base")
     assert strict.exit_code == 0
-    assert "left out" not in strict.output
+    assert "was skipped" not in strict.output
     first.upload()
     assert world.second_stage(first.ran).exit_code == 0
     assert "A suite of the base is missing" in pull.comments[0].body
@@ -113,7 +113,7 @@ def test_the_legs_of_a_matrix_are_one_comment(world: World) -> None:
     (comment,) = pull.comments
     assert "greeting (scoregate-leg-small)" in comment.body
     done = run_matrix(world, events.pull_request(pull), ["small"])
-    assert "missing leg 1" in done.output
+    assert "missing run 1" in done.output
 
 
 def run_matrix(world: World, event: events.Event, models: Iterable[str]) -> Job:

@@ -39,15 +39,16 @@ def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
     return made
 
 
-def readme(part: str) -> dict[str, Any]:
-    """A workflow of the README, by a word in its first line."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return next(yaml.safe_load(block) for block in blocks if part in block.partition("\n")[0])
+def jobs_of(page: str) -> dict[str, Any]:
+    """The jobs of the workflow on a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    jobs: dict[str, Any] = yaml.safe_load(block)["jobs"]
+    return jobs
 
 
 def test_the_quick_start_of_the_readme_as_it_stands(workflow: Workflow) -> None:
-    job = readme("workflows/evals.yml")["jobs"]["evals"]
+    job = jobs_of("README.md")["evals"]
     workflow.permissions = {name.replace("-", "_"): level for name, level in job["permissions"].items()}
     first = workflow.steps(events.push(workflow.repo), job["steps"])
     assert (first.exit_code, first.outputs["conclusion"]) == (0, "passed"), first.log
@@ -78,7 +79,7 @@ def test_the_quick_start_of_the_readme_as_it_stands(workflow: Workflow) -> None:
 
 
 def test_a_fork_is_measured_and_commented_on_by_the_second_workflow(workflow: Workflow) -> None:
-    first, second = readme("workflows/evals.yml")["jobs"]["evals"], readme("evals-comment.yml")["jobs"]["comment"]
+    first, second = jobs_of("README.md")["evals"], jobs_of("docs/guides/forks.md")["comment"]
     assert workflow.steps(events.push(workflow.repo), first["steps"]).exit_code == 0
     fork = workflow.github.repository("mallory/bot", fork_of=workflow.repo)
     workflow.branch()
@@ -124,8 +125,8 @@ def test_a_merge_group_and_two_projects_in_one_repository(workflow: Workflow) ->
     assert len(pull.comments) == 2
 
 
-def test_the_legs_of_the_readmes_matrix_make_one_comment(workflow: Workflow) -> None:
-    jobs = readme("jobs:")["jobs"]
+def test_the_runs_of_a_documented_matrix_make_one_comment(workflow: Workflow) -> None:
+    jobs = jobs_of("docs/guides/matrices.md")
     workflow.branch()
     workflow.commit_suite(**WORSE)
     pull = workflow.open_pull_request()

@@ -146,4 +146,4 @@ def test_our_files_are_written_for_the_owner_only_by_root(action: Action, projec
     result = action.run(project.root)
     assert result.exit_code == 0, result.log
     assert re.search(r"may write False [0-9]{6,}", result.log)
-    assert "cannot write into it" in " ".join(ran(project).run["notices"])
+    assert "can't write into it" in " ".join(ran(project).run["notices"])

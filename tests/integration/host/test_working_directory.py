@@ -48,7 +48,7 @@ def test_the_base_is_run_in_the_same_folder(monorepo: Project) -> None:
 def test_a_folder_that_is_not_there_is_told(monorepo: Project) -> None:
     ran = monorepo.scoregate("run", "--working-directory", "apps/three")
     assert ran.exit_code == 2
-    assert "--working-directory: 'apps/three' is no folder" in ran.output
+    assert "--working-directory: there is no folder 'apps/three'" in ran.output
 
 
 def test_it_cannot_stand_in_the_file_that_it_leads_to(monorepo: Project) -> None:
