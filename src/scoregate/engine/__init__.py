@@ -1,1 +1,1 @@
-"""Run one suite in this process, and say what happens."""
+"""Run one suite in this process and write its events."""

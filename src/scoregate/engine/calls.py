@@ -17,7 +17,7 @@ from anyio import CapacityLimiter, to_thread
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives a coroutine: functions, methods, partials and objects with an async `__call__`."""
+    """Whether a call returns a coroutine: functions, methods, partials and objects with an async `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.iscoroutinefunction(function):
@@ -26,15 +26,15 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 
 async def await_result(awaitable: Awaitable[Any]) -> Any:
-    """What it gives.
+    """Await an awaitable of the user's code.
 
     Raises:
-        RuntimeError: the user's code was cancelled from within, which must not end our worker.
+        RuntimeError: the user's code cancelled itself. A CancelledError would end the engine's worker.
     """
     try:
         return await awaitable
     except asyncio.CancelledError:
-        if anyio.current_effective_deadline() == -inf:  # by us: a time-out, or the end of the run
+        if anyio.current_effective_deadline() == -inf:  # cancelled by the engine: a timeout, or the end of the run
             raise
         task = asyncio.current_task()
         while task is not None and task.cancelling():
@@ -43,11 +43,12 @@ async def await_result(awaitable: Awaitable[Any]) -> Any:
 
 
 class Caller:
-    """Calls one function: an async one in the loop, a sync one in a worker thread.
+    """Calls one function: an async function in the event loop, a sync function in a worker thread.
 
     Args:
-        function: the user's.
-        limiter: bounds the threads. timeout_s: seconds until a call is given up with a TimeoutError.
+        function: the user's function.
+        limiter: limits the number of worker threads.
+        timeout_s: seconds after which a call ends with a TimeoutError; None for no limit.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Caller:
         self._timeout_s = timeout_s
 
     async def __call__(self, *args: Any) -> Any:
-        """The function's result; where that is awaitable (a lambda around a coroutine), what it gives."""
+        """Return the function's result; an awaitable result (of a lambda around a coroutine) is awaited."""
         if self._timeout_s is None:
             return await self._call(*args)
         with anyio.move_on_after(self._timeout_s):
@@ -79,42 +80,42 @@ _CHECK_INTERVAL_S = 0.05
 
 
 class PausableDeadline:
-    """A clock that stands still while a case is in the function under test.
+    """A time limit for scoring. Its clock stops while a case runs in the function under test.
 
     Args:
-        limit_s: seconds until the run is given up; None for ever.
+        limit_s: seconds until the run is cancelled; None for no limit.
     """
 
     def __init__(self, limit_s: float | None) -> None:
-        self.over = False
+        self.is_over = False
         self._limit_s = limit_s
-        self._running = 0
-        self._waited_s = 0.0
-        self._since = perf_counter()
+        self._running_calls = 0
+        self._elapsed_s = 0.0
+        self._resumed_at = perf_counter()
 
     @property
-    def bounded(self) -> bool:
-        """Whether it can be over at all."""
+    def has_limit(self) -> bool:
+        """Whether there is a time limit."""
         return self._limit_s is not None
 
-    def pausing(self, call: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
-        """The same call; while it lasts the clock stands still."""
+    def pause_during(self, call: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+        """Return a function that does the same call and stops the clock while it lasts."""
 
-        async def paused(value: Any) -> Any:
-            if not self._running:
-                self._waited_s += perf_counter() - self._since
-            self._running += 1
+        async def call_with_pause(value: Any) -> Any:
+            if not self._running_calls:
+                self._elapsed_s += perf_counter() - self._resumed_at
+            self._running_calls += 1
             try:
                 return await call(value)
             finally:
-                self._running -= 1
-                self._since = perf_counter()
+                self._running_calls -= 1
+                self._resumed_at = perf_counter()
 
-        return paused if self.bounded else call
+        return call_with_pause if self.has_limit else call
 
     @asynccontextmanager
-    async def bounding(self) -> AsyncIterator[None]:
-        """Cancel what is in the block once the time is over, and go on after it."""
+    async def enforce(self) -> AsyncIterator[None]:
+        """Cancel the block when the time is over, and continue after the block."""
         if self._limit_s is None:
             yield
             return
@@ -124,21 +125,18 @@ class PausableDeadline:
             group.cancel_scope.cancel()
 
     async def _watch(self, limit_s: float, scope: anyio.CancelScope) -> None:
-        while not self.over:
-            left = limit_s - self._spent_s()
-            await anyio.sleep(max(left, _CHECK_INTERVAL_S))
-            self.over = self._spent_s() >= limit_s
+        while not self.is_over:
+            remaining_s = limit_s - self._measure_elapsed_s()
+            await anyio.sleep(max(remaining_s, _CHECK_INTERVAL_S))
+            self.is_over = self._measure_elapsed_s() >= limit_s
         scope.cancel()
 
-    def _spent_s(self) -> float:
-        return self._waited_s + (0.0 if self._running else perf_counter() - self._since)
-
-
-MAX_WAIT_S = 30.0
+    def _measure_elapsed_s(self) -> float:
+        return self._elapsed_s + (0.0 if self._running_calls else perf_counter() - self._resumed_at)
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether trying again may help: time-outs, refused or broken connections, rate limits, server errors."""
+    """Whether a retry may help: timeouts, refused or broken connections, rate limits, server errors."""
     if isinstance(error, TimeoutError | ConnectionError):
         return True
     httpx: Any = sys.modules.get("httpx")
@@ -152,7 +150,9 @@ def is_transient(error: BaseException) -> bool:
 
 
 def retry_delay_s(attempt: int) -> float:
-    """Seconds to wait after the attempt of this number, from 1: random, up to 1, 2, 4 … 30."""
+    """Seconds to wait after a failed attempt, numbered from 1: random, up to 1, 2, 4 … 30."""
     import random
 
-    return random.uniform(0, min(MAX_WAIT_S, 2.0 ** (attempt - 1)))
+    from scoregate.core.backoff import backoff_s
+
+    return random.uniform(0, backoff_s(attempt, first_s=1.0, longest_s=30.0))

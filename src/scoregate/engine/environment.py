@@ -1,9 +1,10 @@
-"""What the environment asks of suites: which to run, which cases, how often, and where to tell of it."""
+"""Read from the environment which suites and cases to run, how often, and where to write events."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,16 +15,19 @@ from scoregate.core.text import matches_filters
 from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
 
-SUITES = "FILTERS_TEST_SUITES"
-CASES = "OVERRIDES_TESTS_AND_HASHES"
-MESSAGE = "TEST_RUN_MESSAGE"
+_SUITES = "FILTERS_TEST_SUITES"
+_CASES = "OVERRIDES_TESTS_AND_HASHES"
 
 
 class Selection(NamedTuple):
-    """The part of a suite that is to run.
+    """The suites and cases to run.
 
-    `globs` (ours) match suite ids whole; `substrings` (Autoblocks') match a part. `hashes` maps a suite's id to its
-    cases, none meaning all. `repeats` and `max_cases` count; None leaves them to the suite.
+    Attributes:
+        globs: patterns of scoregate's variable; a pattern must match the whole suite id.
+        substrings: texts of Autoblocks' variable; a suite id must contain one of them.
+        hashes: hashes of the cases to run, by suite id; an empty list means all cases, an empty mapping all suites.
+        repeats: how often each case runs; None leaves it to the suite.
+        max_cases: the largest number of cases per suite; None leaves it to the suite.
     """
 
     globs: tuple[str, ...] = ()
@@ -33,7 +37,7 @@ class Selection(NamedTuple):
     max_cases: int | None = None
 
     def includes(self, suite: str) -> bool:
-        """Whether this suite is to run at all."""
+        """Whether to run this suite."""
         if not matches_filters(suite, self.globs):
             return False
         if self.substrings and not any(part in suite for part in self.substrings):
@@ -42,41 +46,42 @@ class Selection(NamedTuple):
 
 
 def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:
-    """Read it from `SCOREGATE_*`, and where these are not set from their `AUTOBLOCKS_*` twins.
+    """Read the selection from `SCOREGATE_*` variables; a variable that is not set is replaced by `AUTOBLOCKS_*`.
 
     Raises:
-        UsageError: a variable does not hold what it should.
+        UsageError: a variable has an invalid value.
     """
-    ours, theirs = environ.get(f"SCOREGATE_{SUITES}"), environ.get(f"AUTOBLOCKS_{SUITES}")
-    cases = next((name for name in (f"SCOREGATE_{CASES}", f"AUTOBLOCKS_{CASES}") if environ.get(name)), None)
+    globs = environ.get(f"SCOREGATE_{_SUITES}")
+    substrings = None if globs else environ.get(f"AUTOBLOCKS_{_SUITES}")
+    cases_name = f"SCOREGATE_{_CASES}" if environ.get(f"SCOREGATE_{_CASES}") else f"AUTOBLOCKS_{_CASES}"
+    cases_text = environ.get(cases_name)
+    hashes = _parse_json(cases_name, cases_text) if cases_text else {}
+    if not isinstance(hashes, dict) or not all(isinstance(cases, list) for cases in hashes.values()):
+        raise UsageError(f"{cases_name} must be a JSON object of suite ids and lists of hashes, not {cases_text!r}")
     return Selection(
-        globs=_parse_strings(f"SCOREGATE_{SUITES}", ours),
-        substrings=() if ours else _parse_strings(f"AUTOBLOCKS_{SUITES}", theirs),
-        hashes=_parse_hashes(cases, environ[cases]) if cases else {},
+        globs=_parse_strings(f"SCOREGATE_{_SUITES}", globs),
+        substrings=_parse_strings(f"AUTOBLOCKS_{_SUITES}", substrings),
+        hashes={suite: tuple(map(str, cases)) for suite, cases in hashes.items()},
         repeats=_parse_count("SCOREGATE_REPEATS", environ),
         max_cases=_parse_count("SCOREGATE_MAX_CASES", environ),
     )
 
 
 def select_cases(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[Case]:
-    """The cases of a suite that the environment asks for."""
-    wanted = set(selection.hashes.get(suite, ()))
-    matching = (case for case in cases if not wanted or case.hash in wanted)
-    for at, case in enumerate(matching):
-        if selection.max_cases is not None and at >= selection.max_cases:
-            return
-        yield case
+    """Return the cases of a suite that are selected."""
+    hashes = set(selection.hashes.get(suite, ()))
+    return islice((case for case in cases if not hashes or case.hash in hashes), selection.max_cases)
 
 
 def events_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The folder in which the host listens; None where there is no host."""
+    """The folder from which the host reads events; None without a host."""
     folder = environ.get(EVENTS_VARIABLE)
     return Path(folder) if folder else None
 
 
 def run_message(environ: Mapping[str, str] = os.environ) -> str | None:
-    """What titles the run; None where nothing does."""
-    return environ.get(f"SCOREGATE_{MESSAGE}") or environ.get(f"AUTOBLOCKS_{MESSAGE}")
+    """The title of the run; None if no variable sets it."""
+    return environ.get("SCOREGATE_TEST_RUN_MESSAGE") or environ.get("AUTOBLOCKS_TEST_RUN_MESSAGE")
 
 
 def _parse_strings(name: str, text: str | None) -> tuple[str, ...]:
@@ -84,13 +89,6 @@ def _parse_strings(name: str, text: str | None) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise UsageError(f"{name} must be a JSON list of strings, not {text!r}")
     return tuple(value)
-
-
-def _parse_hashes(name: str, text: str) -> dict[str, tuple[str, ...]]:
-    value = _parse_json(name, text)
-    if not isinstance(value, dict) or not all(isinstance(cases, list) for cases in value.values()):
-        raise UsageError(f"{name} must be a JSON object of suite ids and lists of hashes, not {text!r}")
-    return {suite: tuple(map(str, cases)) for suite, cases in value.items()}
 
 
 def _parse_json(name: str, text: str) -> object:

@@ -1,31 +1,40 @@
-"""Exceptions of user code as data: bounded, without our own frames, never raising anew."""
+"""Convert exceptions of user code to data: limited in size, without scoregate's own frames, without raising again."""
 
 from __future__ import annotations
 
 import os
 import traceback
 from asyncio import CancelledError
-from types import TracebackType
 
 from scoregate.core.events import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
 from scoregate.errors import ScoregateError
 
-# What ends the run and is no data about one case: Ctrl-C, and how the event loop ends coroutines.
+# Exceptions that end the run instead of one case: Ctrl-C, and those by which the event loop ends coroutines.
 EXIT_EXCEPTIONS = (KeyboardInterrupt, GeneratorExit, CancelledError)
 _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
-_CLOSED_LOOP_MESSAGES = (
-    "A client was used that an event loop has opened which is gone by now: within a running loop, as in a notebook, "
-    "every suite has one of its own. Make the client inside fn, or pass it through scoregate.models.wrap."
+_CLOSED_LOOP_ADVICE = (
+    "The client was opened in an event loop that is closed now. Inside a running loop, as in a notebook, every suite "
+    "has its own event loop. Create the client inside fn, or pass it through scoregate.models.wrap."
 )
-_CLIENT_PACKAGES = os.sep + "anyio" + os.sep
+_ANYIO_FOLDER = os.sep + "anyio" + os.sep
 
 
 def error_info(error: BaseException) -> ErrorInfo:
-    """The error's type, message and traceback, the frames of the machinery around the user's code left out."""
+    """Return the error's type, message, advice and traceback, without the frames of scoregate and anyio."""
+    frame = error.__traceback__
+    while frame is not None:
+        file = frame.tb_frame.f_code.co_filename
+        if not file.startswith(_PACKAGE_FOLDER) and _ANYIO_FOLDER not in file:
+            break
+        frame = frame.tb_next
+    try:
+        lines = traceback.format_exception(type(error), error, frame or error.__traceback__, limit=-20)
+    except Exception:  # foreign exceptions may raise anything when they are printed
+        lines = []
     return ErrorInfo(
         type=type(error).__name__,
         message=truncate_text(_error_text(error), MAX_MESSAGE),
-        traceback=truncate_text(_format_traceback(error), MAX_TRACEBACK),
+        traceback=truncate_text("".join(lines), MAX_TRACEBACK),
         advice=truncate_text(_error_advice(error), MAX_MESSAGE),
     )
 
@@ -42,33 +51,15 @@ def _error_text(error: BaseException) -> str:
 
 def _error_advice(error: BaseException) -> str:
     try:
-        return str(getattr(error, "advice", "")) or (_CLOSED_LOOP_MESSAGES if _is_closed_loop(error) else "")
-    except Exception:
+        if advice := str(getattr(error, "advice", "")):
+            return advice
+        cause: BaseException | None = error
+        for _ in range(10):
+            if cause is None:
+                break
+            if isinstance(cause, RuntimeError) and str(cause) == "Event loop is closed":
+                return _CLOSED_LOOP_ADVICE
+            cause = cause.__cause__ or cause.__context__
+    except Exception:  # foreign exceptions may raise anything when they are read
         return ""
-
-
-def _is_closed_loop(error: BaseException) -> bool:
-    cause: BaseException | None = error
-    for _ in range(10):
-        if cause is None or (isinstance(cause, RuntimeError) and str(cause) == "Event loop is closed"):
-            return cause is not None
-        cause = cause.__cause__ or cause.__context__
-    return False
-
-
-def _format_traceback(error: BaseException) -> str:
-    try:
-        lines = traceback.format_exception(type(error), error, _user_frames(error.__traceback__), limit=-20)
-    except Exception:
-        return ""
-    return "".join(lines)
-
-
-def _user_frames(tb: TracebackType | None) -> TracebackType | None:
-    start = tb
-    while start is not None:
-        file = start.tb_frame.f_code.co_filename
-        if not file.startswith(_PACKAGE_FOLDER) and _CLIENT_PACKAGES not in file:
-            return start
-        start = start.tb_next
-    return tb
+    return ""

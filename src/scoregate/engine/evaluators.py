@@ -1,11 +1,11 @@
-"""Evaluators, objects with a method `evaluate_test_case`, as the engine takes them: checked, fingerprinted."""
+"""Convert evaluators, objects with a method `evaluate_test_case`, to scorers: check and fingerprint them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.events import EvaluatorInfo
 from scoregate.core.suite import Scorer
 from scoregate.core.text import is_whole_number
 from scoregate.engine.fingerprint import fingerprint_object
@@ -14,7 +14,7 @@ _WITHOUT_EFFECT = ("max_concurrency", "id", "higher_is_better")
 
 
 def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
-    """The scorers of a suite, and what is wrong with the evaluators that cannot be run."""
+    """Return the scorers of a suite, and a problem for each evaluator that can't run."""
     scorers: dict[str, Scorer] = {}
     problems: list[str] = []
     for number, evaluator in enumerate(evaluators, start=1):
@@ -31,10 +31,11 @@ def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
 
 
 def make_scorer(evaluator: Any) -> Scorer:
-    """The scorer that an evaluator is.
+    """Convert an evaluator to a scorer.
 
     Raises:
-        TypeError: it is none. Exception: whatever its `id` raises, where that is a property.
+        TypeError: the object is no valid evaluator.
+        Exception: any exception that its `id` raises, if that is a property.
     """
     if isinstance(evaluator, type):
         raise TypeError(f"it is a class; pass an instance, {evaluator.__name__}()")
@@ -44,25 +45,16 @@ def make_scorer(evaluator: Any) -> Scorer:
     name = getattr(evaluator, "id", None)
     if not isinstance(name, str) or not name:
         raise TypeError(f"its `id` must be a string that is not empty, not {name!r}")
+    read_model = getattr(evaluator, "_model_and_prompt", None)
+    model, prompt = (None, None) if read_model is None else read_model()
     info = EvaluatorInfo(
         name,
-        _evaluator_fingerprint(evaluator),
+        fingerprint_object(evaluator, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt),
         bool(getattr(evaluator, "higher_is_better", True)),
         battles=bool(getattr(evaluator, "_battles", False)),
-        choices=tuple(offered()) if callable(offered := getattr(evaluator, "_offered", None)) else (),
+        choices=tuple(list_choices()) if callable(list_choices := getattr(evaluator, "_list_choices", None)) else (),
     )
-    return Scorer(info, score, _max_concurrency(evaluator))
-
-
-def _evaluator_fingerprint(evaluator: Any) -> Fingerprint:
-    if (asked := getattr(evaluator, "_asked", None)) is None:
-        return fingerprint_object(evaluator, ignore=_WITHOUT_EFFECT)
-    model, prompt = asked()
-    return fingerprint_object(evaluator, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt)
-
-
-def _max_concurrency(evaluator: Any) -> int:
-    limit = getattr(evaluator, "max_concurrency", 10)
-    if not is_whole_number(limit, 1):
-        raise TypeError(f"its max_concurrency must be a whole number of at least 1, not {limit!r}")
-    return limit
+    max_concurrency = getattr(evaluator, "max_concurrency", 10)
+    if not is_whole_number(max_concurrency, 1):
+        raise TypeError(f"its max_concurrency must be a whole number of at least 1, not {max_concurrency!r}")
+    return Scorer(info, score, max_concurrency)

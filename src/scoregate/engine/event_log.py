@@ -1,4 +1,4 @@
-"""Where events go: one append-only file for each run of a suite."""
+"""The event log: one append-only file for each run of a suite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,100 +20,96 @@ from scoregate.errors import InvalidEvent, NotRecordable
 EVENTS_VARIABLE = "SCOREGATE_EVENTS"
 _CHUNK = 256 * 1024
 _BUFFER_BYTES = 100_000
-# What of an event users fill with what they like: in words, and the field. What else changes where that is cut.
-_FREE = {
+# The field of an event type that users fill without a limit, with its name in messages.
+_USER_FIELDS = {
     "case_started": ("the test case", "input"),
     "case_output": ("the output", "output"),
     "scored": ("the metadata", "metadata"),
     "labelled": ("the metadata", "metadata"),
 }
-_ALSO: dict[str, dict[str, object]] = {"case_output": {"truncated": True}, "scored": {"assertions": None}}
+# Fields that change when the field above is truncated.
+_TRUNCATED_FIELDS: dict[str, dict[str, object]] = {"case_output": {"truncated": True}, "scored": {"assertions": None}}
 _counter = itertools.count()
 
 
 class EventLog:
-    """The log of one suite. Every event is with the kernel before `emit` returns, so that no crash loses it.
+    """The log of one suite. `emit` passes every event to the kernel before it returns, so a crash loses none.
 
     Args:
         suite: the suite's id.
-        folder: where the host watches; None keeps the log to this process, in a temporary file.
-        strays: what models took that nobody knows the case of; variants of a suite share it.
+        folder: the folder that the host watches; None for a temporary file of this process.
+        unattributed: counts the model usage that belongs to no case; the variants of a suite share it.
     """
 
-    def __init__(self, suite: str, folder: Path | None, strays: UsageMeter | None = None) -> None:
+    def __init__(self, suite: str, folder: Path | None, unattributed: UsageMeter | None = None) -> None:
         self.suite = suite
-        self.strays = UsageMeter() if strays is None else strays
-        self.stopped = self.given_up = False
+        self.unattributed = UsageMeter() if unattributed is None else unattributed
+        self.is_stop_reported = self.timed_out = False
         self._seq = 0
         self._lock = threading.Lock()
-        self._file = _open_temporary() if folder is None else _open_new(folder)
+        if folder is None:
+            import tempfile
+
+            temporary = tempfile.TemporaryFile(prefix="scoregate-", suffix=".jsonl", buffering=0)  # noqa: SIM115
+            self._file: BinaryIO = temporary
+        else:
+            self._file = _create_file(folder)
         self._fd = self._file.fileno()
         weakref.finalize(self, self._file.close)
 
-    def emit(self, kind: EventType, **told: Any) -> None:
-        """Say it: the fields of the event of this type, see `core.events`.
+    def emit(self, kind: EventType, **fields: Any) -> None:
+        """Write an event.
+
+        Args:
+            kind: the type of the event.
+            fields: the fields of this event type, see `core.events`.
 
         Raises:
-            NotRecordable: a field has no JSON form; nothing was said.
+            NotRecordable: a field has no JSON form; nothing is written.
         """
         with self._lock:
             head = {"type": kind, "suite": self.suite, "seq": self._seq, "time": time.time(), "v": SCHEMA_VERSION}
-            line = _encode_line(said := {**head, **told})
+            event = {**head, **fields}
+            try:
+                line = dump_event(event)
+            except ValueError as error:
+                description, _ = _USER_FIELDS.get(kind, ("it", ""))
+                raise NotRecordable(description, error) from None
             if len(line) >= MAX_EVENT_BYTES:
-                line = dump_event(_truncate_fields(said, len(line)))
+                line = dump_event(_truncate_fields(event, len(line)))
             os.write(self._fd, line + b"\n")
             self._seq += 1
 
     def lines(self) -> Iterator[bytes]:
-        """The lines so far. Each reader has its own place in the file, and the writer's is at the end."""
-        at, rest = 0, b""
-        while chunk := os.pread(self._fd, _CHUNK, at):
-            at += len(chunk)
+        """Return the lines so far. Each reader has its own position in the file; the writer's is at the end."""
+        position, rest = 0, b""
+        while chunk := os.pread(self._fd, _CHUNK, position):
+            position += len(chunk)
             *lines, rest = (rest + chunk).split(b"\n")
             yield from lines
 
 
-def _open_temporary() -> BinaryIO:
-    import tempfile
-
-    return tempfile.TemporaryFile(prefix="scoregate-", suffix=".jsonl", buffering=0)
-
-
-def _open_new(folder: Path) -> BinaryIO:
-    """A file that nobody has; another container may have used our process id."""
+def _create_file(folder: Path) -> BinaryIO:
     for number in _counter:
+        path = folder / f"{os.getpid()}-{number}.jsonl"
+        # The file may exist: a process in another container can have the same process id.
         with contextlib.suppress(FileExistsError):
-            return open(folder / f"{os.getpid()}-{number}.jsonl", "xb+", buffering=0, opener=_open_append)
+            return open(path, "xb+", buffering=0, opener=lambda file, flags: os.open(file, flags | os.O_APPEND, 0o666))
     raise AssertionError("numbers do not end")
 
 
-def _open_append(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_APPEND, 0o666)
-
-
-def _encode_line(said: dict[str, Any]) -> bytes:
-    try:
-        return dump_event(said)
-    except ValueError as error:
-        what, _ = _FREE.get(said["type"], ("it", ""))
-        raise NotRecordable(what, error) from None
-
-
-def _truncate_fields(said: Mapping[str, Any], size: int) -> dict[str, Any]:
-    kind = said["type"]
+def _truncate_fields(event: dict[str, Any], size: int) -> dict[str, Any]:
+    kind = event["type"]
     note = f"… left out: {size:,} bytes are over the limit of {MAX_EVENT_BYTES:,}"
-    if said.get("trace") is not None:
-        size -= len(dump(said["trace"]))
-        said = {**said, "trace": note}
+    if event.get("trace") is not None:
+        size -= len(dump(event["trace"]))
+        event = {**event, "trace": note}
         if size < MAX_EVENT_BYTES // 2:
-            return said
+            return event
     if kind == "errored":
-        return {**said, "error": ErrorInfo(said["error"].type, note)}
-    if kind not in _FREE:
+        return {**event, "error": ErrorInfo(event["error"].type, note)}
+    if kind not in _USER_FIELDS:
         raise InvalidEvent(f"a {kind} event {note}")
-    _, field = _FREE[kind]
-    return {
-        **said,
-        field: dump(said.get(field))[:_BUFFER_BYTES].decode("utf-8", "ignore") + note,
-        **_ALSO.get(kind, {}),
-    }
+    _, field = _USER_FIELDS[kind]
+    beginning = dump(event.get(field))[:_BUFFER_BYTES].decode("utf-8", "ignore")
+    return {**event, field: beginning + note, **_TRUNCATED_FIELDS.get(kind, {})}

@@ -1,4 +1,4 @@
-"""What a score depends on besides the output, as digests: of code as a syntax tree, and of parameters."""
+"""Fingerprints: digests of what a score depends on besides the output, such as code and parameters."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ _Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
 
 
 def sources_by_name(module: str, qualname: str) -> Iterator[str]:
-    """What stands at the top of a module under the first part of a name, and all that it refers to.
+    """Yield the syntax trees of a top-level definition and of all definitions in the module that it refers to.
+
+    Args:
+        module: the name of the module.
+        qualname: the qualified name of a class or function; its first part names the definition.
 
     Raises:
-        LookupError: nothing does.
+        LookupError: the module has no such definition.
     """
     name = qualname.split(".<locals>", maxsplit=1)[0].split(".", maxsplit=1)[0]
     if name not in _module_definitions(module):
@@ -33,81 +37,75 @@ def sources_by_name(module: str, qualname: str) -> Iterator[str]:
 
 
 def sources_by_code(module: str, code: CodeType) -> Iterator[str]:
-    """The function that this is the code of, wherever in a module it stands, and all that it refers to.
+    """Yield the syntax trees of a function at any level of a module and of all definitions that it refers to.
 
     Raises:
-        LookupError: it is not there.
+        LookupError: the module has no function with this code.
     """
-    found = [node for node in _module_functions(module) if _has_code(node, code)]
-    if not found:
+    nodes = ast.walk(_module_tree(module))
+    functions = [node for node in nodes if isinstance(node, _Function) and _has_code(node, code)]
+    if not functions:
         raise LookupError(f"{module}.{code.co_name}")
-    for node in found:
-        yield _node_text(node)
-    yield from _referenced_sources(module, [name for node in found for name in _referenced_names(node)])
+    for function in functions:
+        yield _node_text(function)
+    yield from _referenced_sources(module, [name for function in functions for name in _referenced_names(function)])
 
 
 def clear_source_cache() -> None:
-    """Read every module anew: for who changes them while they are loaded."""
+    """Forget the sources of modules, for callers that change a loaded module."""
     _module_tree.cache_clear()
     _module_definitions.cache_clear()
 
 
 def _has_code(node: _Function, code: CodeType) -> bool:
-    """Decorators belong to the code of a function; of several lambdas in a line the parameters may tell which."""
+    """Compare line, name and parameters: these can distinguish several lambdas in a line."""
     decorators = () if isinstance(node, ast.Lambda) else node.decorator_list
-    line = min(each.lineno for each in (node, *decorators))
-    parameters = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+    line = min(part.lineno for part in (node, *decorators))  # the code of a function begins at its first decorator
+    parameters = [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args)]
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-    return (line, name, parameters) == (
-        code.co_firstlineno,
-        code.co_name,
-        list(code.co_varnames[: code.co_argcount]),
-    )
+    code_parameters = list(code.co_varnames[: code.co_argcount])
+    return (line, name, parameters) == (code.co_firstlineno, code.co_name, code_parameters)
 
 
 def _referenced_sources(module: str, wanted: Sequence[str]) -> Iterator[str]:
-    definitions, waiting, seen = _module_definitions(module), list(wanted), set[str]()
-    while waiting:
-        name = waiting.pop()
+    definitions, remaining, seen = _module_definitions(module), list(wanted), set[str]()
+    while remaining:
+        name = remaining.pop()
         if name in definitions and name not in seen:
             seen.add(name)
             for node in definitions[name]:
                 yield _node_text(node)
-                waiting.extend(_referenced_names(node))
+                remaining.extend(_referenced_names(node))
 
 
 def _referenced_names(node: ast.AST) -> list[str]:
-    return sorted({each.id for each in ast.walk(node) if isinstance(each, ast.Name)})
+    return sorted({part.id for part in ast.walk(node) if isinstance(part, ast.Name)})
 
 
 @cache
 def _module_tree(module: str) -> ast.Module:
-    """Of a module that has no source, an empty one."""
+    """The syntax tree of a module; an empty tree if the module has no source."""
     try:
         return _normalize(ast.parse(inspect.getsource(sys.modules[module])))
     except (OSError, TypeError, KeyError, SyntaxError):
         return ast.Module([], [])
 
 
-def _module_functions(module: str) -> Iterator[_Function]:
-    return (node for node in ast.walk(_module_tree(module)) if isinstance(node, _Function))
-
-
 @cache
 def _module_definitions(module: str) -> dict[str, list[ast.AST]]:
-    found: dict[str, list[ast.AST]] = {}
+    definitions: dict[str, list[ast.AST]] = {}
     for node in _walk_statements(_module_tree(module).body):
         if isinstance(node, _Definition):
-            found.setdefault(node.name, []).append(node)
+            definitions.setdefault(node.name, []).append(node)
         elif isinstance(node, _Assignment) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for name in (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
-                found.setdefault(name, []).append(node.value)
-    return found
+                definitions.setdefault(name, []).append(node.value)
+    return definitions
 
 
 def _walk_statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The statements of a module, those under `if`, `try` and `with` included."""
+    """Yield the statements of a module, including those under `if`, `try` and `with`."""
     for node in nodes:
         yield node
         if isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
@@ -116,7 +114,7 @@ def _walk_statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _node_text(node: object) -> str:
-    """The syntax tree as text that is the same under every Python: `ast.dump` differs between versions."""
+    """The syntax tree as text that is the same in every Python version; `ast.dump` differs between versions."""
     if isinstance(node, ast.AST):
         fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []) and name != "kind")
         return f"{type(node).__name__}({','.join(f'{name}={_node_text(value)}' for name, value in fields)})"
@@ -126,10 +124,7 @@ def _node_text(node: object) -> str:
 
 
 def _normalize(tree: ast.Module) -> ast.Module:
-    """Without docstrings and annotations, and without the types that generic bases are given.
-
-    Some versions of Python put an empty text at the end of a format within a format.
-    """
+    """Remove docstrings, annotations and the type arguments of base classes."""
     for node in ast.walk(tree):
         if isinstance(node, _Definition) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
@@ -139,7 +134,7 @@ def _normalize(tree: ast.Module) -> ast.Module:
             node.annotation = None
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
-        elif isinstance(node, ast.JoinedStr):
+        elif isinstance(node, ast.JoinedStr):  # some Python versions add an empty text to nested format specs
             node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
     return tree
 
@@ -150,107 +145,94 @@ _PLAIN_MODULES = ("builtins", "abc", "typing", "typing_extensions")
 def fingerprint_object(
     evaluator: object, *, ignore: Iterable[str] = (), model: str | None = None, prompt: str | None = None
 ) -> Fingerprint:
-    """The fingerprint of an evaluator.
+    """Compute the fingerprint of an evaluator.
 
-    The source is that of the user's classes and of everything in their modules that these refer to; a class of ours
-    counts by its `version`.
-
-    Where the source is not to be had (code typed into a console, classes made at run time) `source` is None.
+    The source consists of the user's classes and everything in their modules that they refer to. scoregate's own
+    classes are represented by their `version`.
 
     Args:
-        evaluator: any object. ignore: attributes that do not change a score.
-        model: the one that it asks, where it knows that better than its attribute `model`.
-        prompt: a digest of what that is asked, where the evaluator knows it.
+        evaluator: any object.
+        ignore: attributes that do not change a score.
+        model: the name of the model that the evaluator calls; None for its attribute `model`.
+        prompt: a digest of the prompt; None if the evaluator has none.
+
+    Returns:
+        The fingerprint. Its `source` is None if there is no source, as of code typed into a console.
     """
-    told = model or getattr(evaluator, "model", None)
-    named = isinstance(told, str)
-    return Fingerprint(
-        source=_source_digest(type(evaluator)),
-        prompt=prompt,
-        parameters=digest(_parameters(evaluator, {*ignore, "model"} if named else {*ignore})),
-        model=told if named else None,
-    )
-
-
-def _source_digest(cls: type) -> str | None:
+    model = model or getattr(evaluator, "model", None)
+    has_model_name = isinstance(model, str)
+    sources: list[str] = []
     try:
-        return digest(*_class_sources(cls))
+        for base in type(evaluator).__mro__:
+            if base.__module__.split(".")[0] == "scoregate":
+                sources.append(f"{base.__qualname__} {base.__dict__.get('version', 1)}")
+            elif base.__module__ not in _PLAIN_MODULES or not hasattr(sys.modules[base.__module__], base.__name__):
+                sources += sources_by_name(base.__module__, base.__qualname__)
+        source = digest(*sources)
     except (LookupError, RecursionError):
-        return None
-
-
-def _class_sources(cls: type) -> Iterator[str]:
-    for base in cls.__mro__:
-        if base.__module__.split(".")[0] == "scoregate":
-            yield f"{base.__qualname__} {base.__dict__.get('version', 1)}"
-        elif base.__module__ not in _PLAIN_MODULES or not hasattr(sys.modules[base.__module__], base.__name__):
-            yield from sources_by_name(base.__module__, base.__qualname__)
+        source = None
+    ignored = {*ignore, "model"} if has_model_name else {*ignore}
+    parameters = digest(_parameters(evaluator, ignored))
+    return Fingerprint(source=source, prompt=prompt, parameters=parameters, model=model if has_model_name else None)
 
 
 def _parameters(evaluator: object, ignore: set[str]) -> str:
-    attributes = sorted(_attributes(evaluator).items())
-    own = ((name, value) for name, value in attributes if name not in ignore and _is_parameter(name, value))
-    return ",".join(f"{name}={stable_text(value)}" for name, value in own)
-
-
-def _is_parameter(name: str, value: object) -> bool:
-    """Private values count where they are plain, as constructors keep them; a cache or a client does not."""
-    return not name.startswith("_") or (name[1:2] != "_" and isinstance(value, str | int | float | bool | None))
-
-
-def _attributes(evaluator: object) -> dict[str, Any]:
     slots = (cls.__dict__.get("__slots__", ()) for cls in type(evaluator).__mro__)
-    names = [name for given in slots for name in ((given,) if isinstance(given, str) else given)]
-    in_slots = {name: getattr(evaluator, name) for name in names if hasattr(evaluator, name)}
-    return in_slots | getattr(evaluator, "__dict__", {})
+    slot_names = [name for slot in slots for name in ((slot,) if isinstance(slot, str) else slot)]
+    slot_values = {name: getattr(evaluator, name) for name in slot_names if hasattr(evaluator, name)}
+    attributes = slot_values | getattr(evaluator, "__dict__", {})
+    # Private attributes count only with plain values, as constructors store them; a cache or a client does not count.
+    return ",".join(
+        f"{name}={stable_text(value)}"
+        for name, value in sorted(attributes.items())
+        if name not in ignore
+        and (not name.startswith("_") or (name[1:2] != "_" and isinstance(value, str | int | float | bool | None)))
+    )
 
 
 def stable_text(value: Any) -> str:
-    """A value as JSON in which what has no JSON form stands as a name, so that no address of memory gets in."""
+    """A value as JSON. An object without a JSON form is replaced by its name, so no memory address is included."""
     if hasattr(value, "__qualname__"):
         return f"<{value.__qualname__}>"
     if isinstance(value, Iterator):
         return f"<{type(value).__qualname__}>"
     try:
         return dump(to_plain(sort_sets(value))).decode()
-    except Exception:  # whatever a foreign object raises when it is written
+    except Exception:  # foreign objects may raise anything when they are serialized
         return f"<{type(value).__qualname__}>"
 
 
 def digest(*parts: str) -> str:
-    """16 hexadecimal digits."""
+    """Return a digest of 16 hexadecimal digits."""
     return hashlib.blake2b("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def fingerprint_function(function: Callable[..., Any]) -> Fingerprint:
-    """The fingerprint of a function, a lambda, a method, a partial, or an object that can be called.
+    """Compute the fingerprint of a function, a lambda, a method, a partial, or a callable object.
 
-    The source is that of the function and of all in its module that it refers to; the parameters are what a partial
-    was given, and what a function inside of another one took from there. A function of ours counts by its name.
+    The source consists of the function and everything in its module that it refers to. The parameters are the
+    arguments of a partial and the values of a closure. scoregate's own functions are represented by their names.
 
-    Where the source is not to be had `source` is None.
+    Returns:
+        The fingerprint. Its `source` is None if there is no source.
     """
-    function, given = _unwrap(function)
+    arguments: list[str] = []
+    while isinstance(function, functools.partial):
+        arguments += [stable_text(list(function.args)), stable_text(function.keywords)]
+        function = function.func
+    function = inspect.unwrap(function)
     if inspect.ismethod(function):
         owner = fingerprint_object(function.__self__)
-        return Fingerprint(owner.source, parameters=digest(owner.parameters or "", function.__name__, *given))
+        return Fingerprint(owner.source, parameters=digest(owner.parameters or "", function.__name__, *arguments))
     if not isinstance(function, FunctionType):
-        own = fingerprint_object(function)
-        return Fingerprint(own.source, parameters=digest(own.parameters or "", *given))
+        callable_object = fingerprint_object(function)
+        return Fingerprint(callable_object.source, parameters=digest(callable_object.parameters or "", *arguments))
     try:
         source = digest(*_function_sources(function, set()))
     except (LookupError, RecursionError):
         source = None
-    return Fingerprint(source, parameters=digest(*_closure_values(function), *given))
-
-
-def _unwrap(function: Any) -> tuple[Any, list[str]]:
-    """What is called in the end, and what it is given before."""
-    given: list[str] = []
-    while isinstance(function, functools.partial):
-        given += [stable_text(list(function.args)), stable_text(function.keywords)]
-        function = function.func
-    return inspect.unwrap(function), given
+    closure = (f"{name}={stable_text(value)}" for name, value in _closure_cells(function))
+    return Fingerprint(source, parameters=digest(*closure, *arguments))
 
 
 def _function_sources(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
@@ -266,13 +248,8 @@ def _function_sources(function: FunctionType, seen: set[FunctionType]) -> Iterat
             yield from _function_sources(value, seen)
 
 
-def _closure_values(function: FunctionType) -> Iterator[str]:
-    for name, value in _closure_cells(function):
-        yield f"{name}={stable_text(value)}"
-
-
 def _closure_cells(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What it took from the functions around it; a name that these have not set yet is left out."""
+    """Yield the names and values of a closure; a name without a value yet is left out."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents

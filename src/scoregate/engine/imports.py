@@ -1,4 +1,4 @@
-"""Where in the user's repository a suite was started."""
+"""Find the line that starts a suite, and import objects by name."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from typing import Any
 from scoregate.core.events import Origin
 
 _PACKAGE = Path(__file__).parent.parent
-_STATED: ContextVar[Origin | None] = ContextVar("scoregate_origin", default=None)
+_CURRENT_ORIGIN: ContextVar[Origin | None] = ContextVar("scoregate_origin", default=None)
 
 
 @contextmanager
 def use_origin(origin: Origin) -> Iterator[None]:
-    """Suites that are started in this block, by nobody's code, stand there."""
-    token = _STATED.set(origin)
+    """Use this origin for suites that start in the block, because no code of the user starts them."""
+    token = _CURRENT_ORIGIN.set(origin)
     try:
         yield
     finally:
-        _STATED.reset(token)
+        _CURRENT_ORIGIN.reset(token)
 
 
 def caller_origin() -> Origin | None:
-    """The line of the user's code that called us, relative to the repository's root."""
-    if (origin := _STATED.get()) is not None:
+    """Find the line of the user's code that called scoregate, with its path from the repository's root."""
+    if (origin := _CURRENT_ORIGIN.get()) is not None:
         return origin
     frame = sys._getframe(1)
     while frame is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
@@ -41,7 +41,7 @@ def caller_origin() -> Origin | None:
 
 
 def relative_path(file: str) -> str:
-    """The path of a file from the repository's root, with slashes; as it is where it is not below that."""
+    """The path of a file from the repository's root, with slashes; unchanged if the file is outside the root."""
     return _relative_to(file, os.environ.get("SCOREGATE_ROOT") or str(Path.cwd()))
 
 
@@ -54,23 +54,25 @@ def _relative_to(file: str, root: str) -> str:
 
 
 def import_target(name: str) -> Any:
-    """What "package.module:name.of.it" names.
+    """Import the object with a name such as "package.module:name.of.it".
 
     Raises:
-        ValueError: it is not written so. Exception: whatever the module raises when it is imported, or does not have.
+        ValueError: the name has another form.
+        AttributeError: the module has no such object.
+        Exception: any exception that the module raises when it is imported.
     """
     module, _, path = name.partition(":")
     if not module or not path:
         raise ValueError("it is not written as module:name")
-    found: Any = importlib.import_module(module)
+    target: Any = importlib.import_module(module)
     for part in path.split("."):
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
-def module_name(thing: Callable[..., Any]) -> str:
-    """The module of a class or a function, a script by its file's name."""
-    module = thing.__module__
+def module_name(target: Callable[..., Any]) -> str:
+    """The name of the module of a class or function; for a script, the name of its file."""
+    module = target.__module__
     if module == "__main__" and (file := getattr(sys.modules[module], "__file__", None)):
         return Path(file).stem
     return module

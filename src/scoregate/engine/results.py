@@ -1,4 +1,4 @@
-"""What came of a suite, read back from its log."""
+"""The result of a suite, read from its event log."""
 
 from __future__ import annotations
 
@@ -15,69 +15,67 @@ from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import SuiteResult
 from scoregate.engine.event_log import EventLog
 
-_KINDS: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
+_EVENT_TYPES: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
 
 
 def parse_own_event(line: bytes) -> Event:
-    """The event in a line of our own log."""
-    said = from_json(line)
-    for name in said.keys() & _PARTS.keys():
-        if said[name] is not None:
-            said[name] = _PARTS[name](said[name])
-    return _KINDS[said.pop("type")](**said)
+    """Parse a line of an event log that this process wrote."""
+    event = from_json(line)
+    for name in event.keys() & _FIELD_PARSERS.keys():
+        if event[name] is not None:
+            event[name] = _FIELD_PARSERS[name](event[name])
+    return _EVENT_TYPES[event.pop("type")](**event)
 
 
-def parse_evaluator(said: Mapping[str, Any]) -> EvaluatorInfo:
-    """An evaluator, as a log or a record has it."""
-    mark = said["fingerprint"]
-    choices = tuple(Choice(**each) for each in said["choices"])
-    return EvaluatorInfo(**{**said, "fingerprint": None if mark is None else Fingerprint(**mark), "choices": choices})
+def parse_evaluator(data: Mapping[str, Any]) -> EvaluatorInfo:
+    """Parse the JSON object of an evaluator in an event log or in the record of a run."""
+    fingerprint = None if data["fingerprint"] is None else Fingerprint(**data["fingerprint"])
+    choices = tuple(Choice(**choice) for choice in data["choices"])
+    return EvaluatorInfo(**{**data, "fingerprint": fingerprint, "choices": choices})
 
 
-_PARTS: dict[str, Callable[[Any], Any]] = {
-    "assertions": lambda said: tuple(Assertion(**each) for each in said),
+_FIELD_PARSERS: dict[str, Callable[[Any], Any]] = {
+    "assertions": lambda items: tuple(Assertion(**item) for item in items),
     "assignees": tuple,
-    "error": lambda said: ErrorInfo(**said),
-    "evaluators": lambda said: tuple(map(parse_evaluator, said)),
-    "origin": lambda said: Origin(**said),
+    "error": lambda data: ErrorInfo(**data),
+    "evaluators": lambda items: tuple(map(parse_evaluator, items)),
+    "origin": lambda data: Origin(**data),
     "tags": tuple,
-    "threshold": lambda said: Threshold(**said),
+    "threshold": lambda data: Threshold(**data),
     "unscored": tuple,
-    "usage": lambda said: Usage(**said),
+    "usage": lambda data: Usage(**data),
 }
 
 
 def lazy_result(log: EventLog) -> SuiteResult:
-    """The suite as far as it has got when the result is first looked at."""
+    """The result of a suite; the log is read when a field of the result is first read."""
     return _LazyResult(log)
 
 
 def reduce_log(log: EventLog) -> SuiteResult:
-    """The suite as far as it has got."""
-    fold = SuiteReducer(0, log.suite)
+    """Read the log, and return the result so far."""
+    reducer = SuiteReducer(0, log.suite)
     for line in log.lines():
-        fold.apply(parse_own_event(line))
-    return fold.result(log.suite, lambda: _read_cases(log))
+        reducer.apply(parse_own_event(line))
+    return reducer.result(log.suite, lambda: _read_cases(log))
 
 
 def _read_cases(log: EventLog) -> Iterator[CaseResult]:
-    fold = SuiteReducer(0, log.suite)
+    reducer = SuiteReducer(0, log.suite)
     for line in log.lines():
-        if (case := fold.apply(parse_own_event(line))) is not None:
+        if (case := reducer.apply(parse_own_event(line))) is not None:
             yield case
-    yield from fold.close()
+    yield from reducer.close()
 
 
 class _LazyResult(SuiteResult):
-    """A result that nobody has looked at: the log is not read before a field of it is."""
-
     __slots__ = ("_log",)
 
     def __init__(self, log: EventLog) -> None:
         object.__setattr__(self, "_log", log)
 
     def __getattr__(self, name: str) -> Any:
-        found = reduce_log(self._log)
-        for each in fields(SuiteResult):
-            object.__setattr__(self, each.name, getattr(found, each.name))
+        result = reduce_log(self._log)
+        for field in fields(SuiteResult):
+            object.__setattr__(self, field.name, getattr(result, field.name))
         return object.__getattribute__(self, name)

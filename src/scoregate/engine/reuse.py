@@ -1,11 +1,11 @@
-"""Results of an earlier run that the host offers: those that still hold are written to the log, and not measured again.
+"""Reuse results of an earlier run: valid results are written to the log, and their trials do not run again.
 
-The offer is a file of JSON lines: the first names the run and its suites, each other one is a trial as records have it.
+The host offers the results as a file of JSON lines. The first line names the run and its suites; each other line is a
+trial in the form of run records.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,58 +18,55 @@ from scoregate.core.json_io import dump_plain, sort_sets
 from scoregate.core.reuse import suite_reuse_problem
 from scoregate.core.suite import Suite
 from scoregate.engine.results import parse_evaluator
-from scoregate.engine.trial import Trial, announce_trial
+from scoregate.engine.trial import Trial, emit_case_started
 
-REUSE_VARIABLE = "SCOREGATE_REUSE"
-_OUTPUT_EVENTS = ("output", "duration_ms", "attempts", "usage", "truncated", "trace")
+_OUTPUT_FIELDS = ("output", "duration_ms", "attempts", "usage", "truncated", "trace")
 
 
 class Replay:
-    """Writes the results that still hold of a suite into its logs; without an offer, none do."""
+    """Writes valid results of an earlier run into the event logs of a suite.
 
-    def __init__(self, suite: Suite) -> None:
-        path = os.environ.get(REUSE_VARIABLE)
+    Args:
+        suite: the suite that runs.
+        path: the file with the results that the host offers.
+    """
+
+    def __init__(self, suite: Suite, path: str) -> None:
         self._suite = suite
-        self._offer = _read_offer(path) if path else None
-        self._found: dict[bytes, Mapping[tuple[str, int], bytes]] = {}
+        self._offer = _read_offer(path)
+        self._reusable: dict[bytes, Mapping[tuple[str, int], bytes]] = {}
 
     def __call__(self, trial: Trial) -> bool:
-        """Whether the trial has a result that holds, which is in the log now."""
-        if self._offer is None:
-            return False
-        line = self._stored(trial.params).get((trial.case.hash, trial.repeat))
-        return line is not None and self._replay(trial, from_json(line), self._offer.run)
+        """Write the result of a trial to its log, and return True, if the offer has a valid one."""
+        key = _suite_key(self._suite.id, trial.params)
+        if key not in self._reusable:
+            stored = self._offer.suites.get(key)
+            evaluators = {scorer.info.id: scorer.info for scorer in self._suite.evaluators}
+            is_valid = stored is not None and not suite_reuse_problem(evaluators, stored.evaluators)
+            self._reusable[key] = stored.trials if stored is not None and is_valid else {}
+        line = self._reusable[key].get((trial.case.hash, trial.repeat))
+        return line is not None and self._replay(trial, from_json(line))
 
-    def _stored(self, params: Mapping[str, Any] | None) -> Mapping[tuple[str, int], bytes]:
-        assert self._offer is not None
-        key = _suite_key(self._suite.id, params)
-        if key not in self._found:
-            known = self._offer.suites.get(key)
-            now = {scorer.info.id: scorer.info for scorer in self._suite.evaluators}
-            same = known is not None and not suite_reuse_problem(now, known.evaluators)
-            self._found[key] = known.trials if known is not None and same else {}
-        return self._found[key]
-
-    def _replay(self, trial: Trial, stored: Mapping[str, Any], run: str) -> bool:
+    def _replay(self, trial: Trial, stored: Mapping[str, Any]) -> bool:
         try:
-            told = self._suite.describe(trial.case)
-        except Exception:  # told when it is run
+            description = self._suite.describe(trial.case)
+        except Exception:  # reported when the trial runs
             return False
-        if not told.digest or told.digest != stored.get("digest"):
+        if not description.digest or description.digest != stored.get("digest"):
             return False
         log, key = trial.log, trial.key
-        announce_trial(trial, told, reused=stored.get("reused", run))
-        log.emit("case_output", **{name: stored[name] for name in _OUTPUT_EVENTS if name in stored}, **key)
+        emit_case_started(trial, description, reused=stored.get("reused", self._offer.run))
+        log.emit("case_output", **{name: stored[name] for name in _OUTPUT_FIELDS if name in stored}, **key)
         for evaluator, evaluation in stored.get("evaluations", {}).items():
             log.emit("scored", evaluator=evaluator, **evaluation, **key)
-        for evaluator, naming in stored.get("labels", {}).items():
-            log.emit("labelled", evaluator=evaluator, **naming, **key)
+        for evaluator, label in stored.get("labels", {}).items():
+            log.emit("labelled", evaluator=evaluator, **label, **key)
         log.emit("case_finished", unscored=tuple(stored.get("unscored", ())), **key)
         return True
 
 
 class _StoredSuite(NamedTuple):
-    """A suite of the offer: its evaluators then, and the lines of its trials."""
+    """A suite of the offer: its evaluators in the earlier run, and the lines of its trials."""
 
     evaluators: Mapping[str, EvaluatorInfo]
     trials: dict[tuple[str, int], bytes]
@@ -84,13 +81,10 @@ class _Offer(NamedTuple):
 def _read_offer(path: str) -> _Offer:
     with Path(path).open("rb") as file:
         head = from_json(file.readline())
-        suites = [
-            (
-                _suite_key(each["id"], each["params"]),
-                _StoredSuite({e["id"]: parse_evaluator(e) for e in each["evaluators"]}, {}),
-            )
-            for each in head["suites"]
-        ]
+        suites: list[tuple[bytes, _StoredSuite]] = []
+        for suite in head["suites"]:
+            evaluators = {evaluator["id"]: parse_evaluator(evaluator) for evaluator in suite["evaluators"]}
+            suites.append((_suite_key(suite["id"], suite["params"]), _StoredSuite(evaluators, {})))
         for line in file:
             trial = from_json(line)
             suites[trial["suite"]][1].trials[trial["hash"], trial.get("repeat", 0)] = line

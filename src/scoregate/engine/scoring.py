@@ -1,4 +1,4 @@
-"""The second stage: for each scorer a pool of as many workers as it may run at a time."""
+"""The second stage: each scorer has a pool with as many workers as it may run concurrently."""
 
 from __future__ import annotations
 
@@ -24,76 +24,71 @@ T = TypeVar("T")
 
 
 class Channel(Generic[T]):
-    """Items wait here for workers; `put` waits while `bound` of them are waiting."""
+    """A queue between producers and workers; `put` waits while it contains `capacity` items."""
 
-    def __init__(self, bound: int) -> None:
-        self._bound = bound
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._items: deque[T] = deque()
-        self._takers: deque[anyio.Event] = deque()
-        self._givers: deque[anyio.Event] = deque()
-        self._closed = False
-        self._invited = False
+        self._consumers: deque[anyio.Event] = deque()
+        self._producers: deque[anyio.Event] = deque()
+        self._is_closed = False
+        self._is_producer_woken = False
 
     async def put(self, item: T) -> None:
-        """Hand over an item, once there is room."""
-        if len(self._items) >= self._bound:
-            await self._room()
+        """Wait until there is space, and add an item."""
+        if len(self._items) >= self._capacity:
+            while len(self._items) >= self._capacity:
+                await _wait_in_queue(self._producers)
+                self._is_producer_woken = False
+            if len(self._items) + 1 < self._capacity:
+                self._wake_producer()
         self.add(item)
 
     def add(self, item: T) -> None:
-        """Hand over an item, in the event loop, whether or not there is room."""
+        """Add an item even if there is no space. Only for use in the event loop."""
         self._items.append(item)
         if len(self._items) == 1:
-            _wake_next(self._takers)
+            _wake_next(self._consumers)
 
-    async def _room(self) -> None:
-        while len(self._items) >= self._bound:
-            await _wait_in_queue(self._givers)
-            self._invited = False
-        if len(self._items) + 1 < self._bound:
-            self._invite()
+    def _wake_producer(self) -> None:
+        """Wake one producer; it wakes the next one if there is still space."""
+        if self._producers and not self._is_producer_woken:
+            self._is_producer_woken = True
+            _wake_next(self._producers)
 
-    def _invite(self) -> None:
-        """Wake one who waits to put; once it is awake it wakes the next, as long as there is room."""
-        if self._givers and not self._invited:
-            self._invited = True
-            _wake_next(self._givers)
-
-    async def ready(self) -> bool:
-        """Wait for an item; False when the channel is closed and empty."""
+    async def wait_for_item(self) -> bool:
+        """Wait until there is an item; False if the channel is closed and empty."""
         if self._items:
             return True
         while not self._items:
-            if self._closed:
+            if self._is_closed:
                 return False
-            self._invite()
-            await _wait_in_queue(self._takers)
+            self._wake_producer()
+            await _wait_in_queue(self._consumers)
         if len(self._items) > 1:
-            _wake_next(self._takers)
+            _wake_next(self._consumers)
         return True
 
     def take(self) -> T | None:
-        """The next item, or None where somebody was faster. Safe in any thread."""
+        """Remove and return the next item; None if another worker took it. Thread-safe."""
         try:
             return self._items.popleft()
         except IndexError:
             return None
 
-    @property
-    def waiting(self) -> int:
-        """How many items there are to take."""
+    def __len__(self) -> int:
         return len(self._items)
 
-    def taken(self) -> None:
-        """Say, in the event loop, that there is room."""
-        if len(self._items) <= self._bound // 2:
-            self._invite()
+    def notify_space(self) -> None:
+        """Wake a producer if there is space. Call it in the event loop after `take`."""
+        if len(self._items) <= self._capacity // 2:
+            self._wake_producer()
 
     def close(self) -> None:
-        """No more items will come."""
-        self._closed = True
-        while self._takers:
-            _wake_next(self._takers)
+        """End the channel: `wait_for_item` returns False once it is empty."""
+        self._is_closed = True
+        while self._consumers:
+            _wake_next(self._consumers)
 
 
 async def _wait_in_queue(queue: deque[anyio.Event]) -> None:
@@ -107,14 +102,11 @@ def _wake_next(queue: deque[anyio.Event]) -> None:
         queue.popleft().set()
 
 
-def on_suspend(awaitable: Awaitable[T], waits: Callable[[], None]) -> Awaitable[T]:
-    """What it gives; `waits` is called whenever it has to wait for something, before the loop does something else."""
-    return _SuspendNotifier(awaitable, waits)
-
-
 class _SuspendNotifier(Generic[T]):
-    def __init__(self, awaitable: Awaitable[T], waits: Callable[[], None]) -> None:
-        self._awaitable, self._waits = awaitable, waits
+    """Awaits an awaitable, and calls `on_suspend` each time before that suspends."""
+
+    def __init__(self, awaitable: Awaitable[T], on_suspend: Callable[[], None]) -> None:
+        self._awaitable, self._on_suspend = awaitable, on_suspend
 
     def __await__(self) -> Generator[Any, Any, T]:
         steps = self._awaitable.__await__()
@@ -125,62 +117,62 @@ class _SuspendNotifier(Generic[T]):
             except StopIteration as stop:
                 result: T = stop.value
                 return result
-            self._waits()
+            self._on_suspend()
             try:
                 yield awaited
-            except BaseException as error:  # the end of the run, or of its patience
+            except BaseException as error:  # the end of the run, or of the time limit
                 step = partial(steps.throw, error)
             else:
                 step = partial(next, steps)
 
 
-# A sync scorer that is done sooner gets the next waiting trial in the same trip to a thread. While it is that quick,
-# one trip at a time is cheapest; the next worker waits for it a little before it sets out too. What a trip brings back
-# may be awaitable, as a judge's question is: then it is awaited in the loop, and the trip holds a place for each.
-_SLICE_S = 0.002
-_QUICK_S = 0.0003
-_SOON_S = 0.004
-# So long at the beginning one trip waits for the other in any case: what a quick scorer needs is imported then, and
-# threads that were started meanwhile would only wait for that too.
-_FIRST_S = 0.05
-# What is done is told after this long, however long the scorer takes for the last trial of the trip.
-_LATE_S = 0.1
-_Done: TypeAlias = deque[tuple[Trial, Any, UsageMeter]]
+# A switch to a worker thread costs more than a fast sync scorer. So one switch scores a batch: as many waiting trials
+# as the scorer finishes in _BATCH_S. While the scorer is fast, one batch at a time costs least, so the next worker
+# waits up to _FAST_BATCH_WAIT_S for the batch before it starts its own. A call may return an awaitable, as judges do:
+# it is awaited in the event loop, and the batch needs a slot for each.
+_BATCH_S = 0.002
+_FAST_CALL_S = 0.0003
+_FAST_BATCH_WAIT_S = 0.004
+# At the start, a batch waits this long for the one before in any case: the scorer then imports what it needs, and
+# other threads would only wait for these imports.
+_START_S = 0.05
+# Finished results are emitted after this long, even if the scorer still works on the last trial of the batch.
+_EMIT_AFTER_S = 0.1
+_Results: TypeAlias = deque[tuple[Trial, Any, UsageMeter]]
 
 
-class Pool:
-    """The workers of one scorer and the trials that wait for it.
+class ScorerPool:
+    """The workers of one scorer, and the trials that wait for it.
 
     Args:
-        limiter: bounds the threads. then: gets the trials that this and all other pools are done with.
-        abandon: whether a thread is left behind when the run is given up.
+        scorer: the scorer.
+        limiter: limits the number of worker threads.
+        next_pool: the pool that gets a trial when this pool and its siblings have scored it; None for no such pool.
+        abandon: whether to abandon a worker thread when the run is cancelled.
     """
 
     def __init__(
-        self, scorer: Scorer, limiter: CapacityLimiter, *, then: Pool | None = None, abandon: bool = False
+        self, scorer: Scorer, limiter: CapacityLimiter, *, next_pool: ScorerPool | None = None, abandon: bool = False
     ) -> None:
         self.scorer = scorer
-        self._then = then
+        self._next_pool = next_pool
         self._abandon = abandon
-        self.channel: Channel[Trial] = Channel(bound=max(64, 2 * scorer.max_concurrency))
+        self.channel: Channel[Trial] = Channel(capacity=max(64, 2 * scorer.max_concurrency))
         self._limiter = limiter
         self._turn = anyio.Lock()
-        self._places = anyio.Semaphore(scorer.max_concurrency)
-        self._trip: anyio.Event | None = None
-        self._quick = False
+        self._slots = anyio.Semaphore(scorer.max_concurrency)
+        self._batch_end: anyio.Event | None = None
+        self._is_fast = False
 
-    async def work(self, beside: TaskGroup) -> None:
-        """Score trials until the channel is closed; `beside` runs what goes on while others wait."""
-        if is_async(self.scorer.score):
-            await self._work_in_loop()
-        else:
-            await self._work_in_threads(beside)
-
-    async def _work_in_loop(self) -> None:
-        while await self.channel.ready():
+    async def work(self, task_group: TaskGroup) -> None:
+        """Score trials until the channel is closed; `task_group` runs the tasks that await results."""
+        if not is_async(self.scorer.score):
+            await self._work_in_threads(task_group)
+            return
+        while await self.channel.wait_for_item():
             if (trial := self.channel.take()) is None:
                 continue
-            self.channel.taken()
+            self.channel.notify_space()
             enter_trial(trial, meter := UsageMeter(trial.repeat))
             try:
                 result = await await_result(self._call(trial))
@@ -188,87 +180,72 @@ class Pool:
                 raise
             except BaseException as error:  # the user's code may raise anything
                 result = error
-            self._tell(trial, result, meter)
+            self._emit(trial, result, meter)
 
-    async def _work_in_threads(self, beside: TaskGroup) -> None:
+    async def _work_in_threads(self, task_group: TaskGroup) -> None:
         while True:
             async with self._turn:
-                await self._places.acquire()
-                if not await self.channel.ready():
-                    self._places.release()
+                await self._slots.acquire()
+                if not await self.channel.wait_for_item():
+                    self._slots.release()
                     return
-                trip = await self._set_out()
-            await self._finish(await self._travel(trip, self._room()), beside)
-
-    def _room(self) -> int:
-        """Take more places where trips are quick: how many calls of this trip may have to be awaited."""
-        room = 1
-        while self._quick and room < self.channel.waiting:
-            try:
-                self._places.acquire_nowait()
-            except anyio.WouldBlock:
-                break
-            room += 1
-        return room
-
-    async def _travel(self, trip: anyio.Event, room: int) -> _Done:
-        """Tell what is known at the end of a trip, and return what has to be awaited."""
-        done: _Done = deque()
-        late = asyncio.get_running_loop().call_later(_LATE_S, self._tell_known, done)
-        try:
-            await to_thread.run_sync(self._slice, done, room, limiter=self._limiter, abandon_on_cancel=self._abandon)
-        except BaseException:
-            _close_coroutines(done)
-            raise
-        late.cancel()
-        trip.set()
-        self.channel.taken()
-        begun: _Done = deque()
-        for each in done:
-            if inspect.isawaitable(each[1]):
-                begun.append(each)
-            else:
-                self._tell(*each)
-        for _ in range(room - len(begun)):
-            self._places.release()
-        return begun
-
-    async def _finish(self, begun: _Done, beside: TaskGroup) -> None:
-        """Await one after the other: what is in the cache is there at once. While one waits, others go on beside it."""
-
-        def go_on() -> None:
-            if begun:
-                beside.start_soon(self._finish, begun, beside)
-
-        try:
-            while begun:
-                trial, awaitable, meter = begun.popleft()
-                self._tell(trial, await on_suspend(_await_evaluation(awaitable, trial, meter), go_on), meter)
-                self._places.release()
-        except BaseException:
-            _close_coroutines(begun)
-            raise
-
-    async def _set_out(self) -> anyio.Event:
-        if self._trip is not None and not self._trip.is_set() and (patience_s := self._patience_s) > 0:
-            with anyio.move_on_after(patience_s):
-                await self._trip.wait()
-        self._trip = anyio.Event()
-        return self._trip
+                batch_end = self._batch_end
+                if batch_end is not None and not batch_end.is_set() and (wait_s := self._batch_wait_s) > 0:
+                    with anyio.move_on_after(wait_s):
+                        await batch_end.wait()
+                batch_end = self._batch_end = anyio.Event()
+            # While batches are fast, take more slots: a batch may return as many awaitables as it has slots.
+            slots = 1
+            while self._is_fast and slots < len(self.channel):
+                try:
+                    self._slots.acquire_nowait()
+                except anyio.WouldBlock:
+                    break
+                slots += 1
+            pending = await self._run_batch(batch_end, slots)
+            await self._await_results(pending, task_group)
 
     @property
-    def _patience_s(self) -> float:
-        return _SOON_S if self._quick else self._beginning - perf_counter()
+    def _batch_wait_s(self) -> float:
+        return _FAST_BATCH_WAIT_S if self._is_fast else self._start_phase_end - perf_counter()
 
     @cached_property
-    def _beginning(self) -> float:
-        """Until when it is the beginning."""
-        return perf_counter() + _FIRST_S
+    def _start_phase_end(self) -> float:
+        return perf_counter() + _START_S
 
-    def _slice(self, done: _Done, room: int) -> None:
+    async def _run_batch(self, batch_end: anyio.Event, slots: int) -> _Results:
+        """Emit the finished results of a batch, and return the results that still have to be awaited."""
+        results: _Results = deque()
+
+        def emit_finished() -> None:
+            while results and not inspect.isawaitable(results[0][1]):
+                self._emit(*results.popleft())
+
+        timer = asyncio.get_running_loop().call_later(_EMIT_AFTER_S, emit_finished)
+        try:
+            await to_thread.run_sync(
+                self._score_batch, results, slots, limiter=self._limiter, abandon_on_cancel=self._abandon
+            )
+        except BaseException:
+            _close_coroutines(results)
+            raise
+        timer.cancel()
+        batch_end.set()
+        self.channel.notify_space()
+        pending: _Results = deque()
+        for result in results:
+            if inspect.isawaitable(result[1]):
+                pending.append(result)
+            else:
+                self._emit(*result)
+        for _ in range(slots - len(pending)):
+            self._slots.release()
+        return pending
+
+    def _score_batch(self, results: _Results, slots: int) -> None:
         calls = 0
         started = now = perf_counter()
-        while room and now - started < _SLICE_S and (trial := self.channel.take()) is not None:
+        while slots and now - started < _BATCH_S and (trial := self.channel.take()) is not None:
             enter_trial(trial, meter := UsageMeter(trial.repeat))
             try:
                 result = self._call(trial)
@@ -276,22 +253,35 @@ class Pool:
                 raise
             except BaseException as error:  # the user's code may raise anything
                 result = error
-            done.append((trial, result, meter))
+            results.append((trial, result, meter))
             calls += 1
             now = perf_counter()
-            room -= inspect.isawaitable(result)
-        self._quick = now - started < _QUICK_S * calls
+            slots -= inspect.isawaitable(result)
+        self._is_fast = now - started < _FAST_CALL_S * calls
 
-    def _tell_known(self, done: _Done) -> None:
-        while done and not inspect.isawaitable(done[0][1]):
-            self._tell(*done.popleft())
+    async def _await_results(self, pending: _Results, task_group: TaskGroup) -> None:
+        """Await results in order, since cached ones don't suspend; when one suspends, a new task awaits the rest."""
+
+        def await_rest() -> None:
+            if pending:
+                task_group.start_soon(self._await_results, pending, task_group)
+
+        try:
+            while pending:
+                trial, awaitable, meter = pending.popleft()
+                evaluation = _await_evaluation(awaitable, trial, meter)
+                self._emit(trial, await _SuspendNotifier(evaluation, await_rest), meter)
+                self._slots.release()
+        except BaseException:
+            _close_coroutines(pending)
+            raise
 
     def _call(self, trial: Trial) -> Any:
         if trial.hook_results is None:
             return self.scorer.score(trial.case.value, trial.output)
         return partial(self.scorer.score, hook_results=trial.hook_results)(trial.case.value, trial.output)
 
-    def _tell(self, trial: Trial, result: Any, meter: UsageMeter) -> None:
+    def _emit(self, trial: Trial, result: Any, meter: UsageMeter) -> None:
         name = self.scorer.info.id
         try:
             emit_result(trial, name, result, meter)
@@ -299,19 +289,19 @@ class Pool:
             emit_result(trial, name, error, meter)
         if meter.used:
             report_budget_stop(trial.log, meter)
-        trial.waiting -= 1
-        if trial.waiting:
+        trial.pending_scorers -= 1
+        if trial.pending_scorers:
             return
-        if self._then is None:
+        if self._next_pool is None:
             trial.log.emit("case_finished", unscored=trial.unscored, **trial.key)
         else:
-            trial.waiting = 1
-            self._then.channel.add(trial)
+            trial.pending_scorers = 1
+            self._next_pool.channel.add(trial)
 
 
-def _close_coroutines(done: _Done) -> None:
-    """Coroutines that the end of the run leaves unawaited would be warned of."""
-    for _, result, _ in list(done):
+def _close_coroutines(results: _Results) -> None:
+    """Close the coroutines that are not awaited when the run ends: Python would warn about them."""
+    for _, result, _ in list(results):
         if inspect.iscoroutine(result):
             result.close()
 

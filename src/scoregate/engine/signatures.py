@@ -1,4 +1,4 @@
-"""What parameters a user's function has."""
+"""Read the parameters of the user's functions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def read_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters of a function, in order; their annotations are not evaluated.
+    """Return the parameters of a function in order, without evaluating their annotations.
 
     From Python 3.14 on, annotations may use names that only type checkers import, and evaluating them would fail.
 
     Raises:
-        ValueError: the function is written in C and does not tell its parameters.
+        ValueError: the function is written in C and has no signature.
     """
     if sys.version_info >= (3, 14):
         from annotationlib import Format

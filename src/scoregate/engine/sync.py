@@ -1,4 +1,4 @@
-"""The one bridge from sync to async: works in scripts, in notebooks and inside a running loop."""
+"""Call async code from sync code: in scripts, in notebooks and inside a running event loop."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ import anyio
 
 from scoregate.core.cleanup import close_at_end
 
-with suppress(ImportError):  # a name of anyio's own; without this the first suite would wait for it
+with suppress(ImportError):  # a private module of anyio, imported here so that the first suite need not wait for it
     import anyio._backends._asyncio
 
 T = TypeVar("T")
 
 
 def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
-    """Run it to its end. Inside a running loop it gets a loop and a thread of its own, and the caller waits.
+    """Run an async function and return its result.
 
-    In the main thread all runs of a process have one loop, so that a client which one run has opened connections with
-    can be used by the next.
+    Inside a running event loop, the function runs in a new loop in a new thread, and the caller waits. In the main
+    thread, all runs of a process share one loop, so that the next run can use a client with open connections.
 
     Args:
-        function: takes nothing. apart: give it a thread in any case. That one is a daemon and so are the worker
-            threads that it starts, so that one that was left behind does not keep the process from ending.
+        function: an async function without arguments.
+        apart: always use a new thread. It and its worker threads are daemons, so an abandoned worker does not keep the
+            process from ending.
     """
     try:
         asyncio.get_running_loop()
@@ -43,46 +44,42 @@ def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
 
 
 def run_sync_and_close(function: Callable[[], Awaitable[T]]) -> T:
-    """As `run_sync`; what was opened for it, such as connections, is closed."""
+    """Do the same as `run_sync`, and close connections and other resources that the function opened."""
 
-    async def whole() -> T:
+    async def call_and_close() -> T:
         async with close_at_end():
             return await function()
 
-    return run_sync(whole)
+    return run_sync(call_and_close)
 
 
 def _run_in_shared_loop(function: Callable[[], Awaitable[T]]) -> T:
-    async def whole() -> T:
+    async def call() -> T:
         return await function()
 
-    runner = _shared_runner()
+    process = os.getpid()
+    if process not in _runners:
+        _runners[process] = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        atexit.register(_close_shared_loop)
+    runner = _runners[process]
     try:
-        result = runner.run(whole(), context=contextvars.copy_context())
+        result = runner.run(call(), context=contextvars.copy_context())
         runner.run(_cancel_tasks())
-    except BaseException:  # who knows what is left in that loop
-        del _runners[os.getpid()]
+    except BaseException:  # the state of the loop is unknown
+        del _runners[process]
         runner.close()
         raise
     return result
 
 
-_runners: dict[int, asyncio.Runner] = {}  # by process: a fork has a loop of its own
-
-
-def _shared_runner() -> asyncio.Runner:
-    process = os.getpid()
-    if process not in _runners:
-        _runners[process] = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        atexit.register(_close_shared_loop)
-    return _runners[process]
+_runners: dict[int, asyncio.Runner] = {}  # by process id: a forked process needs its own loop
 
 
 def _close_shared_loop() -> None:
-    """End the loop of this process at its exit.
+    """Close the loop of this process at exit.
 
-    `Runner.close` would start a thread to wait for worker threads, which Python 3.12 and newer refuse at exit. By then
-    Python itself has waited for them.
+    `Runner.close` would start a thread to wait for worker threads. Python 3.12 and later refuse new threads at exit
+    and have already waited for the worker threads.
     """
     runner = _runners.pop(os.getpid(), None)
     if runner is not None:
@@ -93,33 +90,29 @@ def _close_shared_loop() -> None:
 
 
 async def _cancel_tasks() -> None:
-    """As at the end of any loop: what the user's code has left running is cancelled."""
+    """Cancel the tasks that the user's code left running, as `asyncio.run` does."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
 
 
-def _run_in_own_loop(function: Callable[[], Awaitable[T]]) -> T:
-    """In a context that was copied within a loop: where sniffio is installed, anyio reads there that one is running."""
-    sniffio: Any = sys.modules.get("sniffio")
-    if sniffio is not None:
-        sniffio.current_async_library_cvar.set(None)
-    return anyio.run(function)
-
-
 def _run_in_thread(function: Callable[[], Awaitable[T]]) -> T:
     outcome: list[Any] = []
     failure: list[BaseException] = []
-    context = contextvars.copy_context()
 
-    def target() -> None:
+    def run() -> None:
+        # The context may come from a running loop: then anyio reads from sniffio's variable that a loop runs here.
+        sniffio: Any = sys.modules.get("sniffio")
         try:
-            outcome.append(context.run(_run_in_own_loop, function))
+            if sniffio is not None:
+                sniffio.current_async_library_cvar.set(None)
+            outcome.append(anyio.run(function))
         except BaseException as error:
             failure.append(error)
 
-    thread = threading.Thread(target=target, name="scoregate", daemon=True)
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(run,), name="scoregate", daemon=True)
     thread.start()
     thread.join()
     if failure:

@@ -1,4 +1,4 @@
-"""One trial on its way through the stages, and which one is running here and now."""
+"""Trials: their state, the current trial of a task or thread, and their events."""
 
 from __future__ import annotations
 
@@ -15,9 +15,23 @@ from scoregate.engine.event_log import EventLog
 
 
 class Trial:
-    """A case, a repeat of it, and the log of the variant that it belongs to; `meter` counts what its output takes."""
+    """One repeat of a case of a variant.
 
-    __slots__ = ("case", "hook_results", "log", "meter", "output", "params", "repeat", "unscored", "waiting")
+    Args:
+        case: the case.
+        repeat: the number of the repeat, from 0.
+        log: the event log of the variant.
+        params: the parameters of the variant; None without a grid search.
+
+    Attributes:
+        meter: counts the model usage of the function under test.
+        pending_scorers: the number of scorers that have not finished.
+        unscored: ids of the evaluators that returned no score.
+    """
+
+    __slots__ = (
+        "case", "hook_results", "log", "meter", "output", "params", "pending_scorers", "repeat", "unscored",
+    )  # fmt: skip
 
     def __init__(self, case: Case, repeat: int, log: EventLog, params: Mapping[str, Any] | None) -> None:
         self.case = case
@@ -27,46 +41,46 @@ class Trial:
         self.meter = UsageMeter(repeat)
         self.output: Any = None
         self.hook_results: Any = None
-        self.waiting = 0
+        self.pending_scorers = 0
         self.unscored: tuple[str, ...] = ()
 
     @property
     def key(self) -> dict[str, Any]:
-        """What every event of this trial carries."""
+        """The fields that every event of this trial contains."""
         return {"case": self.case.hash, "repeat": self.repeat}
 
 
 _STOPPED = ErrorInfo(
     "BudgetSpent",
-    "the run's budget was spent before its end: from then on no model was asked",
+    "the budget was spent before the end of the run; later model calls were not made",
     advice="Raise max_cost or max_tokens, or run fewer cases.",
 )
 CURRENT: ContextVar[Trial | None] = ContextVar("scoregate_trial", default=None)
 
 
 def enter_trial(trial: Trial, meter: UsageMeter) -> None:
-    """From here on, in this task or thread, the trial is the one that runs; its model calls are counted there."""
+    """Make the trial the current one of this task or thread, and count model calls with the meter."""
     CURRENT.set(trial)
     METER.set(meter)
 
 
 def set_partial_output(output: Any) -> None:
-    """Say in the function under test what its output will be, so that its trace is kept should it raise."""
+    """Store the output before the function under test returns, so that its trace is kept if the function raises."""
     if (trial := CURRENT.get()) is not None:
         trial.output = output
 
 
 def report_budget_stop(log: EventLog, meter: UsageMeter) -> None:
-    """Say once for a suite that its results are not whole, because the run may spend no more."""
-    if meter.stopped and not log.stopped:
-        log.stopped = True
+    """Emit an error, once per log, if the budget stopped model calls and the results are incomplete."""
+    if meter.stopped and not log.is_stop_reported:
+        log.is_stop_reported = True
         log.emit("errored", stage="suite", error=_STOPPED)
 
 
 def iterate_trials(
     suite: Suite, logs: Sequence[EventLog], *, is_done: Callable[[Trial], bool] = lambda _: False
 ) -> Iterator[Trial]:
-    """Every trial of every variant that is to be run, lazily; `is_done` tells which are not."""
+    """Yield the trials of all variants, without those for which `is_done` is true."""
     for params, log in zip(suite.variants, logs, strict=True):
         for case in suite.cases:
             for repeat in range(case.repeats):
@@ -79,60 +93,67 @@ _RESULT_FIELDS = ("threshold", "metadata", "assertions", "usage")
 
 
 def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) -> None:
-    """Say it: a score, a label, a question for people, nothing, or what was raised.
+    """Emit the result of an evaluator.
+
+    Args:
+        trial: the trial that was scored.
+        evaluator: the id of the evaluator.
+        result: an Evaluation, a Label, a request for a review (Pending), None, or the exception that was raised.
+        meter: counts the model usage of the evaluator.
 
     Raises:
-        TypeError: it is none of these. NotRecordable: it has no JSON form.
+        TypeError: the result has another type.
+        NotRecordable: the result has no JSON form.
     """
     if result is None:
         trial.unscored = (*trial.unscored, evaluator)
     elif isinstance(result, Pending):
-        said = {"name": evaluator, "evaluator": evaluator, **result._asdict()}
-        trial.log.emit("review_requested", **said, **trial.key)
+        trial.log.emit("review_requested", name=evaluator, evaluator=evaluator, **result._asdict(), **trial.key)
     elif isinstance(result, BaseException):
-        said = {"stage": "evaluator", "evaluator": evaluator, "error": error_info(result)}
-        trial.log.emit("errored", **said, **usage_fields(meter.usage), **trial.key)
+        fields = {"evaluator": evaluator, "error": error_info(result), **usage_fields(meter.usage)}
+        trial.log.emit("errored", stage="evaluator", **fields, **trial.key)
     elif isinstance(result, Evaluation):
-        parts = {name: part for name in _RESULT_FIELDS if (part := getattr(result, name)) is not None}
+        fields = {name: value for name in _RESULT_FIELDS if (value := getattr(result, name)) is not None}
         if result.usage is not None and not meter.used:
-            trial.log.strays.give_up(result.usage)
+            trial.log.unattributed.give_up(result.usage)
         if meter.used:
-            parts |= usage_fields(charged_usage(result.usage, meter))
-        trial.log.emit("scored", evaluator=evaluator, score=result.score, **parts, **trial.key)
+            fields |= usage_fields(charged_usage(result.usage, meter))
+        trial.log.emit("scored", evaluator=evaluator, score=result.score, **fields, **trial.key)
     elif isinstance(result, Label):
-        said = {"label": result.label, "metadata": result.metadata, **usage_fields(charged_usage(result.usage, meter))}
-        trial.log.emit("labelled", evaluator=evaluator, **said, **trial.key)
+        usage = usage_fields(charged_usage(result.usage, meter))
+        fields = {"label": result.label, "metadata": result.metadata, **usage}
+        trial.log.emit("labelled", evaluator=evaluator, **fields, **trial.key)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
         )
 
 
-def announce_trial(trial: Trial, told: Description, *, reused: str | None = None) -> None:
-    """Say that a trial begins, or, with the run that has measured it, that its result follows."""
+def emit_case_started(trial: Trial, description: Description, *, reused: str | None = None) -> None:
+    """Emit the start of a trial; `reused` is the id of the earlier run whose result follows."""
     trial.log.emit(
         "case_started",
-        name=told.name,
-        input=told.body,
-        digest=told.digest,
-        tags=told.tags,
-        cluster=told.cluster,
-        **({} if told.origin is None else {"origin": told.origin}),
+        name=description.name,
+        input=description.body,
+        digest=description.digest,
+        tags=description.tags,
+        cluster=description.cluster,
+        **({} if description.origin is None else {"origin": description.origin}),
         **({} if reused is None else {"reused": reused}),
         **trial.key,
     )
 
 
 def usage_fields(usage: Usage | None) -> dict[str, Any]:
-    """What an event says of usage: nothing where there is none."""
+    """The field `usage` of an event; no field without usage."""
     return {} if usage is None else {"usage": usage}
 
 
 def serialize_output(output: Any) -> Any:
-    """The output as the record keeps it: its own `serialize`, where it has one.
+    """Convert an output for the record, with its own method `serialize` if it has one.
 
     Raises:
-        TypeError: it can be read only once, so that the evaluators would find nothing.
+        TypeError: the output is an iterator: once it is recorded, the evaluators could not read it again.
     """
     if isinstance(output, Iterator):
         raise TypeError(f"a {type(output).__name__} can be read only once; return its items, in a list")

@@ -1,4 +1,4 @@
-"""Language models, at a known cost: answers that are limited, counted, priced and kept."""
+"""Language models, at a known cost: answers that are limited, counted, price_usage and kept."""
 
 from scoregate.errors import (
     BudgetSpent,

@@ -1,4 +1,4 @@
-"""How a question is asked: from the cache if it is there, else in turn, within the budget, and counted."""
+"""Ask a model: read the cache, or wait for the rate limit, stay within the budget, send, retry and count the usage."""
 
 from __future__ import annotations
 
@@ -12,158 +12,163 @@ from random import uniform
 
 from scoregate.core.backoff import backoff_s
 from scoregate.core.evaluation import Usage
-from scoregate.models.budget import CallAccounting, usage_of
-from scoregate.models.cache import CacheEntry, Stored, place_of
-from scoregate.models.calls import Answer, Call, Mode, Sent, Steps, table_of
-from scoregate.models.errors import Failure, Kind, diagnose
-from scoregate.models.rate_limit import Limiter, Turn, limiter_of
+from scoregate.models.budget import CallAccounting, parse_usage
+from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
+from scoregate.models.calls import Answer, Call, Mode, Response, Steps, parse_object
+from scoregate.models.errors import Failure, FailureKind, classify_failure
+from scoregate.models.rate_limit import Limiter, Permit, get_limiter
 
-_flights: dict[Hashable, Future[None]] = {}
+_running_calls: dict[Hashable, Future[None]] = {}
 _lock = threading.Lock()
 
 
-def take_off(key: Hashable) -> Future[None] | None:
-    """Begin to ask: None where nobody else does, else what ends when they have."""
+def begin_call(key: Hashable) -> Future[None] | None:
+    """Register a call, so that the same call is sent once at a time.
+
+    Returns:
+        None if the caller may send it; a future that is done when the same call of another task or thread ends.
+    """
     with _lock:
-        if (other := _flights.get(key)) is not None:
-            waiting: Future[None] = Future()
-            other.add_done_callback(lambda _: _tell(waiting))
-            return waiting
-        _flights[key] = Future()
-        return None
+        if (other := _running_calls.get(key)) is None:
+            _running_calls[key] = Future()
+            return None
+        end: Future[None] = Future()
+
+        def notify(_: Future[None]) -> None:
+            if end.set_running_or_notify_cancel():
+                end.set_result(None)
+
+        other.add_done_callback(notify)
+        return end
 
 
-def _tell(waiting: Future[None]) -> None:
-    if waiting.set_running_or_notify_cancel():
-        waiting.set_result(None)
-
-
-def landed(key: Hashable) -> None:
-    """The answer is kept, or there is none."""
+def end_call(key: Hashable) -> None:
+    """Unregister a call: its answer is stored, or it failed."""
     with _lock:
-        flight = _flights.pop(key)
-    flight.set_result(None)
+        call = _running_calls.pop(key)
+    call.set_result(None)
 
 
-MOST_ATTEMPTS, MOST_REFUSALS, MOST_WAIT_S = 5, 20, 600.0
+MAX_ATTEMPTS, MAX_REFUSALS, MAX_WAIT_S = 5, 20, 600.0
 
 
-class Patience:
-    """Of one question: `MOST_ATTEMPTS` failures, or `MOST_REFUSALS` refusals over `MOST_WAIT_S` seconds, are enough."""
+class RetryPolicy:
+    """Limits the retries of a call: `MAX_ATTEMPTS` failures, or `MAX_REFUSALS` rate limits within `MAX_WAIT_S`."""
 
     def __init__(self) -> None:
         self.refusals = self.failures = 0
-        self._since = time.monotonic()
+        self._refused_since = time.monotonic()
 
-    def after(self, failure: Failure) -> float | None:
-        """Seconds to wait, besides the limiter's own waits; None where it is enough."""
-        if failure.kind is Kind.FINAL or (failure.after_s or 0.0) > MOST_WAIT_S:
+    def delay_s(self, failure: Failure) -> float | None:
+        """Seconds to wait before the next attempt, besides the limiter's own delays; None for no more attempts."""
+        if failure.kind is FailureKind.FINAL or (failure.after_s or 0.0) > MAX_WAIT_S:
             return None
-        if failure.kind is Kind.LIMIT:
+        if failure.kind is FailureKind.LIMIT:
             if self.refusals == 0:
-                self._since = time.monotonic()
+                self._refused_since = time.monotonic()
             self.refusals += 1
-            is_over = self.refusals >= MOST_REFUSALS or time.monotonic() - self._since > MOST_WAIT_S
+            is_over = self.refusals >= MAX_REFUSALS or time.monotonic() - self._refused_since > MAX_WAIT_S
             return None if is_over else 0.0
         self.failures += 1
-        if self.failures >= MOST_ATTEMPTS:
+        if self.failures >= MAX_ATTEMPTS:
             return None
         return failure.after_s or uniform(0.5, 1.0) * backoff_s(self.failures, first_s=0.5)
 
 
 def ask(call: Call, mode: Mode) -> Steps[Answer]:
-    """The answer to a call.
+    """Return the answer to a call.
+
+    Args:
+        call: what to ask, and how to send it.
+        mode: how to wait: in this thread or in the event loop.
 
     Raises:
-        BudgetSpent: the run may not spend more. Whatever `send` raised, once asking again has no point.
+        BudgetSpent: the budget does not allow the call.
+        Exception: any exception that `send` raised, if there is no further retry.
     """
-    account = CallAccounting.here()
-    kept = place_of(call, account) if call.keeps is not None else None
-    if kept is None:
-        return (yield from _asked(call, mode, account, None))
+    account = CallAccounting.current()
+    entry = find_entry(call, account) if call.is_cacheable is not None else None
+    if entry is None:
+        return (yield from _ask_model(call, mode, account, None))
     while True:
-        if (stored := kept.read()) is not None:
-            kept.count()
-            return _read(call, stored, account)
-        if (other := take_off(kept.key)) is None:
+        if (stored := entry.read()) is not None:
+            entry.count_question()
+            return _build_cached_answer(call, stored, account)
+        if (end := begin_call(entry.key)) is None:
             break
-        yield partial(mode.wait, other)
-    kept.count()
+        yield partial(mode.wait, end)
+    entry.count_question()
     try:
-        return (yield from _asked(call, mode, account, kept))
+        return (yield from _ask_model(call, mode, account, entry))
     finally:
-        landed(kept.key)
+        end_call(entry.key)
 
 
-def recall(call: Call) -> Answer | None:
-    """The answer to a call where it is in the cache, without asking."""
-    account = CallAccounting.here()
-    kept = place_of(call, account)
-    stored = None if kept is None else kept.read()
-    if kept is None or stored is None:
+def find_cached_answer(call: Call) -> Answer | None:
+    """Return the answer to a call if it is in the cache; nothing is sent."""
+    account = CallAccounting.current()
+    entry = find_entry(call, account)
+    stored = None if entry is None else entry.read()
+    if entry is None or stored is None:
         return None
-    kept.count()
-    return _read(call, stored, account)
+    entry.count_question()
+    return _build_cached_answer(call, stored, account)
 
 
-def _read(call: Call, stored: Stored, account: CallAccounting) -> Answer:
+def _build_cached_answer(call: Call, stored: StoredAnswer, account: CallAccounting) -> Answer:
     usage = Usage(cost=0.0, model=call.model, answer=stored.name, cached=True)
     account.meter.add(usage)
     return Answer(stored.body, usage)
 
 
-def _asked(call: Call, mode: Mode, account: CallAccounting, kept: CacheEntry | None) -> Steps[Answer]:
+def _ask_model(call: Call, mode: Mode, account: CallAccounting, entry: CacheEntry | None) -> Steps[Answer]:
     with account.meter.calling():
-        sent = yield from _sent(call, mode, account)
-    if sent.body is None:
-        return Answer(None, None, sent)
-    told = table_of(sent.body)
-    usage = account.priced(usage_of(told, call.model), provider=call.provider, model=call.model)
-    if kept is not None and told and call.keeps is not None and call.keeps(told):
-        usage = replace(usage, answer=kept.keep(sent.body, model=call.model).name)
+        response = yield from _send(call, mode, account)
+    if response.body is None:
+        return Answer(None, None, response)
+    data = parse_object(response.body)
+    usage = account.price_usage(parse_usage(data, call.model), provider=call.provider, model=call.model)
+    if entry is not None and data and call.is_cacheable is not None and call.is_cacheable(data):
+        usage = replace(usage, answer=entry.store(response.body, model=call.model).name)
     account.charge(usage)
-    return Answer(sent.body, usage, sent)
+    return Answer(response.body, usage, response)
 
 
-def _sent(call: Call, mode: Mode, account: CallAccounting) -> Steps[Sent]:
-    limiter, patience = limiter_of(call.address, call.model), Patience()
+def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[Response]:
+    limiter, policy = get_limiter(call.address, call.model), RetryPolicy()
     while True:
-        turn = yield from _turn(limiter, mode, account, again=patience.refusals > 0)
+        permit = yield from _wait_for_permit(limiter, mode, account, is_retry=policy.refusals > 0)
         try:
-            with account.within_budget():
-                sent: Sent = yield call.send
+            with account.reserve_budget():
+                response: Response = yield call.send
         except Exception as error:
-            failure = diagnose(error)
-            _leave(limiter, turn, failure)
-            if failure.kind is Kind.FINAL and call.adapt(error):
+            failure = classify_failure(error)
+            if failure.kind is FailureKind.LIMIT:
+                limiter.release_refused(permit, failure.headers, failure.after_s)
+            else:
+                limiter.release(permit, headers=failure.headers, is_answered=False)
+            if failure.kind is FailureKind.FINAL and call.adapt(error):
                 continue
-            if (wait_s := patience.after(failure)) is None:
+            if (delay_s := policy.delay_s(failure)) is None:
                 raise
             with account.meter.waiting():
-                yield partial(mode.sleep, wait_s)
+                yield partial(mode.sleep, delay_s)
         except BaseException:
-            limiter.leave(turn, answered=False)
+            limiter.release(permit, is_answered=False)
             raise
         else:
-            limiter.leave(turn, headers=sent.headers)
-            return sent
+            limiter.release(permit, headers=response.headers)
+            return response
 
 
-def _turn(limiter: Limiter, mode: Mode, account: CallAccounting, *, again: bool) -> Steps[Turn]:
-    turn = limiter.enter(again=again)
-    if isinstance(turn, Future):
-        future = turn
+def _wait_for_permit(limiter: Limiter, mode: Mode, account: CallAccounting, *, is_retry: bool) -> Steps[Permit]:
+    permit = limiter.acquire(is_retry=is_retry)
+    if isinstance(permit, Future):
+        future = permit
         try:
             with account.meter.waiting():
-                turn = yield partial(mode.wait, future)
+                permit = yield partial(mode.wait, future)
         except BaseException:
-            limiter.give_up(future)
+            limiter.cancel(future)
             raise
-    return turn
-
-
-def _leave(limiter: Limiter, turn: Turn, failure: Failure) -> None:
-    if failure.kind is Kind.LIMIT:
-        limiter.refuse(turn, failure.headers, failure.after_s)
-    else:
-        limiter.leave(turn, headers=failure.headers, answered=False)
+    return permit

@@ -1,4 +1,4 @@
-"""What a run may spend, and has spent: one sum over all its processes."""
+"""Prices of model calls, and a budget that all processes of a run share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -16,63 +16,71 @@ from typing import Any
 from scoregate.core.evaluation import Usage
 from scoregate.core.usage import UsageMeter, current_meter, suite_meter
 from scoregate.errors import BudgetSpent
-from scoregate.models.settings import ModelSettings, Price, surroundings
+from scoregate.models.settings import ModelSettings, Price, load_model_settings
 
-_BEGUN, _ENDED = "+", "-"
+_CALL_STARTED, _CALL_ENDED = "+", "-"
 
 
 class RunBudget:
-    """What is spent and about to be, as a file to which every process of the run appends a line for all that happens.
+    """The cost, tokens and running calls of a run, shared through a file to which every process appends lines.
 
-    A line is appended in one call, so that no two mix; what others wrote is read on from where we were. A call is
-    announced before it is weighed: of two processes that ask at once, each sees the other's.
+    A line is appended with one system call, so lines of different processes don't mix. A call is announced before the
+    budget is checked: if two processes call at the same time, each counts the other's call.
+
+    Args:
+        path: the shared file; None counts in this process only.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._read_to = 0
+        self._position = 0
         self._rest = b""
         self.cost = 0.0
         self.tokens = 0
         self.calls = 0
-        self.under_way = 0
+        self.running_calls = 0
 
     def spend(self, usage: Usage) -> None:
-        """Add an answer's tokens and dollars."""
+        """Add the tokens and the cost of an answer."""
         with self._lock:
-            self._tell(f"{usage.cost or 0.0!r} {usage.input_tokens + usage.output_tokens}")
+            self._append(f"{usage.cost or 0.0!r} {usage.input_tokens + usage.output_tokens}")
 
-    def check(self, around: ModelSettings) -> None:
-        """Whether one more call is within the budget, if all under way take what the calls so far took on average.
+    def begin_call(self, settings: ModelSettings) -> None:
+        """Announce a call if the budget allows it. Each running call counts with the average of the finished calls.
 
-        Before the first answer nothing is known of that, so that calls which begin at once, begin.
+        Before the first answer the average is unknown, so calls that start together are all allowed.
 
         Raises:
-            BudgetSpent: it is not.
+            BudgetSpent: the budget does not allow the call.
         """
         with self._lock:
-            self._tell(_BEGUN)
-            self._read_on()
-            share = self.under_way / max(1, self.calls)
-            cost, tokens = self.cost * (1 + share), self.tokens * (1 + share)
-            what = None
-            if around.max_cost is not None and (cost > around.max_cost or self.cost >= around.max_cost):
-                what = f"${self.cost:.4f} of max_cost = ${around.max_cost:g}"
-            elif around.max_tokens is not None and (tokens > around.max_tokens or self.tokens >= around.max_tokens):
-                what = f"{self.tokens:,} tokens of max_tokens = {around.max_tokens:,.0f}"
-            if what is not None:
-                self._tell(_ENDED)
-                raise _spent(what)
+            self._append(_CALL_STARTED)
+            self._read_new_lines()
+            running_share = self.running_calls / max(1, self.calls)
+            cost, tokens = self.cost * (1 + running_share), self.tokens * (1 + running_share)
+            spent = None
+            if settings.max_cost is not None and (cost > settings.max_cost or self.cost >= settings.max_cost):
+                spent = f"${self.cost:.4f} of max_cost = ${settings.max_cost:g}"
+            elif settings.max_tokens is not None and (
+                tokens > settings.max_tokens or self.tokens >= settings.max_tokens
+            ):
+                spent = f"{self.tokens:,} tokens of max_tokens = {settings.max_tokens:,.0f}"
+            if spent is not None:
+                self._append(_CALL_ENDED)
+                raise BudgetSpent(
+                    f"the budget is spent: {spent}; this call was not made",
+                    advice="Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases).",
+                )
 
-    def over(self) -> None:
-        """A call that was checked has ended."""
+    def end_call(self) -> None:
+        """Record the end of a call that `begin_call` announced."""
         with self._lock:
-            self._tell(_ENDED)
+            self._append(_CALL_ENDED)
 
-    def _tell(self, line: str) -> None:
+    def _append(self, line: str) -> None:
         if self._path is None:
-            self._count(line)
+            self._count_line(line)
             return
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
@@ -80,20 +88,20 @@ class RunBudget:
         finally:
             os.close(descriptor)
 
-    def _read_on(self) -> None:
+    def _read_new_lines(self) -> None:
         if self._path is None:
             return
         with self._path.open("rb") as file:
-            file.seek(self._read_to)
+            file.seek(self._position)
             new = file.read()
-        self._read_to += len(new)
+        self._position += len(new)
         *lines, self._rest = (self._rest + new).split(b"\n")
         for line in lines:
-            self._count(line.decode())
+            self._count_line(line.decode())
 
-    def _count(self, line: str) -> None:
-        if line in (_BEGUN, _ENDED):
-            self.under_way += 1 if line == _BEGUN else -1
+    def _count_line(self, line: str) -> None:
+        if line in (_CALL_STARTED, _CALL_ENDED):
+            self.running_calls += 1 if line == _CALL_STARTED else -1
             return
         cost, tokens = line.split()
         self.cost += float(cost)
@@ -101,180 +109,160 @@ class RunBudget:
         self.calls += 1
 
 
-def _spent(what: str) -> BudgetSpent:
-    return BudgetSpent(
-        f"the budget is spent: {what}; this call was not made",
-        advice="Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases).",
-    )
-
-
-_purses: dict[Path | None, RunBudget] = {}
+_budgets: dict[Path | None, RunBudget] = {}
 _lock = threading.Lock()
 
 
-def purse_of(around: ModelSettings) -> RunBudget | None:
-    """The run's; None where it may spend what it likes."""
-    if around.max_cost is None and around.max_tokens is None:
+def get_run_budget(settings: ModelSettings) -> RunBudget | None:
+    """The budget of the run; None without a limit."""
+    if settings.max_cost is None and settings.max_tokens is None:
         return None
     with _lock:
-        return _purses.setdefault(around.spent, RunBudget(around.spent))
+        return _budgets.setdefault(settings.spent, RunBudget(settings.spent))
 
 
-# Up to so many tokens a request no price depends on their number.
-_FLAT = 50_000
-_told = set[str]()
+# Up to this number of tokens per request, no price depends on the number.
+_FLAT_PRICE_TOKENS = 50_000
+_reported_names = set[str]()
 _prices_lock = threading.Lock()
 
 
-def priced(usage: Usage, *, provider: str, model: str, prices: Mapping[str, Price]) -> Usage:
-    """The usage with its cost in dollars; None, and told once, where nobody knows the price.
+def price_usage(usage: Usage, *, provider: str, model: str, prices: Mapping[str, Price]) -> Usage:
+    """Return the usage with its cost in US dollars; None if the price is unknown, which is printed once per model.
 
     Args:
-        prices: the project's own, by globs of names; the last that fits counts.
+        usage: the tokens of a call.
+        provider: the name of the provider.
+        model: the name of the model.
+        prices: the project's prices by glob of a model or "provider/model"; the last match counts.
     """
-    own = _own(prices, provider, model)
-    cost = _cost(own, usage) if own else _known(usage, provider, model)
+    names = (model, f"{provider}/{model}")
+    globs = (glob for glob in reversed(list(prices)) if any(fnmatchcase(name, glob) for name in names))
+    project_price = next((prices[glob] for glob in globs), None)
+    if project_price is None and usage.input_tokens > _FLAT_PRICE_TOKENS:
+        cost = _lookup_cost(usage, provider, model)
+    elif (price := project_price or _lookup_flat_price(provider, model)) is not None:
+        cached_price = price.input if price.cached is None else price.cached
+        input_cost = max(0, usage.input_tokens - usage.cached_tokens) * price.input
+        cost = (input_cost + usage.cached_tokens * cached_price + usage.output_tokens * price.output) / 1e6
+    else:
+        cost = None
     if cost is None:
-        _tell(f"{provider}/{model}")
+        name = f"{provider}/{model}"
+        with _prices_lock:
+            is_reported = name in _reported_names
+            _reported_names.add(name)
+        if not is_reported:
+            print(
+                f'scoregate: the price of {name} is not known, so its cost is not counted; set it as [prices."{name}"]',
+                file=sys.stderr,
+            )
     return replace(usage, cost=cost)
 
 
-def _own(prices: Mapping[str, Price], provider: str, model: str) -> Price | None:
-    names = (model, f"{provider}/{model}")
-    return next(
-        (prices[glob] for glob in reversed(list(prices)) if any(fnmatchcase(name, glob) for name in names)), None
-    )
-
-
-def _cost(price: Price, usage: Usage) -> float:
-    cached = price.input if price.cached is None else price.cached
-    fresh = max(0, usage.input_tokens - usage.cached_tokens)
-    return (fresh * price.input + usage.cached_tokens * cached + usage.output_tokens * price.output) / 1e6
-
-
-def _known(usage: Usage, provider: str, model: str) -> float | None:
-    if usage.input_tokens > _FLAT:
-        return _asked(usage, provider, model)
-    price = _flat(provider, model)
-    return None if price is None else _cost(price, usage)
-
-
 @lru_cache(maxsize=256)
-def _flat(provider: str, model: str) -> Price | None:
-    """The price of short requests: its model is looked for once, which takes longer than all the rest."""
-    parts = (Usage(_FLAT), Usage(0, _FLAT), Usage(_FLAT, 0, _FLAT))
-    each = [_asked(part, provider, model) for part in parts]
-    costs = [cost * 1e6 / _FLAT for cost in each if cost is not None]
-    return Price(*costs) if len(costs) == len(parts) else None
+def _lookup_flat_price(provider: str, model: str) -> Price | None:
+    """The price of short requests, cached because the search for the model is slow."""
+    parts = (Usage(_FLAT_PRICE_TOKENS), Usage(0, _FLAT_PRICE_TOKENS), Usage(_FLAT_PRICE_TOKENS, 0, _FLAT_PRICE_TOKENS))
+    costs = [_lookup_cost(part, provider, model) for part in parts]
+    prices = [cost * 1e6 / _FLAT_PRICE_TOKENS for cost in costs if cost is not None]
+    return Price(*prices) if len(prices) == len(parts) else None
 
 
-def _asked(usage: Usage, provider: str, model: str) -> float | None:
+def _lookup_cost(usage: Usage, provider: str, model: str) -> float | None:
     try:
         import genai_prices
     except ImportError:
         return None
-    used = genai_prices.Usage(
+    tokens = genai_prices.Usage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cached_tokens or None,
     )
-    for known in (_THEIRS.get(provider, provider), None):
+    for provider_id in (_GENAI_PRICES_PROVIDERS.get(provider, provider), None):
         try:
-            return float(genai_prices.calc_price(used, model, provider_id=known).total_price)
+            return float(genai_prices.calc_price(tokens, model, provider_id=provider_id).total_price)
         except (LookupError, ValueError):
             continue
     return None
 
 
-# What genai-prices calls a provider, where that differs.
-_THEIRS = {"gemini": "google", "xai": "x-ai"}
+# Providers that have another name in genai-prices.
+_GENAI_PRICES_PROVIDERS = {"gemini": "google", "xai": "x-ai"}
 
 
-def _tell(name: str) -> None:
-    with _prices_lock:
-        if name in _told:
-            return
-        _told.add(name)
-    print(
-        f'scoregate: the price of {name} is not known, so its cost is not counted; set it as [prices."{name}"]',
-        file=sys.stderr,
-    )
-
-
-def surroundings_here() -> ModelSettings:
-    """What the environment says: within a suite what it said at its first call, since that is asked at every one."""
+def current_model_settings() -> ModelSettings:
+    """The settings of the environment; a suite keeps those of its first call, because every call needs them."""
     suite = suite_meter()
     if suite is None:
-        return surroundings()
+        return load_model_settings()
     if not isinstance(suite.memo, ModelSettings):
-        suite.memo = surroundings()
+        suite.memo = load_model_settings()
     return suite.memo
 
 
 @dataclass(frozen=True, slots=True)
 class CallAccounting:
-    """The case's meter, what the environment says, and the run's purse where it has a budget."""
+    """The usage meter of the case, the model settings, and the budget of the run if it has one."""
 
     meter: UsageMeter
-    around: ModelSettings
-    purse: RunBudget | None
+    settings: ModelSettings
+    budget: RunBudget | None
 
     @classmethod
-    def here(cls) -> CallAccounting:
-        """That of whatever runs here; outside of all suites a meter that nobody reads."""
-        around = surroundings_here()
-        return cls(current_meter(), around, purse_of(around))
+    def current(cls) -> CallAccounting:
+        """The accounting of the current case; outside of suites, with a meter that is never read."""
+        settings = current_model_settings()
+        return cls(current_meter(), settings, get_run_budget(settings))
 
-    def priced(self, usage: Usage | None, *, provider: str, model: str) -> Usage:
-        """What an answer used, with its cost; nothing but the name where the server did not tell."""
+    def price_usage(self, usage: Usage | None, *, provider: str, model: str) -> Usage:
+        """Return the usage with its cost; only the model's name if the server reported no usage."""
         if usage is None:
             return Usage(model=model)
-        return priced(usage, provider=provider, model=model, prices=self.around.prices)
+        return price_usage(usage, provider=provider, model=model, prices=self.settings.prices)
 
     def charge(self, usage: Usage) -> None:
-        """Count it to the case and to the run."""
+        """Count the usage for the case and for the run."""
         self.meter.add(usage)
-        if self.purse is not None:
-            self.purse.spend(usage)
-
-    def within_budget(self) -> AbstractContextManager[None]:
-        """Around a call.
-
-        Raises:
-            BudgetSpent: the run may not spend what a call takes.
-        """
-        return nullcontext() if self.purse is None else self._reserved(self.purse)
+        if self.budget is not None:
+            self.budget.spend(usage)
 
     @contextmanager
-    def _reserved(self, purse: RunBudget) -> Iterator[None]:
+    def reserve_budget(self) -> Iterator[None]:
+        """Reserve a part of the budget for the call in the block.
+
+        Raises:
+            BudgetSpent: the budget does not allow the call.
+        """
+        if self.budget is None:
+            yield
+            return
         try:
-            purse.check(self.around)
+            self.budget.begin_call(self.settings)
         except BudgetSpent:
             self.meter.stop()
             raise
         try:
             yield
         finally:
-            purse.over()
+            self.budget.end_call()
 
 
-def usage_of(body: Mapping[str, Any], model: str) -> Usage | None:
-    """The tokens of an answer of chat completions, responses or embeddings; None where it does not tell."""
-    told = body.get("usage")
-    if not isinstance(told, Mapping):
+def parse_usage(body: Mapping[str, Any], model: str) -> Usage | None:
+    """The tokens that an answer of chat completions, responses or embeddings reports; None if it reports none."""
+    usage = body.get("usage")
+    if not isinstance(usage, Mapping):
         return None
+    details = (usage.get(name) for name in ("prompt_tokens_details", "input_tokens_details"))
+    input_details: Mapping[str, Any] = next((part for part in details if isinstance(part, Mapping)), {})
     return Usage(
-        input_tokens=_count(told, "prompt_tokens", "input_tokens"),
-        output_tokens=_count(told, "completion_tokens", "output_tokens"),
-        cached_tokens=_count(_part(told, "prompt_tokens_details", "input_tokens_details"), "cached_tokens"),
+        input_tokens=_count_tokens(usage, "prompt_tokens", "input_tokens"),
+        output_tokens=_count_tokens(usage, "completion_tokens", "output_tokens"),
+        cached_tokens=_count_tokens(input_details, "cached_tokens"),
         model=model,
     )
 
 
-def _part(told: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    return next((part for name in names if isinstance(part := told.get(name), Mapping)), {})
-
-
-def _count(told: Mapping[str, Any], *names: str) -> int:
-    found: list[int] = [told[name] for name in names if isinstance(told.get(name), int)]
-    return max(0, found[0]) if found else 0
+def _count_tokens(usage: Mapping[str, Any], *names: str) -> int:
+    counts: list[int] = [usage[name] for name in names if isinstance(usage.get(name), int)]
+    return max(0, counts[0]) if counts else 0

@@ -1,4 +1,4 @@
-"""A question on its way: how it is asked, what comes back, and the answer that is made of it."""
+"""Calls of a model: how to send a question, the response, the answer, and how to wait."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from scoregate.core.evaluation import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What came back: the headers, the body where it is complete, and what the caller makes of it."""
+class Response:
+    """A response: its headers, its body (None for a stream), and the value that the client returns for it."""
 
     headers: Mapping[str, str]
     body: bytes | None
@@ -27,13 +27,16 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A question and the way to ask it.
+    """A question, and how to send it.
 
     Args:
-        question: what is asked, by which its answer is kept; it names the `model`.
-        send: asks once, and gives a `Sent` or something awaitable that gives one.
-        adapt: told of a final failure, says whether to ask at once in the other way that it has found.
-        keeps: whether an answer may be kept; one that is an error may not. None keeps nothing.
+        provider: the name of the provider.
+        address: the base URL.
+        path: the path of the API, such as "/chat/completions".
+        question: the parameters that determine the answer, including `model`; the cache key is made of them.
+        send: sends the question once; returns a `Response` or an awaitable of one.
+        adapt: gets a final failure; returns True if it changed the request and an immediate retry may succeed.
+        is_cacheable: whether an answer may be stored; an answer with an error may not. None stores nothing.
     """
 
     provider: str
@@ -42,35 +45,35 @@ class Call:
     question: Mapping[str, Any]
     send: Callable[[], Any]
     adapt: Callable[[BaseException], bool] = lambda _error: False
-    keeps: Callable[[Mapping[str, Any]], bool] | None = lambda _body: True
+    is_cacheable: Callable[[Mapping[str, Any]], bool] | None = lambda _body: True
 
     @property
     def model(self) -> str:
-        """The name that the request asks for."""
+        """The name of the model in the request."""
         return str(self.question.get("model", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer. `sent` is None where it was read from the cache, and `usage` where it does not tell."""
+    """An answer. `response` is None if it was read from the cache; `usage` is None if the server reported none."""
 
     body: bytes | None
     usage: Usage | None
-    sent: Sent | None = None
+    response: Response | None = None
 
     @property
-    def table(self) -> Mapping[str, Any]:
-        """The body read as JSON; empty where it is no object."""
-        return {} if self.body is None else table_of(self.body)
+    def data(self) -> Mapping[str, Any]:
+        """The body as a JSON object; empty if it is none."""
+        return {} if self.body is None else parse_object(self.body)
 
 
-def table_of(body: bytes) -> Mapping[str, Any]:
-    """A body read as JSON; empty where it is no object."""
+def parse_object(body: bytes) -> Mapping[str, Any]:
+    """Parse a body as a JSON object; empty if it is none."""
     try:
-        told = from_json(body)
+        data = from_json(body)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 T = TypeVar("T")
@@ -79,7 +82,7 @@ Steps: TypeAlias = Generator[Callable[[], Any], Any, T]
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """How a caller waits: for some seconds, and for a future that another thread may set."""
+    """How a caller waits: for a number of seconds, and for a future that another thread may set."""
 
     is_async: bool
     sleep: Callable[[float], Any]
@@ -90,8 +93,8 @@ SYNC = Mode(False, time.sleep, lambda future: future.result())
 ASYNC = Mode(True, anyio.sleep, asyncio.wrap_future)
 
 
-def run(steps: Steps[T]) -> T:
-    """Do the steps in this thread."""
+def run_steps(steps: Steps[T]) -> T:
+    """Run the steps in this thread."""
     try:
         step = next(steps)
         while True:
@@ -102,12 +105,12 @@ def run(steps: Steps[T]) -> T:
             else:
                 step = steps.send(result)
     except StopIteration as stop:
-        done: T = stop.value
-        return done
+        value: T = stop.value
+        return value
 
 
-async def a_run(steps: Steps[T]) -> T:
-    """Do the steps in the running loop."""
+async def run_steps_async(steps: Steps[T]) -> T:
+    """Run the steps in the running event loop."""
     try:
         step = next(steps)
         while True:
@@ -120,5 +123,5 @@ async def a_run(steps: Steps[T]) -> T:
             else:
                 step = steps.send(result)
     except StopIteration as stop:
-        done: T = stop.value
-        return done
+        value: T = stop.value
+        return value

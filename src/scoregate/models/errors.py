@@ -1,4 +1,4 @@
-"""Why a call failed: whether to wait and ask again, and what to tell whoever wanted the answer."""
+"""Failures of model calls: whether a retry may help, and errors with advice for the user."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from scoregate.errors import (
 _RETIRED = {"gpt-4o": (date(2027, 1, 14), "gpt-6-luna")}
 
 
-def advice_for(model: str) -> str:
-    """What to do where the server does not have this model."""
+def model_advice(model: str) -> str:
+    """Advice for a model that the server does not offer."""
     if model in _RETIRED:
         day, successor = _RETIRED[model]
         return (
@@ -41,60 +41,68 @@ _FILTERS = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyVi
 _NO_MODEL = {"model_not_found", "model_decommissioned", "DeploymentNotFound"}
 
 
-class Kind(Enum):
-    """`LIMIT`: the server wants fewer calls. `PASSING`: it may answer the next time. `FINAL`: it never will."""
+class FailureKind(Enum):
+    """`LIMIT`: a rate limit. `TRANSIENT`: a retry may succeed. `FINAL`: a retry can't succeed."""
 
     LIMIT = "limit"
-    PASSING = "passing"
+    TRANSIENT = "transient"
     FINAL = "final"
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`after_s`: how long the server wants to be left alone, None where it does not say."""
+    """A failed attempt; `after_s` is the delay in seconds that the server asks for, None if it names none."""
 
-    kind: Kind
+    kind: FailureKind
     headers: Mapping[str, str] = field(default_factory=dict)
     after_s: float | None = None
 
 
-def diagnose(error: BaseException) -> Failure:
-    """What an exception of the openai package means for the next attempt; any other is final."""
+def classify_failure(error: BaseException) -> Failure:
+    """Classify an exception of the openai package for the next attempt; any other exception is final."""
     if isinstance(error, ScoregateError):
-        return Failure(Kind.FINAL)
+        return Failure(FailureKind.FINAL)
     import openai
 
-    if isinstance(error, openai.APIStatusError):
-        headers = error.response.headers
-        return Failure(_kind(error.status_code, code_of(error), headers), headers, retry_after_s(headers, time.time()))
-    return Failure(Kind.PASSING if isinstance(error, openai.APIConnectionError) else Kind.FINAL)
+    if not isinstance(error, openai.APIStatusError):
+        return Failure(FailureKind.TRANSIENT if isinstance(error, openai.APIConnectionError) else FailureKind.FINAL)
+    status, headers = error.status_code, error.response.headers
+    if error_code(error) in _QUOTA or headers.get("x-should-retry") == "false":
+        kind = FailureKind.FINAL
+    elif status == 429 or (status == 503 and "retry-after" in headers):
+        kind = FailureKind.LIMIT
+    else:
+        kind = FailureKind.TRANSIENT if status in (408, 409) or status >= 500 else FailureKind.FINAL
+    return Failure(kind, headers, retry_after_s(headers, time.time()))
 
 
-def _kind(status: int, code: str, headers: Mapping[str, str]) -> Kind:
-    if code in _QUOTA or headers.get("x-should-retry") == "false":
-        return Kind.FINAL
-    if status == 429 or (status == 503 and "retry-after" in headers):
-        return Kind.LIMIT
-    return Kind.PASSING if status in (408, 409) or status >= 500 else Kind.FINAL
-
-
-def code_of(error: Any) -> str:
-    """The server's own word for what is wrong; empty where it has none."""
+def error_code(error: Any) -> str:
+    """The server's code of an error; empty if it has none."""
     body = getattr(error, "body", None)
     inner = body.get("innererror") if isinstance(body, Mapping) else None
     code = getattr(error, "code", None) or (inner.get("code") if isinstance(inner, Mapping) else None)
     return str(code or "")
 
 
-def explained(error: BaseException, *, provider: str, model: str, keys: tuple[str, ...] = ()) -> BaseException:
-    """Our error for an exception of the openai package; any other exception as it is."""
+def convert_error(error: BaseException, *, provider: str, model: str, keys: tuple[str, ...] = ()) -> BaseException:
+    """Convert an exception of the openai package to an error of scoregate; return any other exception unchanged.
+
+    Args:
+        error: the exception.
+        provider: the name of the provider, for the message.
+        model: the name of the model, for the message.
+        keys: the variables that may contain the API key, for the advice.
+    """
     if isinstance(error, ScoregateError):
         return error
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        kind, advice = _meaning(error, model, keys)
-        return kind(f"{provider}/{model}: {_said(error)}", advice=advice)
+        error_type, advice = _error_type_and_advice(error, model, keys)
+        body = error.body
+        message = str((body.get("message") if isinstance(body, Mapping) else body) or error.message)
+        text = f"{provider}/{model}: the server answered {error.status_code}: {message[:500]}"
+        return error_type(text, advice=advice)
     if isinstance(error, openai.APIConnectionError):
         cause = f" ({type(error.__cause__).__name__})" if error.__cause__ else ""
         address = error.request.url
@@ -105,8 +113,8 @@ def explained(error: BaseException, *, provider: str, model: str, keys: tuple[st
     return error
 
 
-def _meaning(error: Any, model: str, keys: tuple[str, ...]) -> tuple[type[ModelError], str]:
-    status, code = error.status_code, code_of(error)
+def _error_type_and_advice(error: Any, model: str, keys: tuple[str, ...]) -> tuple[type[ModelError], str]:
+    status, code = error.status_code, error_code(error)
     variables = " or ".join(keys)
     if status in (401, 403):
         return MissingKey, f"The key in {variables or 'use'} is wrong, or may not use this model."
@@ -119,24 +127,14 @@ def _meaning(error: Any, model: str, keys: tuple[str, ...]) -> tuple[type[ModelE
     if code in _FILTERS:
         return ContentFiltered, "The provider's content filter stopped it: change the case, or use another model."
     if code in _NO_MODEL or status in (404, 410):
-        return ModelGone, advice_for(model)
+        return ModelGone, model_advice(model)
     if status >= 500:
         return Unreachable, "The server failed several times in a row; try again later."
     return RefusedRequest, "The server will not answer this request as it is; asking again does not help."
 
 
-def _said(error: Any) -> str:
-    return f"the server answered {error.status_code}: {_message(error)[:500]}"
-
-
-def _message(error: Any) -> str:
-    body = error.body
-    told = body.get("message") if isinstance(body, Mapping) else body
-    return str(told or error.message)
-
-
-def advise(error: BaseException, *, model: str) -> None:
-    """Leave a foreign exception as it is, but with advice that reports show."""
-    told = explained(error, provider="", model=model)
-    if told is not error and isinstance(told, ModelError):
-        error.advice = told.advice  # type: ignore[attr-defined]
+def add_advice(error: BaseException, *, model: str) -> None:
+    """Add advice for reports to an exception of the openai package."""
+    converted = convert_error(error, provider="", model=model)
+    if converted is not error and isinstance(converted, ModelError):
+        error.advice = converted.advice  # type: ignore[attr-defined]

@@ -1,11 +1,11 @@
-"""Clients of the openai package, one for each address; those of an event loop end with it."""
+"""Clients of the openai package, one for each address. Async clients are closed when their event loop ends."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.request import getproxies
@@ -19,28 +19,36 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI, OpenAI
 
 
-def with_lanes(openai: Any, cls: Any = None) -> Any:
-    """An async HTTP client for the openai package, of its usual class or of `cls`.
+def create_http_client(openai: Any, cls: Any = None) -> Any:
+    """Create an async HTTP client with a faster connection pool.
 
-    The pool that it would make looks at every connection whenever it wants one, which with fifty calls at a time costs
-    as much as all the rest of a request. Behind a proxy it stays with that pool, which knows the way.
+    The default pool checks every connection for every request. With fifty concurrent calls, this takes as long as the
+    rest of a request. With a proxy, the default pool is used, because only that one supports proxies.
+
+    Args:
+        openai: the openai package.
+        cls: the class of the client; None for the default class of the package.
     """
-    make = cls or openai.DefaultAsyncHttpxClient
-    return make() if getproxies() else make(transport=ConnectionPool(_library(openai)))
-
-
-def _library(openai: Any) -> Any:
-    """The HTTP library that the package uses: httpx, or what came after it."""
-    return sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
+    client_class = cls or openai.DefaultAsyncHttpxClient
+    if getproxies():
+        return client_class()
+    # The HTTP library that the package uses: httpx or a successor.
+    http = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
+    return client_class(transport=ConnectionPool(http))
 
 
 class ConnectionPool:
-    """An async transport of that library; closed, it opens new connections."""
+    """An async transport with a last-in, first-out pool of connections. After `aclose` it opens new connections.
+
+    Args:
+        http: the HTTP library.
+    """
 
     def __init__(self, http: Any) -> None:
         self._http = http
-        self._trust = _trust(http)
-        self._one = http.Limits(max_connections=1, max_keepalive_connections=1)
+        self._ssl_context = _ssl_context(http)
+        self._limits = http.Limits(max_connections=1, max_keepalive_connections=1)
+        self._stream_class = type("Stream", (_Stream, http.AsyncByteStream), {})  # the library requires its own class
         self._free: list[Any] = []
         self._busy: set[Any] = set()
 
@@ -51,37 +59,40 @@ class ConnectionPool:
         await self.aclose()
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Send a request on a connection of its own."""
-        lane = self._free.pop() if self._free else self._http.AsyncHTTPTransport(verify=self._trust, limits=self._one)
-        self._busy.add(lane)
+        """Send a request on a connection that no other request uses."""
+        if self._free:
+            connection = self._free.pop()
+        else:
+            connection = self._http.AsyncHTTPTransport(verify=self._ssl_context, limits=self._limits)
+        self._busy.add(connection)
         try:
-            response = await lane.handle_async_request(request)
+            response = await connection.handle_async_request(request)
         except BaseException:
-            self.leave(lane)
+            self.release(connection)
             raise
-        response.stream = _stream_class(self._http.AsyncByteStream)(response.stream, self, lane)
+        response.stream = self._stream_class(response.stream, self, connection)
         return response
 
-    def leave(self, lane: Any) -> None:
-        """The next request may have it."""
-        if lane in self._busy:
-            self._busy.discard(lane)
-            self._free.append(lane)
+    def release(self, connection: Any) -> None:
+        """Return a connection to the pool."""
+        if connection in self._busy:
+            self._busy.discard(connection)
+            self._free.append(connection)
 
     async def aclose(self) -> None:
         """Close every connection."""
-        lanes = (*self._free, *self._busy)
+        connections = (*self._free, *self._busy)
         self._free.clear()
         self._busy.clear()
-        for lane in lanes:
-            await lane.aclose()
+        for connection in connections:
+            await connection.aclose()
 
 
 class _Stream:
-    """A response's body; closed, it leaves its lane."""
+    """The body of a response; `aclose` returns the connection to the pool."""
 
-    def __init__(self, body: Any, lanes: ConnectionPool, lane: Any) -> None:
-        self._body, self._lanes, self._lane = body, lanes, lane
+    def __init__(self, body: Any, pool: ConnectionPool, connection: Any) -> None:
+        self._body, self._pool, self._connection = body, pool, connection
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         chunks: AsyncIterator[bytes] = self._body.__aiter__()
@@ -91,64 +102,60 @@ class _Stream:
         try:
             await self._body.aclose()
         finally:
-            self._lanes.leave(self._lane)
+            self._pool.release(self._connection)
 
 
 @cache
-def _trust(http: Any) -> Any:
-    """What connections trust, read once: that takes longer than a hundred requests."""
+def _ssl_context(http: Any) -> Any:
+    """The trusted certificates, read once: this takes longer than a hundred requests."""
     return http.create_ssl_context()
 
 
-@cache
-def _stream_class(base: type) -> type:
-    """The library takes bodies of its own class alone."""
-    return type("Stream", (_Stream, base), {})
-
-
-_Place: TypeAlias = tuple[object, ...]
+_ClientKey: TypeAlias = tuple[object, ...]
 _lock = threading.Lock()
-_clients: dict[_Place, OpenAI] = {}
-_async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Place, AsyncOpenAI]] = WeakKeyDictionary()
+_clients: dict[_ClientKey, OpenAI] = {}
+_async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_ClientKey, AsyncOpenAI]] = WeakKeyDictionary()
 
 
-def client_of(target: Target) -> OpenAI:
+def get_client(target: Target) -> OpenAI:
     """The client for sync calls, shared by all threads.
 
     Raises:
-        MissingKey: there is no key. MissingExtra: the openai package is not installed.
+        MissingKey: there is no key.
+        MissingExtra: the openai package is not installed.
     """
-    place = target.place
+    key = target.client_key
     with _lock:
-        if place not in _clients:
-            _clients[place] = openai_package().OpenAI(**_options(target))
-        return _clients[place]
+        if key not in _clients:
+            _clients[key] = import_openai().OpenAI(**_client_options(target))
+        return _clients[key]
 
 
-def async_client_of(target: Target) -> AsyncOpenAI:
+def get_async_client(target: Target) -> AsyncOpenAI:
     """The client for calls in the running event loop.
 
     Raises:
-        MissingKey: there is no key. MissingExtra: the openai package is not installed.
+        MissingKey: there is no key.
+        MissingExtra: the openai package is not installed.
     """
-    place, loop = target.place, asyncio.get_running_loop()
+    key, loop = target.client_key, asyncio.get_running_loop()
     with _lock:
         clients = _async_clients.setdefault(loop, {})
-    if place not in clients:
-        openai = openai_package()
-        client: AsyncOpenAI = openai.AsyncOpenAI(**_options(target), http_client=with_lanes(openai))
-        clients[place] = client
+    if key not in clients:
+        openai = import_openai()
+        client: AsyncOpenAI = openai.AsyncOpenAI(**_client_options(target), http_client=create_http_client(openai))
+        clients[key] = client
         if (endings := ENDINGS.get()) is not None:
+
+            async def forget_clients() -> None:
+                _async_clients.pop(loop, None)
+
             endings.append(client.close)
-            endings.append(lambda: _forgotten(loop))
-    return clients[place]
+            endings.append(forget_clients)
+    return clients[key]
 
 
-async def _forgotten(loop: asyncio.AbstractEventLoop) -> None:
-    _async_clients.pop(loop, None)
-
-
-def _options(target: Target) -> dict[str, Any]:
+def _client_options(target: Target) -> dict[str, Any]:
     if target.key is None:
         raise MissingKey(
             f"no key for {target.name}, and its answer is not in the cache",
@@ -164,8 +171,8 @@ def _options(target: Target) -> dict[str, Any]:
     }
 
 
-def openai_package() -> Any:
-    """The openai package.
+def import_openai() -> Any:
+    """Import the openai package.
 
     Raises:
         MissingExtra: it is not installed.
@@ -179,22 +186,21 @@ def openai_package() -> Any:
     return openai
 
 
-def leave_with_loop(client: Any) -> None:
-    """Close the client's idle connections when the run in this loop ends; the client itself can still be used."""
+def close_connections_at_end(client: Any) -> None:
+    """Close the client's connections when the run in this event loop ends; the client can still be used after that."""
     endings = ENDINGS.get()
     if endings is None:
         return
-    pools = getattr(client, "_client", None)
-    if not any(isinstance(end, partial) and end.func is _drop and end.args[0] is pools for end in endings):
-        endings.append(partial(_drop, pools))
+    http_client = getattr(client, "_client", None)
+    is_registered = any(
+        isinstance(end, partial) and end.func is _close_connections and end.args[0] is http_client for end in endings
+    )
+    if not is_registered:
+        endings.append(partial(_close_connections, http_client))
 
 
-async def _drop(pools: Any) -> None:
-    for transport in _transports(pools):
-        if type(transport).__name__ in ("AsyncHTTPTransport", "ConnectionPool"):  # closed, they open new connections
+async def _close_connections(http_client: Any) -> None:
+    mounts = getattr(http_client, "_mounts", None) or {}
+    for transport in (getattr(http_client, "_transport", None), *mounts.values()):
+        if type(transport).__name__ in ("AsyncHTTPTransport", "ConnectionPool"):  # these open new connections later
             await transport.aclose()
-
-
-def _transports(pools: Any) -> Iterable[Any]:
-    mounted = getattr(pools, "_mounts", None) or {}
-    return (getattr(pools, "_transport", None), *mounted.values())

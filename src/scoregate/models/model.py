@@ -1,4 +1,4 @@
-"""What a model is to the rest of us: something that answers, as text or as an object of a schema."""
+"""The interface of a model: it answers a prompt with text or an instance of a schema."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ Prompt: TypeAlias = str | Sequence[Message]
 class Generation:
     """An answer.
 
-    `parsed` is an instance of the schema that was asked for, else None. `usage` is what it took, in tokens and
-    dollars; `cached` says that it was read from the cache and took nothing. `model` is the name the server gave.
+    Attributes:
+        text: the text of the answer.
+        parsed: an instance of the requested schema; None without a schema.
+        usage: tokens, and the cost in US dollars.
+        model: the name of the model that the server reported.
+        cached: whether the answer was read from the cache and cost nothing.
+        finish_reason: why the model stopped, as the server reported it.
     """
 
     text: str
@@ -33,11 +38,11 @@ class Generation:
 
 @runtime_checkable
 class Model(Protocol):
-    """A model that can be asked; `name` is "provider/name"."""
+    """A model that answers prompts."""
 
     @property
     def name(self) -> str:
-        """What it is called in records."""
+        """The name in records: "provider/name"."""
         ...
 
     async def a_generate(
@@ -48,16 +53,16 @@ class Model(Protocol):
         temperature: float | None = None,
         **parameters: Any,
     ) -> Generation:
-        """Answer a question.
+        """Answer a prompt.
 
         Args:
-            prompt: one message of a user, or all messages as the protocol has them: `{"role": …, "content": …}`.
-            schema: what the answer must be an instance of.
-            temperature: None leaves it to the server; where a model does not take one, none is sent.
-            parameters: what else the request is to hold, such as `max_tokens`.
+            prompt: a message of the user, or a list of messages: `{"role": …, "content": …}`.
+            schema: the answer must be an instance of this class.
+            temperature: None leaves it to the server. It is not sent to a model that does not support it.
+            parameters: further parameters of the request, such as `max_tokens`.
 
         Raises:
-            ModelError: there is no answer that can be used; its class and its advice say why.
+            ModelError: there is no usable answer; the class and the advice of the error give the reason.
         """
         ...
 
@@ -69,5 +74,5 @@ class Model(Protocol):
         temperature: float | None = None,
         **parameters: Any,
     ) -> Generation:
-        """As `a_generate`, in this thread."""
+        """Do the same as `a_generate`, in this thread."""
         ...

@@ -1,4 +1,4 @@
-"""A model behind OpenAI's chat completions, wherever they are spoken."""
+"""Models with OpenAI's chat completions API, of any provider."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.usage import sum_usage
 from scoregate.errors import MalformedAnswer
 from scoregate.models.ask import ask
-from scoregate.models.budget import surroundings_here
-from scoregate.models.calls import ASYNC, SYNC, Answer, Mode, Steps, a_run, run
-from scoregate.models.errors import explained
+from scoregate.models.budget import current_model_settings
+from scoregate.models.calls import ASYNC, SYNC, Answer, Mode, Steps, run_steps, run_steps_async
+from scoregate.models.errors import convert_error
 from scoregate.models.model import Generation, Model, Prompt
-from scoregate.models.providers import DEFAULT, split, target_of
-from scoregate.models.requests import Request, call_of
-from scoregate.models.structured_output import generation_of
+from scoregate.models.providers import DEFAULT, resolve_target, split_name
+from scoregate.models.requests import Request, build_call
+from scoregate.models.structured_output import build_generation
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class OpenAIModel:
-    """A `Model` at a target; `parameters` go into every request."""
+    """A `Model` at a target; `parameters` are sent with every request."""
 
     def __init__(self, target: Target, parameters: Mapping[str, Any]) -> None:
         self.target = target
@@ -47,9 +47,9 @@ class OpenAIModel:
         temperature: float | None = None,
         **parameters: Any,
     ) -> Generation:
-        """As `Model.a_generate`."""
+        """Answer a prompt, see `Model.a_generate`."""
         request = self._request(prompt, schema, temperature, parameters)
-        return await a_run(_generation(request, ASYNC))
+        return await run_steps_async(_generation(request, ASYNC))
 
     def generate(
         self,
@@ -59,40 +59,40 @@ class OpenAIModel:
         temperature: float | None = None,
         **parameters: Any,
     ) -> Generation:
-        """As `Model.generate`."""
-        return run(_generation(self._request(prompt, schema, temperature, parameters), SYNC))
+        """Answer a prompt, see `Model.generate`."""
+        return run_steps(_generation(self._request(prompt, schema, temperature, parameters), SYNC))
 
     def _request(
         self, prompt: Prompt, schema: type[BaseModel] | None, temperature: float | None, parameters: Mapping[str, Any]
     ) -> Request:
         messages = ({"role": "user", "content": prompt},) if isinstance(prompt, str) else tuple(prompt)
-        given = {} if temperature is None else {"temperature": temperature}
-        return Request(self.target, messages, {**self.parameters, **parameters, **given}, schema)
+        temperatures = {} if temperature is None else {"temperature": temperature}
+        return Request(self.target, messages, {**self.parameters, **parameters, **temperatures}, schema)
 
 
 def _generation(request: Request, mode: Mode) -> Steps[Generation]:
-    """The answer; a malformed one may be repaired once."""
+    """Return the answer; the model is asked once to repair a malformed answer."""
     answer = yield from _answer(request, mode)
     try:
-        return generation_of(answer, request.schema)
+        return build_generation(answer, request.schema)
     except MalformedAnswer as malformed:
-        if (second := request.repaired(answer, malformed.message)) is None:
+        if (repair_request := request.build_repair(answer, malformed.message)) is None:
             raise
-    repaired = yield from _answer(second, mode)
-    made = generation_of(repaired, request.schema)
-    usage = sum_usage((answer.usage or Usage(), made.usage)) or made.usage
-    return replace(made, usage=usage, cached=usage.cached)
+    repaired = yield from _answer(repair_request, mode)
+    generation = build_generation(repaired, request.schema)
+    usage = sum_usage((answer.usage or Usage(), generation.usage)) or generation.usage
+    return replace(generation, usage=usage, cached=usage.cached)
 
 
 def _answer(request: Request, mode: Mode) -> Steps[Answer]:
     target = request.target
     try:
-        return (yield from ask(call_of(request, mode), mode))
+        return (yield from ask(build_call(request, mode), mode))
     except Exception as error:
-        told = explained(error, provider=target.provider, model=target.model, keys=target.keys)
-        if told is error:
+        converted = convert_error(error, provider=target.provider, model=target.model, keys=target.keys)
+        if converted is error:
             raise
-        raise told from None
+        raise converted from None
 
 
 def get_model(
@@ -105,33 +105,41 @@ def get_model(
     timeout_s: float = 120.0,
     **parameters: Any,
 ) -> Model:
-    """A model that can be asked; nothing is asked yet, and no key is needed yet.
+    """Create a model. Nothing is sent yet, and no key is needed yet.
 
     Args:
-        name: "provider/name", or a name of OpenAI's; a `Model` is given back as it is. None is the project's: the
-            setting `model`, else `default`.
-        default: what is documented as the default where this is called from; the setting `model` replaces it.
-        base_url, api_key, headers: instead of the provider's own, and of what the environment says.
-        timeout_s: seconds that one attempt may take.
-        parameters: what every request is to hold, such as `max_tokens`.
+        name: "provider/name", or the name of an OpenAI model; a `Model` is returned unchanged. None for the project's
+            model: the setting `model`, or else `default`.
+        default: the default of the caller; the setting `model` replaces it.
+        base_url: the address; None for that of the environment or the provider.
+        api_key: the key; None for that of the environment.
+        headers: further headers of every request.
+        timeout_s: the time limit of one attempt in seconds.
+        parameters: further parameters of every request, such as `max_tokens`.
 
     Raises:
-        ModelError: the name names nothing.
+        ModelError: the name is invalid, or the address of the provider is unknown.
     """
     if name is not None and not isinstance(name, str):
         return name
-    around = surroundings_here()
-    chosen = name or around.model or default
-    target = target_of(chosen, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s, around=around)
+    settings = current_model_settings()
+    model_name = name or settings.model or default
+    target = resolve_target(
+        model_name, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s, settings=settings
+    )
     return OpenAIModel(target, parameters)
 
 
 def name_of(model: str | Model | None, *, default: str = DEFAULT) -> str:
-    """What reports call the model that `get_model` gives: OpenAI's by their names alone, others as "provider/name".
+    """Return the name of a model in reports: a bare name for OpenAI's models, otherwise "provider/name".
+
+    Args:
+        model: the name or the model, as for `get_model`.
+        default: the default of the caller.
 
     Raises:
-        ModelError: the name names nothing.
+        ModelError: the name is invalid.
     """
-    given = model or surroundings_here().model or default
-    provider, name = split(given if isinstance(given, str) else given.name)
+    used_model = model or current_model_settings().model or default
+    provider, name = split_name(used_model if isinstance(used_model, str) else used_model.name)
     return name if provider == "openai" else f"{provider}/{name}"

@@ -1,4 +1,4 @@
-"""Who speaks OpenAI's protocol, and where: from a name to an address with its key and headers."""
+"""Providers with OpenAI's API: find the address, key and headers for the name of a model."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from scoregate.errors import ModelError
-from scoregate.models.settings import ModelSettings, surroundings
+from scoregate.models.settings import ModelSettings, load_model_settings
 
 DEFAULT = "gpt-4o"
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """`base_url` is its address, None where everybody has another; `url` is the variable that replaces it.
+    """A provider.
 
-    `keys` are the variables that may hold the key; there is none where none is needed.
+    Attributes:
+        base_url: the address; None if every customer has another one.
+        url: the environment variable that replaces the address.
+        keys: the environment variables that may contain the key; empty if no key is needed.
     """
 
     base_url: str | None
@@ -50,7 +53,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A model at an address. `key` is None where one is needed and none was found; `keys` were looked at for it."""
+    """A model at an address. `key` is None if no variable in `keys` contains one, although the provider needs it."""
 
     provider: str
     model: str
@@ -62,80 +65,86 @@ class Target:
     timeout_s: float = 120.0
 
     @property
-    def place(self) -> tuple[object, ...]:
-        """What a client for it depends on; that is not the model."""
+    def client_key(self) -> tuple[object, ...]:
+        """Everything that the client depends on; this is all but the model."""
         return (self.base_url, self.key, self.headers, self.query, self.timeout_s)
 
     @property
     def name(self) -> str:
-        """As it stands in records: "provider/name"."""
+        """The name in records: "provider/name"."""
         return f"{self.provider}/{self.model}"
 
 
-def target_of(
+def resolve_target(
     name: str,
     *,
     base_url: str | None = None,
     api_key: str | None = None,
     headers: Mapping[str, str] | None = None,
     timeout_s: float = 120.0,
-    around: ModelSettings | None = None,
+    settings: ModelSettings | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Target:
-    """The model of a name such as "openai/gpt-4o" or "gpt-4o".
+    """Find the address and key for a name such as "openai/gpt-4o" or "gpt-4o".
 
-    What is given here comes first, then the settings of the project's own provider, then the provider's variables.
+    Arguments take precedence, then the settings for the project's provider, then the provider's variables.
 
     Args:
-        around: what the environment says, where that is known already.
+        name: the name of the model.
+        base_url: the address; None for that of the settings, variables or provider.
+        api_key: the key; None for that of the settings or variables.
+        headers: further headers of every request.
+        timeout_s: the time limit of one attempt in seconds.
+        settings: the model settings; None to read them from `environ`.
 
     Raises:
-        ModelError: the name names nothing, or nobody has told the provider's address.
+        ModelError: the name is invalid, or the address of the provider is unknown.
     """
-    provider_name, model = split(name)
-    provider, around = PROVIDERS[provider_name], around or surroundings(environ)
-    is_projects = provider_name == split(around.model or DEFAULT)[0]
-    url = base_url or (is_projects and around.base_url) or environ.get(provider.url) or provider.base_url
+    provider_name, model = split_name(name)
+    provider, settings = PROVIDERS[provider_name], settings or load_model_settings(environ)
+    is_project_provider = provider_name == split_name(settings.model or DEFAULT)[0]
+    url = base_url or (is_project_provider and settings.base_url) or environ.get(provider.url) or provider.base_url
     if not url:
         raise ModelError(
             f"the address of the provider {provider_name!r} is not known",
             advice=f"Set {provider.url}, or pass base_url.",
         )
-    key = api_key or (around.key if is_projects else None) or _first(provider.keys, environ)
-    sent = {**(around.headers if is_projects else {}), **(headers or {})}
+    key = api_key or (settings.key if is_project_provider else None) or _first_set(provider.keys, environ)
+    all_headers = {**(settings.headers if is_project_provider else {}), **(headers or {})}
     target = Target(
         provider_name,
         model,
         url,
         key or (None if provider.keys else "none"),
         provider.keys,
-        tuple(sorted(sent.items())),
+        tuple(sorted(all_headers.items())),
         timeout_s=timeout_s,
     )
-    return _azure(target, environ) if provider_name == "azure" else target
+    return _azure_target(target, environ) if provider_name == "azure" else target
 
 
-def split(name: str) -> tuple[str, str]:
-    """Provider and name; what has no known provider before its first slash is a name of OpenAI's.
+def split_name(name: str) -> tuple[str, str]:
+    """Split a name into provider and model. Without a known provider before the first slash, it is OpenAI's.
 
     Raises:
         ModelError: the name is empty.
     """
     provider, slash, model = name.partition("/")
-    found = (provider, model) if slash and provider in PROVIDERS else ("openai", name)
-    if not found[1].strip():
+    if not slash or provider not in PROVIDERS:
+        provider, model = "openai", name
+    if not model.strip():
         raise ModelError(f"{name!r} names no model", advice='Write "provider/name", such as "openai/gpt-6-luna".')
-    return found
+    return provider, model
 
 
-def _azure(target: Target, environ: Mapping[str, str]) -> Target:
-    """Azure's resource: its v1 API, or where a version is named the older one with an address for each deployment."""
+def _azure_target(target: Target, environ: Mapping[str, str]) -> Target:
+    """Use Azure's v1 API or, if a version is set, the older API with an address for each deployment."""
     if urlsplit(target.base_url).path.strip("/"):
         return target
     from dataclasses import replace
 
     root = f"{target.base_url.rstrip('/')}/openai"
-    version = _first(("AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"), environ)
+    version = _first_set(("AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"), environ)
     headers = (*target.headers, ("api-key", target.key or ""))
     if version is None:
         return replace(target, base_url=f"{root}/v1", headers=headers)
@@ -143,5 +152,5 @@ def _azure(target: Target, environ: Mapping[str, str]) -> Target:
     return replace(target, base_url=url, headers=headers, query=(("api-version", version),))
 
 
-def _first(names: Iterable[str], environ: Mapping[str, str]) -> str | None:
+def _first_set(names: Iterable[str], environ: Mapping[str, str]) -> str | None:
     return next((environ[name] for name in names if environ.get(name)), None)

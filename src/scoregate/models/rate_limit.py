@@ -14,83 +14,94 @@ from typing import Any
 
 from scoregate.core.backoff import backoff_s, parse_number
 
-_FIRST, _LEAP, _STEP = 8.0, 1.25, 1.03
-_CALLS_A_LEVEL, _MOST_FALLS = 3, 5
-# What may be won by a step up is worth the pause of another refusal after so many pauses' time.
-_WORTH_A_TRY = 60
+_FIRST_FACTOR, _LARGE_FACTOR, _SMALL_FACTOR = 8.0, 1.25, 1.03
+_CALLS_PER_RATE, _MAX_FALLBACKS = 3, 5
+# A small increase of the rate can cause another pause. After this many times the pause, it is worth a try.
+_PAUSES_BEFORE_RETRY = 60
 
 
-class Pace:
-    """Calls a second, found between the fastest that held and the slowest that was refused.
+class RateSearch:
+    """Searches the highest rate, in calls per second, that a server accepts.
 
-    Nothing is held back until the first refusal. Then calls start evenly: at a pace known to be low, on by leaps until
-    the next refusal, from there by steps; what held last is kept. Refusals in a row fall back further each time, since
-    a bucket that filled up during a pause hides for a while that a pace is too high.
+    There is no limit before the first refusal. Then calls start at equal intervals: first at a low rate that grows in
+    large steps until the next refusal, then in small steps from the last rate that was accepted. Consecutive refusals
+    lower the rate more each time, because a token bucket that fills during a pause can hide that the rate is too high.
     """
 
     def __init__(self) -> None:
-        self._pace = self._held = self._refused = inf
-        self._leaps = True
-        self._falls = 0
-        self._level = self._accepted = 0
-        self._since: float | None = None
-        self._changed = 0
-        self._pause_s = self._next = 0.0
+        self._rate = self._accepted_rate = self._refused_rate = inf
+        self._has_large_steps = True
+        self._fallbacks = 0
+        self._answers_at_rate = self._answers = 0
+        self._measured_since: float | None = None
+        self._changed_at_call = 0
+        self._pause_s = self._next_start = 0.0
 
     def delay_s(self, now: float) -> float:
         """Seconds until the next call may start."""
-        return self._next - now
+        return self._next_start - now
 
-    def started(self, now: float) -> None:
-        """A call starts."""
-        self._next = now + 1 / self._pace  # time that was lost cannot be made up where a bucket holds but one
+    def record_start(self, now: float) -> None:
+        """Record that a call starts."""
+        self._next_start = now + 1 / self._rate  # lost time can't be made up if the server's bucket holds one call
 
-    def was_answered(self, now: float, number: int) -> None:
-        """The call of this number was answered."""
-        self._accepted += 1
-        self._since = now if self._since is None else self._since
-        if self._pace < inf and number > self._changed:
-            self._level += 1
-            self._look_up()
-
-    def was_refused(self, now: float, pause_s: float, *, started: int) -> None:
-        """A call was refused, the first of those that were under way together.
+    def record_answer(self, now: float, number: int) -> None:
+        """Record that a call was answered, and raise the rate after enough answers.
 
         Args:
-            pause_s: how long all calls pause now. started: how many calls have started so far.
+            now: the time in seconds.
+            number: the number of the call.
         """
-        if pause_s <= 0:  # then a refusal costs nothing
+        self._answers += 1
+        self._measured_since = now if self._measured_since is None else self._measured_since
+        if self._rate == inf or number <= self._changed_at_call:
             return
-        span = now + pause_s - (now if self._since is None else self._since)
-        measured = max(1, self._accepted) / max(span, 0.001)
-        if self._pace == inf:
-            self._held = measured
-            self._pace = measured * _FIRST
+        self._answers_at_rate += 1
+        two_steps_up = self._accepted_rate * _SMALL_FACTOR * _SMALL_FACTOR
+        if not self._has_large_steps and two_steps_up >= self._refused_rate:
+            if self._answers_at_rate < _PAUSES_BEFORE_RETRY * self._pause_s * self._rate:
+                return
+            self._refused_rate, self._fallbacks = self._accepted_rate * _SMALL_FACTOR**3, 0
+        elif self._answers_at_rate < _CALLS_PER_RATE * 2**self._fallbacks:
+            return
+        self._accepted_rate, self._answers_at_rate = self._rate, 0
+        if self._has_large_steps:
+            self._rate *= _LARGE_FACTOR
         else:
-            self._refused, self._leaps = self._pace, False
-            self._held = self._pace = max(measured, min(self._held, self._pace) / _STEP**self._falls)
-            self._falls = min(self._falls + 1, _MOST_FALLS)
-        self._since, self._accepted, self._level, self._changed = now + pause_s, 0, 0, started
-        self._pause_s, self._next = pause_s, now + pause_s
+            self._rate *= max(_SMALL_FACTOR, (self._refused_rate / self._accepted_rate) ** 0.25)
 
-    def _look_up(self) -> None:
-        is_near = not self._leaps and self._held * _STEP * _STEP >= self._refused
-        enough = _WORTH_A_TRY * self._pause_s * self._pace if is_near else _CALLS_A_LEVEL * 2**self._falls
-        if self._level < enough:
+    def record_refusal(self, now: float, pause_s: float, *, started: int) -> None:
+        """Record that a call was refused, the first one of those that ran together.
+
+        Args:
+            now: the time in seconds.
+            pause_s: how long all calls pause now.
+            started: how many calls have started so far.
+        """
+        if pause_s <= 0:  # the refusal costs no time
             return
-        if is_near:
-            self._refused, self._falls = self._held * _STEP**3, 0
-        self._held, self._level = self._pace, 0
-        self._pace *= _LEAP if self._leaps else max(_STEP, (self._refused / self._held) ** 0.25)
+        span = now + pause_s - (now if self._measured_since is None else self._measured_since)
+        measured = max(1, self._answers) / max(span, 0.001)
+        if self._rate == inf:
+            self._accepted_rate = measured
+            self._rate = measured * _FIRST_FACTOR
+        else:
+            self._refused_rate, self._has_large_steps = self._rate, False
+            lower_rate = min(self._accepted_rate, self._rate) / _SMALL_FACTOR**self._fallbacks
+            self._accepted_rate = self._rate = max(measured, lower_rate)
+            self._fallbacks = min(self._fallbacks + 1, _MAX_FALLBACKS)
+        self._measured_since, self._answers, self._answers_at_rate = now + pause_s, 0, 0
+        self._changed_at_call = started
+        self._pause_s, self._next_start = pause_s, now + pause_s
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_LEAST_CARE, _MOST_CARE = 1.02, 1.2
+_MIN_CAUTION, _MAX_CAUTION = 1.02, 1.2
 
 
-def seconds(text: str | None) -> float | None:
-    """A span of time as servers write it: `6m0s`, `120ms`, `1.5`, or a time since the epoch; None of anything else."""
+def parse_seconds(text: str | None) -> float | None:
+    """Parse a duration such as `6m0s`, `120ms` or `1.5`, or a time since the epoch; None for any other text."""
     if text is None:
         return None
     if (number := parse_number(text)) is not None:
@@ -103,204 +114,226 @@ def seconds(text: str | None) -> float | None:
 
 
 def reset_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds until what is used up is there again; None where the server does not say."""
-    spent = (
-        what
-        for what in ("-requests", "-tokens", "")
-        if (parse_number(headers.get(f"x-ratelimit-remaining{what}")) or 0) < 1
+    """Seconds until a used limit is available again; None if the server reports no time."""
+    used_limits = (
+        suffix
+        for suffix in ("-requests", "-tokens", "")
+        if (parse_number(headers.get(f"x-ratelimit-remaining{suffix}")) or 0) < 1
     )
-    spans = (seconds(headers.get(f"x-ratelimit-reset{what}")) for what in spent)
-    return max((span for span in spans if span), default=None)
+    durations = (parse_seconds(headers.get(f"x-ratelimit-reset{suffix}")) for suffix in used_limits)
+    return max((duration for duration in durations if duration), default=None)
 
 
 class Allowance:
-    """A picture of the server's bucket of requests, from what its latest answer told; none until it tells.
+    """An estimate of the server's token bucket of requests, from the headers of its latest answer.
 
-    It is taken for a little emptier than it was told to be, and for more so after calls that came too early: what
-    that costs is a share of the rate, and a call that is refused costs as long as the server then wants to be left.
+    The estimate is a little below the reported number, and lower after refused calls. This costs a share of the rate,
+    while a refused call costs a whole pause.
     """
 
     def __init__(self) -> None:
-        self._number = -1
-        self._left: float | None = None
-        self._most = 0.0
-        self._at = 0.0
+        self._call_number = -1
+        self._remaining: float | None = None
+        self._max_remaining = 0.0
+        self._measured_at = 0.0
         self._rate = 0.0
-        self._care = _LEAST_CARE
+        self._caution = _MIN_CAUTION
 
     @property
     def gap_s(self) -> float | None:
-        """Seconds between calls that the server allows in the long run; None where that is not known."""
-        return self._care / self._rate if self._rate else None
+        """Seconds between calls that the server allows in the long run; None if unknown."""
+        return self._caution / self._rate if self._rate else None
 
-    def told(self, headers: Mapping[str, str], *, number: int, began: float) -> None:
-        """Take in the headers of the answer to the call of this number, which began then."""
-        limit, left = (parse_number(headers.get(f"x-ratelimit-{name}-requests")) for name in ("limit", "remaining"))
-        reset = seconds(headers.get("x-ratelimit-reset-requests"))
-        if left is None or number <= self._number:
+    def update(self, headers: Mapping[str, str], *, number: int, started_at: float) -> None:
+        """Read the headers of an answer.
+
+        Args:
+            headers: the headers of the answer.
+            number: the number of the call.
+            started_at: the time in seconds when the call started.
+        """
+        limit = parse_number(headers.get("x-ratelimit-limit-requests"))
+        remaining = parse_number(headers.get("x-ratelimit-remaining-requests"))
+        reset = parse_seconds(headers.get("x-ratelimit-reset-requests"))
+        if remaining is None or number <= self._call_number:
             return
-        self._number, self._left, self._at = number, left, began
-        self._most = max(self._most, left)
-        if limit and reset and limit > left:
-            # A bucket that is full again after `reset`. Limits are told by the minute: never faster than that.
-            self._rate = min((limit - left) / reset, limit / 60)
+        self._call_number, self._remaining, self._measured_at = number, remaining, started_at
+        self._max_remaining = max(self._max_remaining, remaining)
+        if limit and reset and limit > remaining:
+            # The bucket is full again after `reset`. Limits are per minute, so the rate is never above that.
+            self._rate = min((limit - remaining) / reset, limit / 60)
 
-    def was_late(self, pause_s: float) -> None:
-        """A call was refused, and for so long none may start."""
+    def record_refusal(self, pause_s: float) -> None:
+        """Record that a call was refused, with a pause for all calls."""
         if self._rate and pause_s > 3 / self._rate:
-            self._care = min(_MOST_CARE, self._care + 0.01)
+            self._caution = min(_MAX_CAUTION, self._caution + 0.01)
 
-    def was_in_time(self) -> None:
-        """A call was answered."""
-        self._care = max(_LEAST_CARE, self._care - 0.0005)
+    def record_answer(self) -> None:
+        """Record that a call was answered."""
+        self._caution = max(_MIN_CAUTION, self._caution - 0.0005)
 
     def delay_s(self, now: float, started: int) -> float | None:
-        """Seconds until the next call may start, `started` having started so far; None where no server tells."""
-        if self._left is None or not self._rate:
+        """Seconds until the next call may start; None if the server reports no limits.
+
+        Args:
+            now: the time in seconds.
+            started: how many calls have started so far.
+        """
+        if self._remaining is None or not self._rate:
             return None
-        rate = self._rate / self._care
-        level = min(self._left + (now - self._at) * rate, self._most + 1) - (started - self._number)
+        rate = self._rate / self._caution
+        refilled = min(self._remaining + (now - self._measured_at) * rate, self._max_remaining + 1)
+        level = refilled - (started - self._call_number)
         return max(0.0, (1 - level) / rate)
 
 
-MOST_AT_ONCE = 100
-_LEAST_PAUSE_S, _MOST_PAUSE_S, _NEAR_S = 0.25, 60.0, 5.0
+MAX_RUNNING_CALLS = 100
+_MIN_PAUSE_S, _MAX_PAUSE_S, _SHORT_RESET_S = 0.25, 60.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """One attempt: its number among all, and when it began."""
+class Permit:
+    """The permission for one attempt of a call: its number among all attempts, and when it started."""
 
     number: int
-    began: float
+    started_at: float
 
 
 class Limiter:
-    """Shared by all threads and event loops; waiting calls go in the order in which they came.
+    """Limits the calls of all threads and event loops; waiting calls get permits in the order of their arrival.
 
-    At most `most` calls are under way. A refusal (429) halves that, once for all calls that were under way together,
-    and holds everybody back for as long as the server says; answers win it back, one for each round of calls.
-    Where the server tells what is left of its allowance, calls keep to that before they are refused.
+    A refusal (HTTP 429) halves the number of running calls, once for all calls that ran together, and pauses all calls
+    for as long as the server asks. Each round of answered calls allows one more running call. If the server reports
+    its remaining allowance, calls keep to it before they are refused.
+
+    Args:
+        max_running: the largest number of running calls.
+        clock: returns the time in seconds.
     """
 
-    def __init__(self, most: int = MOST_AT_ONCE, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._clock = float(most), clock
+    def __init__(self, max_running: int = MAX_RUNNING_CALLS, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._max_running, self._clock = float(max_running), clock
         self._lock = threading.Lock()
-        self._width = float(most)
-        self._under_way = 0
+        self._allowed_running = float(max_running)
+        self._running = 0
         self._started = 0
-        self._halved_at = 0
+        self._halved_at_call = 0
         self._refusals = 0
-        self.held_until = 0.0
-        self._allowance, self._pace = Allowance(), Pace()
-        self._queue: deque[Future[Turn]] = deque()
+        self.paused_until = 0.0
+        self._allowance, self._rate_search = Allowance(), RateSearch()
+        self._queue: deque[Future[Permit]] = deque()
         self._timer: threading.Timer | None = None
-        self._due = 0.0
+        self._timer_due = 0.0
 
-    def enter(self, *, again: bool = False) -> Turn | Future[Turn]:
-        """A turn, or where one has to wait for it its future. `again`: after a refusal, before all others."""
+    def acquire(self, *, is_retry: bool = False) -> Permit | Future[Permit]:
+        """Return a permit, or a future of one if the call has to wait; a retry goes to the front of the queue."""
         with self._lock:
-            if not self._queue and self._delay() <= 0:
-                return self._turn()
-            future: Future[Turn] = Future()
-            (self._queue.appendleft if again else self._queue.append)(future)
-            self._serve()
+            if not self._queue and self._delay_s() <= 0:
+                return self._issue_permit()
+            future: Future[Permit] = Future()
+            (self._queue.appendleft if is_retry else self._queue.append)(future)
+            self._serve_queue()
             return future
 
-    def leave(self, turn: Turn, *, headers: Mapping[str, str] | None = None, answered: bool = True) -> None:
-        """The attempt is over: it was answered, or failed in a way that says nothing of limits."""
+    def release(self, permit: Permit, *, headers: Mapping[str, str] | None = None, is_answered: bool = True) -> None:
+        """End an attempt that was answered, or failed for another reason than a rate limit."""
         with self._lock:
-            self._under_way -= 1
-            if answered:
+            self._running -= 1
+            if is_answered:
                 self._refusals = 0
-                self._allowance.was_in_time()
-                self._pace.was_answered(self._clock(), turn.number)
-                self._width = min(self._most, self._width + 1 / self._width)
+                self._allowance.record_answer()
+                self._rate_search.record_answer(self._clock(), permit.number)
+                self._allowed_running = min(self._max_running, self._allowed_running + 1 / self._allowed_running)
             if headers:
-                self._allowance.told(headers, number=turn.number, began=turn.began)
-            self._serve()
+                self._allowance.update(headers, number=permit.number, started_at=permit.started_at)
+            self._serve_queue()
 
-    def refuse(self, turn: Turn, headers: Mapping[str, str], after_s: float | None) -> None:
-        """The server refused it; `after_s` is how long it wants to be left alone, None where it does not say."""
+    def release_refused(self, permit: Permit, headers: Mapping[str, str], after_s: float | None) -> None:
+        """End an attempt that the server refused because of a rate limit.
+
+        Args:
+            permit: the permit of the attempt.
+            headers: the headers of the response.
+            after_s: the pause in seconds that the server asks for; None if it names none.
+        """
         with self._lock:
             now = self._clock()
-            self._under_way -= 1
-            is_first = turn.number > self._halved_at
+            self._running -= 1
+            is_first = permit.number > self._halved_at_call
             if is_first:
-                self._halved_at = self._started
-                self._width = max(1.0, self._width / 2)
+                self._halved_at_call = self._started
+                self._allowed_running = max(1.0, self._allowed_running / 2)
                 self._refusals += 1
-            self._allowance.told(headers, number=turn.number, began=turn.began)
-            pause = self._pause(headers) if after_s is None else after_s
+            self._allowance.update(headers, number=permit.number, started_at=permit.started_at)
+            pause_s = self._choose_pause_s(headers) if after_s is None else after_s
             if is_first:
-                self._allowance.was_late(pause)
-                self._pace.was_refused(now, pause, started=self._started)
-            self.held_until = max(self.held_until, now + pause)
-            self._serve()
+                self._allowance.record_refusal(pause_s)
+                self._rate_search.record_refusal(now, pause_s, started=self._started)
+            self.paused_until = max(self.paused_until, now + pause_s)
+            self._serve_queue()
 
-    def give_up(self, future: Future[Turn]) -> None:
-        """Whoever waited for this turn no longer does."""
+    def cancel(self, future: Future[Permit]) -> None:
+        """Stop waiting for a permit, or return it if it has been issued."""
         with self._lock:
             if not future.cancel() and not future.cancelled():
-                self._under_way -= 1
-                self._serve()
+                self._running -= 1
+                self._serve_queue()
 
-    def _pause(self, headers: Mapping[str, str]) -> float:
-        """Until the server's reset where that is near; else doubled with every refusal in a row, up to the reset.
+    def _choose_pause_s(self, headers: Mapping[str, str]) -> float:
+        """The time until the server's reset if it is short; otherwise doubled with every refusal, up to the reset.
 
-        A reset is the time until everything is there again, and the next call may be possible long before.
+        A reset is the time until the whole limit is available again; the next call may be possible long before.
         """
         reset, gap = reset_s(headers), self._allowance.gap_s
-        if reset is not None and (reset <= _NEAR_S or gap is None):
-            return min(reset, _MOST_PAUSE_S)
-        most = min(_MOST_PAUSE_S, reset or _MOST_PAUSE_S)
-        return backoff_s(self._refusals, first_s=gap or _LEAST_PAUSE_S, longest_s=most)
+        if reset is not None and (reset <= _SHORT_RESET_S or gap is None):
+            return min(reset, _MAX_PAUSE_S)
+        longest_s = min(_MAX_PAUSE_S, reset or _MAX_PAUSE_S)
+        return backoff_s(self._refusals, first_s=gap or _MIN_PAUSE_S, longest_s=longest_s)
 
-    def _turn(self) -> Turn:
+    def _issue_permit(self) -> Permit:
         now = self._clock()
-        self._under_way += 1
+        self._running += 1
         self._started += 1
-        self._pace.started(now)
-        return Turn(self._started, now)
+        self._rate_search.record_start(now)
+        return Permit(self._started, now)
 
-    def _delay(self) -> float:
-        """Seconds until a call may start; infinite where one has to end first."""
-        if self._under_way >= int(self._width):
-            return float("inf")
+    def _delay_s(self) -> float:
+        """Seconds until a call may start; infinite if another call has to end first."""
+        if self._running >= int(self._allowed_running):
+            return inf
         now = self._clock()
-        told = self._allowance.delay_s(now, self._started)
-        return max(self.held_until - now, self._pace.delay_s(now) if told is None else told)
+        delay_s = self._allowance.delay_s(now, self._started)
+        return max(self.paused_until - now, self._rate_search.delay_s(now) if delay_s is None else delay_s)
 
-    def _serve(self) -> None:
-        while self._queue and (delay := self._delay()) <= 0:
+    def _serve_queue(self) -> None:
+        while self._queue and (delay_s := self._delay_s()) <= 0:
             future = self._queue.popleft()
             if future.set_running_or_notify_cancel():
-                future.set_result(self._turn())
-        if self._queue and delay < float("inf"):
-            self._later(delay)
-
-    def _later(self, delay: float) -> None:
-        due = self._clock() + delay
-        if self._timer is not None and self._due <= due:
+                future.set_result(self._issue_permit())
+        if not self._queue or delay_s == inf:
             return
+        due = self._clock() + delay_s
         if self._timer is not None:
+            if self._timer_due <= due:
+                return
             self._timer.cancel()
-        self._due = due
-        self._timer = threading.Timer(delay, self._ring)
+
+        def serve_queue() -> None:
+            with self._lock:
+                self._timer = None
+                self._serve_queue()
+
+        self._timer_due = due
+        self._timer = threading.Timer(delay_s, serve_queue)
         self._timer.daemon = True
         self._timer.start()
-
-    def _ring(self) -> None:
-        with self._lock:
-            self._timer = None
-            self._serve()
 
 
 _limiters: dict[Any, Limiter] = {}
 _lock = threading.Lock()
 
 
-def limiter_of(address: str, model: str) -> Limiter:
-    """The one of this process for a model at an address."""
+def get_limiter(address: str, model: str) -> Limiter:
+    """The limiter of this process for a model at an address."""
     with _lock:
         return _limiters.setdefault((address, model), Limiter())

@@ -1,4 +1,4 @@
-"""One question to a model as a request, in the manner that this model takes."""
+"""Requests of chat completions, in the form that a model supports."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scoregate.errors import MalformedAnswer, RefusedSchema
-from scoregate.models.calls import Answer, Call, Sent
-from scoregate.models.http_clients import async_client_of, client_of
+from scoregate.models.calls import Answer, Call, Response
+from scoregate.models.http_clients import get_async_client, get_client
 from scoregate.models.providers import Target
 from scoregate.models.structured_output import (
     ModelCapabilities,
-    Way,
-    asked_for,
-    choice_of,
-    is_whole,
-    learn,
-    manners_of,
-    repair,
-    schema_of,
-    with_schema,
+    SchemaMode,
+    add_schema,
+    build_repair_messages,
+    downgrade,
+    get_capabilities,
+    is_complete,
+    parse_choice,
+    schema_parameters,
+    strict_schema,
 )
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from scoregate.models.calls import Mode
 
 PATH = "/chat/completions"
-# The package's own word for "give me the response as it came"; `with_raw_response` sends the same.
+# Makes the openai package return the raw response; `with_raw_response` sends the same header.
 RAW = {"X-Stainless-Raw-Response": "true"}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to a target; `schema` is what the answer must be an instance of."""
+    """A question to a target; with a schema, the answer must be an instance of it."""
 
     target: Target
     messages: tuple[Mapping[str, Any], ...]
@@ -45,44 +45,55 @@ class Request:
 
     @property
     def question(self) -> dict[str, Any]:
-        """What is asked, however it is sent."""
-        schema = None if self.schema is None else schema_of(self.schema)
+        """The parameters that determine the answer, in the same form for every model."""
+        schema = None if self.schema is None else strict_schema(self.schema)
         return {"model": self.target.model, "messages": self.messages, "schema": schema, **self.parameters}
 
-    def body(self, manners: ModelCapabilities) -> dict[str, Any]:
-        """What is sent.
+    def body(self, capabilities: ModelCapabilities) -> dict[str, Any]:
+        """Build the body of the request.
+
+        Args:
+            capabilities: what the model supports.
 
         Raises:
-            RefusedSchema: there is a schema, and the server has refused every way to tell it.
+            RefusedSchema: there is a schema, and the server has refused every form of it.
         """
-        body: dict[str, Any] = {"model": self.target.model, **manners.applied(self.parameters)}
+        body: dict[str, Any] = {"model": self.target.model, **capabilities.adapt_parameters(self.parameters)}
         if self.schema is None:
             return {**body, "messages": list(self.messages)}
-        if manners.way is None:
+        if capabilities.schema_mode is None:
             raise RefusedSchema(
                 f"{self.target.name} takes neither a JSON schema, nor tools, nor JSON mode",
                 advice="Use a model that can give structured answers.",
             )
-        schema = schema_of(self.schema)
-        messages = with_schema(self.messages, schema) if manners.way is Way.JSON_OBJECT else list(self.messages)
-        return {**body, "messages": messages, **asked_for(manners.way, self.schema.__name__, schema)}
+        schema = strict_schema(self.schema)
+        messages = (
+            add_schema(self.messages, schema)
+            if capabilities.schema_mode is SchemaMode.JSON_OBJECT
+            else list(self.messages)
+        )
+        return {
+            **body,
+            "messages": messages,
+            **schema_parameters(capabilities.schema_mode, self.schema.__name__, schema),
+        }
 
-    def repaired(self, answer: Answer, problem: str) -> Request | None:
-        """The question again, with what was wrong; None where that does not help."""
+    def build_repair(self, answer: Answer, problem: str) -> Request | None:
+        """Build a request that asks to repair a malformed answer; None if that does not help."""
         if self.schema is None:
             return None
         try:
-            choice = choice_of(answer.table)
+            choice = parse_choice(answer.data)
         except MalformedAnswer:
             return self
         if choice.finish_reason == "length":
             return None
-        messages = repair(self.messages, choice.text, problem=problem, schema=schema_of(self.schema))
+        messages = build_repair_messages(self.messages, choice.text, problem=problem, schema=strict_schema(self.schema))
         return replace(self, messages=tuple(messages))
 
 
-def call_of(request: Request, mode: Mode) -> Call:
-    """The request as a call."""
+def build_call(request: Request, mode: Mode) -> Call:
+    """Build the call that sends a request."""
     sender, target = _Sender(request), request.target
     return Call(
         provider=target.provider,
@@ -91,31 +102,31 @@ def call_of(request: Request, mode: Mode) -> Call:
         question=request.question,
         send=sender.a_send if mode.is_async else sender.send,
         adapt=sender.adapt,
-        keeps=partial(is_whole, schema=request.schema),
+        is_cacheable=partial(is_complete, schema=request.schema),
     )
 
 
 class _Sender:
-    """Sends one request, each time in the manner that is then known."""
+    """Sends one request, each time in the form that the model is known to support."""
 
     def __init__(self, request: Request) -> None:
         self._request, self._target = request, request.target
         self._used = ModelCapabilities()
 
-    def send(self) -> Sent:
-        return _sent(client_of(self._target).post(PATH, **self._arguments()))
+    def send(self) -> Response:
+        return _read_response(get_client(self._target).post(PATH, **self._request_arguments()))
 
-    async def a_send(self) -> Sent:
-        return _sent(await async_client_of(self._target).post(PATH, **self._arguments()))
+    async def a_send(self) -> Response:
+        return _read_response(await get_async_client(self._target).post(PATH, **self._request_arguments()))
 
     def adapt(self, error: BaseException) -> bool:
         is_refusal = getattr(error, "status_code", None) in (400, 422, 501)
-        return is_refusal and learn(self._target.base_url, self._target.model, used=self._used, told=error)
+        return is_refusal and downgrade(self._target.base_url, self._target.model, used=self._used, error=error)
 
-    def _arguments(self) -> dict[str, Any]:
-        self._used = manners_of(self._target.base_url, self._target.model)
+    def _request_arguments(self) -> dict[str, Any]:
+        self._used = get_capabilities(self._target.base_url, self._target.model)
         return {"cast_to": object, "body": self._request.body(self._used), "options": {"headers": RAW}}
 
 
-def _sent(response: Any) -> Sent:
-    return Sent(response.headers, response.content)
+def _read_response(response: Any) -> Response:
+    return Response(response.headers, response.content)

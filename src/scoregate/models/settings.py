@@ -1,4 +1,4 @@
-"""What the environment tells models, read in this one place: which model, where answers are kept, prices, budgets."""
+"""Model settings from environment variables: model, cache, prices and budget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = (
 
 
 class CacheMode(StrEnum):
-    """`on`: read and kept. `off`: neither. `readonly`: read. `refresh`: asked anew, and kept."""
+    """`on`: read and store answers. `off`: neither. `readonly`: only read. `refresh`: ask again, and store."""
 
     ON = "on"
     OFF = "off"
@@ -38,7 +38,7 @@ class CacheMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars a million tokens; tokens that the server had cached cost `cached`, where that is given."""
+    """US dollars per million tokens; `cached` is for input tokens that the server had cached, None for `input`."""
 
     input: float = 0.0
     output: float = 0.0
@@ -47,10 +47,19 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """`model` replaces every default; `base_url`, `key` and `headers` are its provider's.
+    """Model settings.
 
-    `prices` are by globs of names; `max_cost` is in dollars.
-    `spent` is the file by which the processes of a run share what they have spent.
+    Attributes:
+        model: replaces every default model.
+        base_url: the address of the model's provider.
+        key: the API key for the model's provider.
+        headers: further headers for the model's provider.
+        cache: how to use the cache.
+        cache_folder: the folder of the cache.
+        prices: prices by glob of a model or "provider/model".
+        max_cost: the budget of the run in US dollars.
+        max_tokens: the budget of the run in tokens.
+        spent: the file in which the processes of a run share their cost and tokens.
     """
 
     model: str | None = None
@@ -65,59 +74,50 @@ class ModelSettings:
     spent: Path | None = None
 
 
-def surroundings(environ: Mapping[str, str] = os.environ) -> ModelSettings:
-    """Read them.
+def load_model_settings(environ: Mapping[str, str] = os.environ) -> ModelSettings:
+    """Read the settings from environment variables.
 
     Raises:
-        SettingsError: a variable does not hold what it should.
+        SettingsError: a variable has an invalid value.
     """
-    return _read(tuple(environ.get(name, "") for name in _NAMES))
+    return _parse_settings(tuple(environ.get(name, "") for name in _NAMES))
 
 
 @lru_cache(maxsize=8)
-def _read(values: tuple[str, ...]) -> ModelSettings:
-    given = {name: value.strip() for name, value in zip(_NAMES, values, strict=True) if value.strip()}
-    mode, folder = _cache(given.get("SCOREGATE_CACHE", ""))
-    root = Path(given.get("SCOREGATE_ROOT") or Path.cwd())
-    return ModelSettings(
-        model=given.get("SCOREGATE_MODEL"),
-        base_url=given.get("SCOREGATE_MODEL_BASE_URL"),
-        key=given.get("SCOREGATE_MODEL_API_KEY"),
-        headers=_table("SCOREGATE_MODEL_HEADERS", given),
-        cache=mode,
-        cache_folder=root / (folder or CACHE_FOLDER),
-        prices=_prices(given.get("SCOREGATE_PRICES", "{}")),
-        max_cost=_amount("SCOREGATE_MAX_COST", given),
-        max_tokens=_amount("SCOREGATE_MAX_TOKENS", given),
-        spent=Path(given["SCOREGATE_SPENT"]) if "SCOREGATE_SPENT" in given else None,
-    )
-
-
-def _cache(text: str) -> tuple[CacheMode, str]:
-    """A mode, a folder, or `MODE:FOLDER`."""
-    word, _, rest = text.partition(":")
-    return (CacheMode(word), rest) if word in set(CacheMode) else (CacheMode.ON, text)
-
-
-def _table(name: str, given: Mapping[str, str]) -> dict[str, str]:
+def _parse_settings(values: tuple[str, ...]) -> ModelSettings:
+    variables = {name: value.strip() for name, value in zip(_NAMES, values, strict=True) if value.strip()}
+    mode, _, folder = variables.get("SCOREGATE_CACHE", "").partition(":")  # a mode, a folder, or MODE:FOLDER
+    if mode not in set(CacheMode):
+        mode, folder = CacheMode.ON, variables.get("SCOREGATE_CACHE", "")
+    root = Path(variables.get("SCOREGATE_ROOT") or Path.cwd())
+    headers = variables.get("SCOREGATE_MODEL_HEADERS", "{}")
     try:
-        return {str(key): str(value) for key, value in json.loads(given.get(name, "{}")).items()}
+        parsed_headers = {str(name): str(value) for name, value in json.loads(headers).items()}
     except (ValueError, AttributeError):
-        raise SettingsError(f"{name} must be an object in JSON, not {given[name]!r:.100}") from None
-
-
-def _prices(text: str) -> dict[str, Price]:
+        raise SettingsError(f"SCOREGATE_MODEL_HEADERS must be an object in JSON, not {headers!r:.100}") from None
     try:
-        return {glob: Price(**price) for glob, price in json.loads(text).items()}
+        prices = {glob: Price(**price) for glob, price in json.loads(variables.get("SCOREGATE_PRICES", "{}")).items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise SettingsError(
             f"SCOREGATE_PRICES cannot be used: {error}",
             advice='It must look like {"my-model*": {"input": 0.5, "output": 1.5}}, in dollars a million tokens.',
         ) from None
+    return ModelSettings(
+        model=variables.get("SCOREGATE_MODEL"),
+        base_url=variables.get("SCOREGATE_MODEL_BASE_URL"),
+        key=variables.get("SCOREGATE_MODEL_API_KEY"),
+        headers=parsed_headers,
+        cache=CacheMode(mode),
+        cache_folder=root / (folder or CACHE_FOLDER),
+        prices=prices,
+        max_cost=_parse_amount("SCOREGATE_MAX_COST", variables),
+        max_tokens=_parse_amount("SCOREGATE_MAX_TOKENS", variables),
+        spent=Path(variables["SCOREGATE_SPENT"]) if "SCOREGATE_SPENT" in variables else None,
+    )
 
 
-def _amount(name: str, given: Mapping[str, str]) -> float | None:
+def _parse_amount(name: str, variables: Mapping[str, str]) -> float | None:
     try:
-        return float(given[name]) if name in given else None
+        return float(variables[name]) if name in variables else None
     except ValueError:
-        raise SettingsError(f"{name} must be a number, not {given[name]!r}") from None
+        raise SettingsError(f"{name} must be a number, not {variables[name]!r}") from None

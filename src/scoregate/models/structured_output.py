@@ -1,4 +1,4 @@
-"""Answers that are instances of a schema: how they are asked for, and how they are read."""
+"""Structured output: request an instance of a schema, and parse the answer."""
 
 from __future__ import annotations
 
@@ -21,72 +21,69 @@ if TYPE_CHECKING:
 
 
 _FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
-_BROKEN_WORDS = {"default", "title"}
+_UNSUPPORTED_KEYWORDS = {"default", "title"}
 
 
-class Way(Enum):
-    """How a server is told the schema, the best first."""
+class SchemaMode(Enum):
+    """How to send the schema to a server, the best first."""
 
     JSON_SCHEMA = "json_schema"
     TOOL = "tool"
     JSON_OBJECT = "json_object"
 
     @property
-    def next(self) -> Way | None:
-        """What to try where this one is refused."""
-        ways = list(Way)
-        at = ways.index(self) + 1
-        return ways[at] if at < len(ways) else None
+    def next(self) -> SchemaMode | None:
+        """The mode to try after a server refused this one; None after the last."""
+        modes = list(SchemaMode)
+        position = modes.index(self) + 1
+        return modes[position] if position < len(modes) else None
 
 
 @lru_cache(maxsize=256)
-def schema_of(model: type[BaseModel]) -> Mapping[str, Any]:
-    """Its JSON schema, as strict servers want it: every property required, and no others."""
-    strict: Mapping[str, Any] = _strict(model.model_json_schema())
+def strict_schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the JSON schema of a class in the form that strict servers need: all properties required, no others."""
+    schema: Mapping[str, Any] = _strict(model.model_json_schema())
+    return schema
+
+
+def _strict(part: Any, *, is_name_map: bool = False) -> Any:
+    if isinstance(part, list):
+        return [_strict(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    strict = {
+        name: _strict(value, is_name_map=not is_name_map and name in ("properties", "$defs"))
+        for name, value in part.items()
+        if is_name_map or name not in _UNSUPPORTED_KEYWORDS
+    }
+    if not is_name_map and "properties" in strict:
+        strict |= {"additionalProperties": False, "required": list(strict["properties"])}
     return strict
 
 
-def _strict(part: Any, *, names: bool = False) -> Any:
-    if isinstance(part, list):
-        return [_strict(each) for each in part]
-    if not isinstance(part, dict):
-        return part
-    made = {
-        name: _strict(value, names=not names and name in ("properties", "$defs"))
-        for name, value in part.items()
-        if names or name not in _BROKEN_WORDS
-    }
-    if not names and "properties" in made:
-        made |= {"additionalProperties": False, "required": list(made["properties"])}
-    return made
-
-
-def asked_for(way: Way, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What the request holds in order to be answered so."""
-    if way is Way.JSON_SCHEMA:
-        form = {"name": _name(name), "schema": schema, "strict": True}
+def schema_parameters(mode: SchemaMode, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Build the parameters of a request that ask for an instance of a schema."""
+    name = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "answer"
+    if mode is SchemaMode.JSON_SCHEMA:
+        form = {"name": name, "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": form}}
-    if way is Way.JSON_OBJECT:
+    if mode is SchemaMode.JSON_OBJECT:
         return {"response_format": {"type": "json_object"}}
-    function = {"name": _name(name), "description": "Give the answer.", "parameters": schema}
-    choice = {"type": "function", "function": {"name": _name(name)}}
+    function = {"name": name, "description": "Give the answer.", "parameters": schema}
+    choice = {"type": "function", "function": {"name": name}}
     return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
 
 
-def _name(name: str) -> str:
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "answer"
-
-
-def with_schema(messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The messages, with the schema told in words for a server that only knows JSON as such."""
+def add_schema(messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Add the schema as a message, for a server that supports only JSON without a schema."""
     text = f"Answer with one JSON object of this JSON schema, and with nothing else:\n{json.dumps(schema)}"
     return [*messages, {"role": "system", "content": text}]
 
 
-def repair(
+def build_repair_messages(
     messages: Sequence[Mapping[str, Any]], text: str, *, problem: str, schema: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
-    """The messages with a malformed answer and what is wrong with it."""
+    """Add a malformed answer to the messages, with its problem and a request for a valid answer."""
     wish = f"That is not what was asked for: {problem}\nAnswer again, with one JSON object of this JSON schema"
     return [
         *messages,
@@ -95,79 +92,78 @@ def repair(
     ]
 
 
-def read(text: str, schema: type[BaseModel]) -> BaseModel:
-    """The instance in an answer, which may stand in a fence of code.
+def parse_instance(text: str, schema: type[BaseModel]) -> BaseModel:
+    """Parse an answer as an instance of a schema; it may be in a Markdown code block.
 
     Raises:
-        MalformedAnswer: it is none.
+        MalformedAnswer: the answer is no instance of the schema.
     """
     fenced = _FENCE.fullmatch(text)
     try:
         return schema.model_validate_json(fenced[1] if fenced else text)
     except ValueError as error:
+        message, details = str(error), getattr(error, "errors", None)
+        if details is not None:
+            problems = details(include_url=False, include_input=False, include_context=False)[:5]
+            message = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg']}" for each in problems)
         raise MalformedAnswer(
-            f"the answer is not a {schema.__name__}: {_reasons(error)}; it begins with {text[:200]!r}",
+            f"the answer is not a {schema.__name__}: {message}; it begins with {text[:200]!r}",
             advice="Ask for less in one answer, or use a model that is better at JSON.",
         ) from None
 
 
-def _reasons(error: ValueError) -> str:
-    details: Any = getattr(error, "errors", None)
-    if details is None:
-        return str(error)
-    found = details(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg']}" for each in found[:5])
-
-
 class Choice(NamedTuple):
-    """What the first choice says: its text, or the arguments of the tool that it calls."""
+    """The first choice of an answer; `text` is its text, or the arguments of its tool call."""
 
     text: str
     refusal: str | None
     finish_reason: str | None
 
 
-def choice_of(table: Mapping[str, Any]) -> Choice:
-    """The first choice of an answer.
+def parse_choice(data: Mapping[str, Any]) -> Choice:
+    """Parse the first choice of an answer.
 
     Raises:
-        MalformedAnswer: there is none.
+        MalformedAnswer: the answer has no choice.
     """
-    choices = table.get("choices")
+    choices = data.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, Mapping) else None
     if not isinstance(first, Mapping) or not isinstance(message, Mapping):
-        raise MalformedAnswer(f"the answer has no choices; it is {dict(table)!r:.300}")
-    text = _arguments(message) or message.get("content")
+        raise MalformedAnswer(f"the answer has no choices; it is {dict(data)!r:.300}")
+    calls = message.get("tool_calls")
+    function = calls[0].get("function") if isinstance(calls, list) and calls and isinstance(calls[0], Mapping) else None
+    arguments = function.get("arguments") if isinstance(function, Mapping) else None
+    text = arguments or message.get("content")
     return Choice(text if isinstance(text, str) else "", message.get("refusal"), first.get("finish_reason"))
 
 
-def _arguments(message: Mapping[str, Any]) -> Any:
-    calls = message.get("tool_calls")
-    called = calls[0].get("function") if isinstance(calls, list) and calls and isinstance(calls[0], Mapping) else None
-    return called.get("arguments") if isinstance(called, Mapping) else None
+def build_generation(answer: Answer, schema: type[BaseModel] | None) -> Generation:
+    """Parse an answer.
 
-
-def generation_of(answer: Answer, schema: type[BaseModel] | None) -> Generation:
-    """The answer, read.
+    Args:
+        answer: the answer of the server.
+        schema: the answer must be an instance of this class; None for text.
 
     Raises:
-        ContentFiltered: a filter stopped it, or the model refuses. MalformedAnswer: it is cut off or no such object.
+        ContentFiltered: a content filter stopped the answer, or the model refuses to answer.
+        MalformedAnswer: the answer is incomplete, or no instance of the schema.
     """
-    table, usage = answer.table, answer.usage or Usage()
-    choice = checked(table, schema)
-    parsed = None if schema is None else read(choice.text, schema)
-    name = str(table.get("model") or usage.model or "")
+    data, usage = answer.data, answer.usage or Usage()
+    choice = parse_valid_choice(data, schema)
+    parsed = None if schema is None else parse_instance(choice.text, schema)
+    name = str(data.get("model") or usage.model or "")
     return Generation(choice.text, parsed, usage, name, usage.cached, choice.finish_reason)
 
 
-def checked(table: Mapping[str, Any], schema: type[BaseModel] | None) -> Choice:
-    """The first choice, if it is an answer.
+def parse_valid_choice(data: Mapping[str, Any], schema: type[BaseModel] | None) -> Choice:
+    """Parse the first choice, and check that it is a complete answer.
 
     Raises:
-        ContentFiltered, MalformedAnswer: as `generation_of`.
+        ContentFiltered: a content filter stopped the answer, or the model refuses to answer.
+        MalformedAnswer: the answer has no choice, or is incomplete.
     """
-    choice = choice_of(table)
+    choice = parse_choice(data)
     if choice.finish_reason == "content_filter":
         raise ContentFiltered("the content filter stopped the answer", advice="Change the case, or use another model.")
     if choice.refusal and not choice.text:
@@ -181,12 +177,12 @@ def checked(table: Mapping[str, Any], schema: type[BaseModel] | None) -> Choice:
     return choice
 
 
-def is_whole(table: Mapping[str, Any], schema: type[BaseModel] | None) -> bool:
-    """Whether this is an answer, and no error."""
+def is_complete(data: Mapping[str, Any], schema: type[BaseModel] | None) -> bool:
+    """Whether the answer is complete and without an error."""
     try:
-        choice = checked(table, schema)
+        choice = parse_valid_choice(data, schema)
         if schema is not None:
-            read(choice.text, schema)
+            parse_instance(choice.text, schema)
     except ScoregateError:
         return False
     return True
@@ -194,54 +190,59 @@ def is_whole(table: Mapping[str, Any], schema: type[BaseModel] | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ModelCapabilities:
-    """`way` is how a schema is asked for, None where every way was refused.
+    """What a model supports.
 
-    `drops` are parameters that are not sent, and `renames` those that are sent under another name.
+    Attributes:
+        schema_mode: how to send a schema; None if the server has refused every mode.
+        drops: parameters that are not sent.
+        renames: parameters that are sent under another name.
     """
 
-    way: Way | None = Way.JSON_SCHEMA
+    schema_mode: SchemaMode | None = SchemaMode.JSON_SCHEMA
     drops: frozenset[str] = frozenset()
     renames: Mapping[str, str] = field(default_factory=dict)
 
-    def applied(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters as this model takes them."""
+    def adapt_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters in the form that the model supports."""
         return {self.renames.get(name, name): value for name, value in parameters.items() if name not in self.drops}
 
 
-_known: dict[tuple[str, str], ModelCapabilities] = {}
+_capabilities: dict[tuple[str, str], ModelCapabilities] = {}
 _lock = threading.Lock()
 
 
-def manners_of(address: str, model: str) -> ModelCapabilities:
-    """What is known of a model at an address."""
-    return _known.get((address, model), ModelCapabilities())
+def get_capabilities(address: str, model: str) -> ModelCapabilities:
+    """The known capabilities of a model at an address."""
+    return _capabilities.get((address, model), ModelCapabilities())
 
 
-def learn(address: str, model: str, *, used: ModelCapabilities, told: Any) -> bool:
-    """Whether a refusal of a request that was made in this manner leaves another one to try."""
+def downgrade(address: str, model: str, *, used: ModelCapabilities, error: Any) -> bool:
+    """Remove the capability that a server has refused.
+
+    Args:
+        address: the base URL.
+        model: the name of the model.
+        used: the capabilities with which the refused request was built.
+        error: the exception of the openai package.
+
+    Returns:
+        Whether a request with the new capabilities may succeed.
+    """
+    body = error.body if isinstance(getattr(error, "body", None), Mapping) else {}
+    parameter, message = str(body.get("param") or ""), str(body.get("message") or error).lower()
     with _lock:
-        if manners_of(address, model) != used:
-            return True  # somebody else has learnt it meanwhile
-        if (better := _better(used, told)) is None:
+        if get_capabilities(address, model) != used:
+            return True  # another call has changed them
+        if parameter == "max_tokens" or "max_completion_tokens" in message:
+            downgraded = replace(used, renames={"max_tokens": "max_completion_tokens"})
+        elif "temperature" in (parameter or message):
+            downgraded = replace(used, drops=used.drops | {"temperature"})
+        elif used.schema_mode is not None and any(word in f"{parameter} {message}" for word in _SCHEMA_WORDS):
+            downgraded = replace(used, schema_mode=used.schema_mode.next)
+        else:
             return False
-        _known[address, model] = better
-        return True
+        _capabilities[address, model] = downgraded
+        return downgraded != used
 
 
-def _better(used: ModelCapabilities, told: Any) -> ModelCapabilities | None:
-    body = told.body if isinstance(getattr(told, "body", None), Mapping) else {}
-    param, message = str(body.get("param") or ""), str(body.get("message") or told).lower()
-    if param == "max_tokens" or "max_completion_tokens" in message:
-        return _unless_same(used, replace(used, renames={"max_tokens": "max_completion_tokens"}))
-    if "temperature" in (param or message):
-        return _unless_same(used, replace(used, drops=used.drops | {"temperature"}))
-    if used.way is not None and any(word in f"{param} {message}" for word in _OF_SCHEMAS):
-        return replace(used, way=used.way.next)
-    return None
-
-
-def _unless_same(used: ModelCapabilities, better: ModelCapabilities) -> ModelCapabilities | None:
-    return None if used == better else better
-
-
-_OF_SCHEMAS = ("response_format", "json_schema", "json_object", "tool", "function", "schema", "structured", "grammar")
+_SCHEMA_WORDS = ("response_format", "json_schema", "json_object", "tool", "function", "schema", "structured", "grammar")

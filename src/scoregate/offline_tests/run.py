@@ -105,8 +105,8 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
     names = [scorer.info.id for scorer in suite.scorers]
     result = _build_result(offline_run, log, run_id=run_id, names=names)
     failed = assert_test and not result.passed
-    finish_suite(log, started, assertion_failed=failed and not log.given_up)
-    if log.given_up:
+    finish_suite(log, started, assertion_failed=failed and not log.timed_out)
+    if log.timed_out:
         raise TimeoutError(f"Test run {run_id} did not complete within {test.limits.scoring_s:g}s")
     if folder is None:
         print_result(result, notice=_UNTRACED_NOTICE if test.agent and offline_run.tracer is None else "")

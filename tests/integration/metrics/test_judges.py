@@ -249,7 +249,7 @@ def test_evaluators_are_metrics_too_and_get_the_case_and_the_output(server: Open
 
 
 def test_no_more_than_so_many_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.models.structured_output._known", {})
+    monkeypatch.setattr("scoregate.models.structured_output._capabilities", {})
     with OpenAIServer.start(latency=0.05) as slow:
         for name, value in slow.environment.items():
             monkeypatch.setenv(name, value)

@@ -187,7 +187,7 @@ def test_a_time_out_is_asked_again(server: OpenAIServer) -> None:
 
 
 def test_what_does_not_pass_ends(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.models.ask.MOST_ATTEMPTS", 2)
+    monkeypatch.setattr("scoregate.models.ask.MAX_ATTEMPTS", 2)
     server.fail("POST", CHAT, status=503, times=math.inf)
     with pytest.raises(Unreachable, match="503"):
         get_model("gpt-4o").generate("hello")
@@ -207,7 +207,7 @@ def test_a_body_that_is_no_answer(server: OpenAIServer) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.models.ask.MOST_ATTEMPTS", 1)
+    monkeypatch.setattr("scoregate.models.ask.MAX_ATTEMPTS", 1)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
         get_model("gpt-4o").generate("hello")

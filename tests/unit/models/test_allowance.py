@@ -9,7 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from scoregate.core.backoff import retry_after_s
-from scoregate.models.rate_limit import Allowance, reset_s, seconds
+from scoregate.models.rate_limit import Allowance, parse_seconds, reset_s
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_a_date_is_a_time_from_now() -> None:
     [("6m0s", 360.0), ("120ms", 0.12), ("1.5s", 1.5), ("1h2m3s", 3723.0), ("7", 7.0), ("soon", None), (None, None)],
 )
 def test_spans_of_time(text: str | None, expected: float | None) -> None:
-    assert seconds(text) == (None if expected is None else pytest.approx(expected))
+    assert parse_seconds(text) == (None if expected is None else pytest.approx(expected))
 
 
 @pytest.mark.parametrize("unit", [1, 1000])
 def test_a_moment_is_a_span_until_then(unit: int) -> None:
-    assert seconds(f"{(time.time() + 20) * unit:.0f}") == pytest.approx(20, abs=2)
+    assert parse_seconds(f"{(time.time() + 20) * unit:.0f}") == pytest.approx(20, abs=2)
 
 
 def test_only_what_is_used_up_has_to_come_back() -> None:
@@ -56,14 +56,14 @@ def test_only_what_is_used_up_has_to_come_back() -> None:
     assert reset_s({}) is None
 
 
-def told(left: float, *, reset: float, number: int = 1, limit: float = 600, began: float = 0.0) -> Allowance:
+def told(left: float, *, reset: float, number: int = 1, limit: float = 600, started_at: float = 0.0) -> Allowance:
     allowance = Allowance()
     headers = {
         "x-ratelimit-limit-requests": f"{limit}",
         "x-ratelimit-remaining-requests": f"{left}",
         "x-ratelimit-reset-requests": f"{reset}s",
     }
-    allowance.told(headers, number=number, began=began)
+    allowance.update(headers, number=number, started_at=started_at)
     return allowance
 
 
@@ -86,11 +86,11 @@ def test_a_short_reset_is_no_higher_rate_than_the_limit_by_the_minute() -> None:
 def test_an_older_answer_says_nothing_new() -> None:
     allowance = told(0, reset=60, number=5)
     headers = {"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "99"}
-    allowance.told(headers, number=4, began=0.0)
+    allowance.update(headers, number=4, started_at=0.0)
     assert allowance.delay_s(0.0, 5) > 0
 
 
 def test_a_server_that_says_nothing_holds_nobody_back() -> None:
     allowance = Allowance()
-    allowance.told({}, number=1, began=0.0)
+    allowance.update({}, number=1, started_at=0.0)
     assert (allowance.gap_s, allowance.delay_s(0.0, 100)) == (None, None)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.models.cache import FILE, Cache
+from scoregate.models.cache import FILE_NAME, Cache
 
 OpenCache = Callable[..., Cache]
 KEY, OTHER = b"k" * 16, b"o" * 16
@@ -63,7 +63,7 @@ def test_a_reader_writes_nothing_even_where_it_may_not(folder: Path, open_cache:
     writer = open_cache()
     writer.put(KEY, b"answer", model="m")
     writer.close()
-    before = (folder / FILE).read_bytes()
+    before = (folder / FILE_NAME).read_bytes()
     folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
         reader = open_cache(writes=False)
@@ -74,27 +74,27 @@ def test_a_reader_writes_nothing_even_where_it_may_not(folder: Path, open_cache:
         folder.chmod(stat.S_IRWXU)
     assert found is not None
     assert found.body == b"answer"
-    assert (folder / FILE).read_bytes() == before
+    assert (folder / FILE_NAME).read_bytes() == before
 
 
 def test_what_was_not_used_for_longest_goes_first(folder: Path, open_cache: OpenCache) -> None:
-    cache = open_cache(most_bytes=400_000)
+    cache = open_cache(max_bytes=400_000)
     for number in range(600):
         cache.put(number.to_bytes(16, "big"), b"x" * 1000, model="m")
         if number == 0:
-            with sqlite3.connect(folder / FILE) as connection:
+            with sqlite3.connect(folder / FILE_NAME) as connection:
                 connection.execute("UPDATE answers SET used = used - 100000")
             connection.close()
     cache.prune()
     assert cache.get((0).to_bytes(16, "big")) is None
     assert cache.get((599).to_bytes(16, "big")) is not None
     cache.close()
-    assert (folder / FILE).stat().st_size <= 400_000
+    assert (folder / FILE_NAME).stat().st_size <= 400_000
 
 
 def test_a_damaged_file_is_a_miss(folder: Path, open_cache: OpenCache) -> None:
     folder.mkdir()
-    (folder / FILE).write_bytes(b"no database, but long enough to look like one" * 100)
+    (folder / FILE_NAME).write_bytes(b"no database, but long enough to look like one" * 100)
     cache = open_cache()
     assert cache.get(KEY) is None
     assert cache.put(KEY, b"answer", model="m").body == b"answer"
@@ -111,7 +111,7 @@ def test_a_file_of_another_version_starts_anew(folder: Path, open_cache: OpenCac
     first = open_cache()
     first.put(KEY, b"answer", model="m")
     first.close()
-    with sqlite3.connect(folder / FILE) as connection:
+    with sqlite3.connect(folder / FILE_NAME) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     cache = open_cache()

@@ -8,72 +8,72 @@ import pytest
 
 from scoregate.core.evaluation import Usage
 from scoregate.errors import BudgetSpent
-from scoregate.models.budget import RunBudget, priced
+from scoregate.models.budget import RunBudget, price_usage
 from scoregate.models.settings import ModelSettings, Price
 
 
 def test_a_price_that_is_known() -> None:
-    usage = priced(Usage(1_000_000, 0), provider="openai", model="gpt-4o", prices={})
+    usage = price_usage(Usage(1_000_000, 0), provider="openai", model="gpt-4o", prices={})
     assert usage.cost == pytest.approx(2.5)
-    small = priced(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices={})
+    small = price_usage(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices={})
     assert small.cost == pytest.approx((600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6)
 
 
 def test_own_prices_come_first_and_the_last_that_fits_counts() -> None:
     prices = {"gpt-*": Price(1.0, 1.0), "openai/gpt-4o*": Price(2.0, 4.0, 0.5)}
-    usage = priced(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices=prices)
+    usage = price_usage(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices=prices)
     assert usage.cost == pytest.approx((600 * 2 + 400 * 0.5 + 100 * 4) / 1e6)
 
 
 def test_a_price_that_nobody_knows_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
-        assert priced(Usage(5), provider="vllm", model="our-own-model", prices={}).cost is None
+        assert price_usage(Usage(5), provider="vllm", model="our-own-model", prices={}).cost is None
     assert capsys.readouterr().err.count('[prices."vllm/our-own-model"]') == 1
 
 
-def spend(purse: RunBudget, around: ModelSettings, usage: Usage) -> None:
-    purse.check(around)
-    purse.spend(usage)
-    purse.over()
+def spend(budget: RunBudget, settings: ModelSettings, usage: Usage) -> None:
+    budget.begin_call(settings)
+    budget.spend(usage)
+    budget.end_call()
 
 
 @pytest.mark.parametrize(
-    ("around", "word"), [(ModelSettings(max_cost=1.0), "max_cost"), (ModelSettings(max_tokens=1000), "max_tokens")]
+    ("settings", "word"), [(ModelSettings(max_cost=1.0), "max_cost"), (ModelSettings(max_tokens=1000), "max_tokens")]
 )
-def test_a_call_that_would_exceed_the_budget_is_not_made(around: ModelSettings, word: str) -> None:
-    purse = RunBudget(None)
+def test_a_call_that_would_exceed_the_budget_is_not_made(settings: ModelSettings, word: str) -> None:
+    budget = RunBudget(None)
     for _ in range(4):
-        spend(purse, around, Usage(200, 50, cost=0.25))
+        spend(budget, settings, Usage(200, 50, cost=0.25))
     with pytest.raises(BudgetSpent, match=word):
-        purse.check(around)
+        budget.begin_call(settings)
 
 
 def test_calls_under_way_count_as_if_they_cost_what_others_did() -> None:
-    purse, around = RunBudget(None), ModelSettings(max_cost=1.0)
-    spend(purse, around, Usage(cost=0.25))
+    budget, settings = RunBudget(None), ModelSettings(max_cost=1.0)
+    spend(budget, settings, Usage(cost=0.25))
     for _ in range(3):
-        purse.check(around)
+        budget.begin_call(settings)
     with pytest.raises(BudgetSpent):
-        purse.check(around)
+        budget.begin_call(settings)
 
 
-def test_two_purses_with_one_file_are_one(tmp_path: Path) -> None:
-    around = ModelSettings(max_cost=1.0)
+def test_two_budgets_with_one_file_are_one(tmp_path: Path) -> None:
+    settings = ModelSettings(max_cost=1.0)
     ours, theirs = RunBudget(tmp_path / "spent"), RunBudget(tmp_path / "spent")
-    for purse in (ours, theirs, ours, theirs):
-        spend(purse, around, Usage(cost=0.25))
+    for budget in (ours, theirs, ours, theirs):
+        spend(budget, settings, Usage(cost=0.25))
     with pytest.raises(BudgetSpent, match=r"\$1\.0000 of max_cost = \$1"):
-        ours.check(around)
+        ours.begin_call(settings)
 
 
 def test_calls_under_way_in_another_process_count_too(tmp_path: Path) -> None:
-    around = ModelSettings(max_cost=1.0)
+    settings = ModelSettings(max_cost=1.0)
     ours, theirs = RunBudget(tmp_path / "spent"), RunBudget(tmp_path / "spent")
-    spend(ours, around, Usage(cost=0.25))
+    spend(ours, settings, Usage(cost=0.25))
     for _ in range(3):
-        theirs.check(around)
+        theirs.begin_call(settings)
     for _ in range(2):
         with pytest.raises(BudgetSpent):
-            ours.check(around)
-    theirs.over()
-    ours.check(around)
+            ours.begin_call(settings)
+    theirs.end_call()
+    ours.begin_call(settings)

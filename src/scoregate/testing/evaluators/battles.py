@@ -115,7 +115,7 @@ class BaseAutomaticBattle(
         """The question of both outputs; by default the case's `input` if it is a string; None leaves it out."""
         return string_field(test_case, "input")
 
-    def _offered(self) -> Sequence[Choice]:
+    def _list_choices(self) -> Sequence[Choice]:
         return [Choice(score, name) for score, name in _OUTCOMES.items()]
 
     async def _judge(

@@ -40,7 +40,7 @@ class AsksModel(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[Te
         num_overrides: how many of the most recent overrides by people the prompt shows as examples.
     """
 
-    # The engine uses `_asked`, `_offered` and `_battles`; fingerprints contain the names of the classes.
+    # The engine uses `_model_and_prompt`, `_list_choices` and `_battles`; fingerprints contain the class names.
 
     version = 1
     threshold: Threshold | None = None
@@ -62,7 +62,7 @@ class AsksModel(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[Te
 
         return get_model(self.model)
 
-    def _asked(self) -> tuple[str, str]:
+    def _model_and_prompt(self) -> tuple[str, str]:
         """The model and a digest of the question without the case, for the fingerprint."""
         return model_name(self), prompt_version(self)
 

@@ -64,7 +64,7 @@ class BaseLLMJudge(AsksModel[TestCaseType, OutputType], abc.ABC, Generic[TestCas
             )
         return choices
 
-    def _offered(self) -> Sequence[Choice]:
+    def _list_choices(self) -> Sequence[Choice]:
         return [Choice(choice.value, choice.name) for choice in self._choices()]
 
     def _prompt_parts(self) -> Sequence[str]:

@@ -160,8 +160,8 @@ def charging_callbacks(*, asks: bool) -> Iterator[list[Any]]:
         return
     from scoregate.models.budget import CallAccounting
 
-    account = CallAccounting.here()
-    with account.within_budget():
+    account = CallAccounting.current()
+    with account.reserve_budget():
         yield [_callback_class()(account)]
 
 
@@ -181,13 +181,13 @@ class _UsageCallback:
 
     def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
         """Charge the usage of the answer."""
-        from scoregate.models.budget import usage_of
+        from scoregate.models.budget import parse_usage
 
         output = response.llm_output or {}
         model = str(output.get("model_name") or output.get("model") or "unknown")
-        used = usage_of({"usage": output.get("token_usage") or output.get("usage")}, model)
+        used = parse_usage({"usage": output.get("token_usage") or output.get("usage")}, model)
         provider = self._providers.pop(run_id, "openai")
-        self._account.charge(self._account.priced(used, provider=provider, model=model))
+        self._account.charge(self._account.price_usage(used, provider=provider, model=model))
 
 
 _DECIMALS = 6  # cosines of vectors in single precision differ after these; 0.99999994 should be 1
