@@ -33,14 +33,18 @@ def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
         apart: always use a new thread. It and its worker threads are daemons, so an abandoned worker does not keep the
             process from ending.
     """
+    if apart or _has_running_loop():
+        return _run_in_thread(function)
+    is_main = threading.current_thread() is threading.main_thread()
+    return _run_in_shared_loop(function) if is_main else anyio.run(function)
+
+
+def _has_running_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        if apart:
-            return _run_in_thread(function)
-        is_main = threading.current_thread() is threading.main_thread()
-        return _run_in_shared_loop(function) if is_main else anyio.run(function)
-    return _run_in_thread(function)
+        return False
+    return True
 
 
 def run_sync_and_close(function: Callable[[], Awaitable[T]]) -> T:

@@ -1,0 +1,24 @@
+"""Async functions called from synchronous code."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoregate.engine.sync import run_sync
+
+
+async def fail() -> None:
+    raise ValueError("wrong")
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_an_error_has_no_other_error_as_its_context(apart: bool) -> None:
+    with pytest.raises(ValueError, match="wrong") as raised:
+        run_sync(fail, apart=apart)
+    assert raised.value.__context__ is None
+
+
+@pytest.mark.anyio
+async def test_a_running_loop_is_left_alone() -> None:
+    with pytest.raises(ValueError, match="wrong"):
+        run_sync(fail)
