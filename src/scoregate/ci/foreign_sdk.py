@@ -137,14 +137,14 @@ class BaselineLookup:
     def baseline_output(self, suite: str, case: str) -> str | None:
         """The text that a new output of a case has to beat; None if there is none."""
         if self._base is None:
-            return self._stored_outputs(suite).champions.get(case)
+            return self._stored_outputs(suite).outputs.get(case)
         output = self._base_outputs.get((battle_key(suite, None), case))
         return output if isinstance(output, str) else None
 
     def save_baseline_output(self, suite: str, case: str, output: str) -> None:
         """Save a text as the baseline output of later runs, unless there is a base run."""
         if self._base is None and self._keeps:
-            self._stored_outputs(suite).crown(case, output)
+            self._stored_outputs(suite).save(case, output)
 
     def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:
         """The newest overrides of an evaluator's scores, the newest first."""

@@ -27,7 +27,7 @@ from scoregate.core.comparison import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.run import Run
 from scoregate.store import open_store, read_calibrations
-from scoregate.store.apply_reviews import counted
+from scoregate.store.apply_reviews import apply_reviews
 
 
 def apply_stored_reviews(root: Path) -> Callable[[Run], Run]:
@@ -35,7 +35,7 @@ def apply_stored_reviews(root: Path) -> Callable[[Run], Run]:
 
     It blocks while it reads the store, and raises `StoreError` if it can't.
     """
-    return partial(counted, store=partial(open_store, root))
+    return partial(apply_reviews, store=partial(open_store, root))
 
 
 def load_calibrations(root: Path) -> Calibrations:

@@ -60,7 +60,7 @@ def add(name: str, dataset: str, judges: Sequence[str], description: str | None)
     """Create the test config NAME from a dataset and judges."""
     client = Client()
     client.test_configs.create(name, dataset, judges, description)
-    print_line(f"{name}: written to {client.store.where(CONFIGS, (name,))}")
+    print_line(f"{name}: written to {client.store.location(CONFIGS, (name,))}")
 
 
 @command.command("rm")

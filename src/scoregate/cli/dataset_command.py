@@ -161,7 +161,7 @@ def add(dataset: str, file: Path, columns: Sequence[str], description: str) -> N
     else:
         target = client.datasets.get(dataset)
         target.add_from(file)
-    where = client.store.where(DATASETS, (target.name,), ROWS)
+    where = client.store.location(DATASETS, (target.name,), ROWS)
     print_line(f"{target.name}: version {target.version.version_number}, {len(target)} rows, in {where}")
 
 

@@ -153,7 +153,7 @@ def add(
             min_score=low,
             max_score=high,
         )
-    print_line(f"{created.label}: written to {open_store().where(JUDGES, (name,))}")
+    print_line(f"{created.label}: written to {open_store().location(JUDGES, (name,))}")
 
 
 @command.command("tag")

@@ -68,7 +68,7 @@ def add(evaluator: str, original: float, score: float, given: str, output: str, 
     check_overrides(evaluator, [override])
     store = open_store()
     add_override(store, evaluator, override, by=reviewer_name(by))
-    print_line(f"written to {store.where(OVERRIDES, (evaluator,))}")
+    print_line(f"written to {store.location(OVERRIDES, (evaluator,))}")
 
 
 command.add_command(remove_command(OVERRIDES))

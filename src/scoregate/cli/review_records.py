@@ -20,8 +20,8 @@ from scoregate.core.events import Choice
 from scoregate.errors import RecordError, UsageError
 from scoregate.store import Override, Store, open_store
 from scoregate.store.kinds import Kind
-from scoregate.store.review_records import ReviewRecord, age, remove, upsert
-from scoregate.store.review_tables import exported, imported, is_table
+from scoregate.store.review_records import ReviewRecord, age_key, remove_items, upsert
+from scoregate.store.review_tables import export_items, import_items, is_table
 
 S = TypeVar("S", bound=ReviewRecord)
 
@@ -38,11 +38,11 @@ def select_reviews(store: Store, kind: Kind[S], glob: str | None) -> list[tuple[
         UsageError: there are reviews, but none match the pattern.
         StoreError: the reviews can't be read.
     """
-    names = [shelf[0] for shelf in store.shelves(kind)]
+    names = [name for (name,) in store.list_keys(kind)]
     found = [name for name in names if glob is None or fnmatchcase(name, glob)]
     if names and not found:
         raise UsageError(f"no {kind.name} for an evaluator {glob!r}", advice=f"There are some for {', '.join(names)}.")
-    return [(name, sorted(store.read(kind, (name,)), key=age)) for name in found]
+    return [(name, sorted(store.read(kind, (name,)), key=age_key)) for name in found]
 
 
 def print_reviews(
@@ -100,12 +100,12 @@ def import_command(
     @click.argument("file")
     def command(evaluator: str, file: str) -> None:
         table = _is_table_file(file)
-        items = imported(_read_file(file), kind, origin="standard input" if file == "-" else file, table=table)
+        items = import_items(_read_file(file), kind, origin="standard input" if file == "-" else file, table=table)
         check(evaluator, items)
         store = open_store()
-        kept = upsert(store, kind, (evaluator,), items)
-        where = store.where(kind, (evaluator,))
-        print_line(f"{kept.added} added, {kept.changed} changed, {kept.known} unchanged, in {where}")
+        counts = upsert(store, kind, (evaluator,), items)
+        where = store.location(kind, (evaluator,))
+        print_line(f"{counts.added} added, {counts.changed} changed, {counts.unchanged} unchanged, in {where}")
 
     return command
 
@@ -118,8 +118,8 @@ def remove_command(kind: Kind[S]) -> click.Command:
     @click.argument("ids", nargs=-1, required=True, metavar="ID...")
     def command(evaluator: str, ids: tuple[str, ...]) -> None:
         store = open_store()
-        removed = remove(store, kind, (evaluator,), ids)
-        print_line(f"{len(removed)} removed from {store.where(kind, (evaluator,))}")
+        removed = remove_items(store, kind, (evaluator,), ids)
+        print_line(f"{len(removed)} removed from {store.location(kind, (evaluator,))}")
 
     return command
 
@@ -133,10 +133,10 @@ def export_command(kind: Kind[S]) -> click.Command:
     def command(evaluator: str, file: str) -> None:
         """Write the reviews of EVALUATOR to FILE (.jsonl or .csv); default: JSON lines to stdout."""
         table, store = _is_table_file(file), open_store()
-        items = sorted(store.read(kind, (evaluator,)), key=age)
+        items = sorted(store.read(kind, (evaluator,)), key=age_key)
         if not items:
-            raise UsageError(f"there are no {kind.name} for {evaluator!r} in {store.where(kind, (evaluator,))}")
-        data = exported(items, kind, table=table)
+            raise UsageError(f"there are no {kind.name} for {evaluator!r} in {store.location(kind, (evaluator,))}")
+        data = export_items(items, kind, table=table)
         if file == "-":
             click.echo(data, nl=False)
             return

@@ -19,7 +19,7 @@ from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.core.agreement import Calibrations
 from scoregate.core.run import Run
 from scoregate.store import open_store, read_calibrations
-from scoregate.store.apply_reviews import counted
+from scoregate.store.apply_reviews import apply_reviews
 
 
 def load_suite_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
@@ -60,7 +60,7 @@ def rejudge_run(run: Path, baseline: Path | None, settings: Settings, *, root: P
         found = find_compared_baseline(finished, run_folder(run), root) or Baseline(None, _missing_baseline(finished))
     else:
         found = Baseline(None, "no baseline was named")
-    with_reviews = partial(counted, store=open_store)
+    with_reviews = partial(apply_reviews, store=open_store)
     return judge_run(with_reviews(finished), found.with_runs(with_reviews), settings, _calibrations)
 
 

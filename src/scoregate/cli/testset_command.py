@@ -130,13 +130,13 @@ def import_(
     """Create a test set from FILE (.csv, .jsonl, .json). Nothing is stored if one test is invalid."""
     _check_kind(file)
     notices: list[str] = []
-    tests = list(read_tests(file, tell=notices.append))
+    tests = list(read_tests(file, notify=notices.append))
     test_set = TestSet(id=own, name=name or file.stem, tests=tests)
     test_set.description, test_set.short_description = description, short_description
     test_set.push()
     for notice in notices:
         print_line(notice)
-    where = current_store().where(TEST_SETS, (str(test_set.id),), TESTS)
+    where = current_store().location(TEST_SETS, (str(test_set.id),), TESTS)
     count = f"{test_set.test_count} tests{_separator_note(file)}"
     print_line(f"{test_set.id}: {test_set.test_set_type}, {count}, in {where}")
 

@@ -52,7 +52,7 @@ def add(evaluator: str, case: str, baseline: str, challenger: str, winner: str, 
     verdict = Verdict.model_validate({**pair, "winner": winner, "comment": comment, "by": reviewer_name(by)})
     store = open_store()
     add_verdict(store, evaluator, verdict)
-    print_line(f"written to {store.where(VERDICTS, (evaluator,))}")
+    print_line(f"written to {store.location(VERDICTS, (evaluator,))}")
 
 
 command.add_command(remove_command(VERDICTS))

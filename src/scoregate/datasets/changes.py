@@ -11,9 +11,9 @@ from uuid import uuid4
 from scoregate.datasets.schema import Schema
 from scoregate.datasets.state import DatasetState, append_version, commit_edits, next_head, read_state
 from scoregate.errors import JudgmentConflictError, JudgmentValidationError, StoreError
-from scoregate.store.dataset_history import History, Tally
+from scoregate.store.dataset_history import History, LineDigest
 from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Run, StoredDataset
-from scoregate.store.errors import sound
+from scoregate.store.errors import check_items
 from scoregate.store.protocol import Store, Writer
 
 # The place of a row for messages, such as "rows.csv, row 3", and the row or its problem.
@@ -51,7 +51,7 @@ def create_dataset(
     """
     state = DatasetState(store, card, schema, History({}, {}, 0), "")
     lines = list(_to_lines(schema, rows)) if overwrite else _to_lines(schema, rows)
-    with store.writing() as writer:
+    with store.open_writer() as writer:
         if (there := next(store.read(DATASETS, (card.name,)), None)) is not None:
             _check_replaceable(there, overwrite, dependents)
             writer.update(DATASETS, (card.name,), lambda _: [])
@@ -71,9 +71,9 @@ def add_rows(store: Store, name: str, rows: Iterable[LocatedRow]) -> DatasetStat
         JudgmentValidationError: there is no such dataset, or a row does not fit its schema; then none is added.
         StoreError: it could not be read or written.
     """
-    with store.writing() as writer:
+    with store.open_writer() as writer:
         state = commit_edits(read_state(store, name), writer)
-        tally, old = Tally(), state.tip.count
+        tally, old = LineDigest(), state.tip.count
         with state.open(ROWS) as file:
             pieces = chain(tally.pieces(file), tally.lines(_to_lines(state.schema, rows)))
             writer.replace(DATASETS, (name,), ROWS, pieces=pieces)
@@ -92,8 +92,8 @@ def delete_dataset(store: Store, name: str, dependents: Dependents | None) -> bo
     """
     if dependents and (card := next(store.read(DATASETS, (name,)), None)):
         dependents.delete(card.id, name)
-    with store.writing() as writer:
-        there = (name,) in store.shelves(DATASETS)
+    with store.open_writer() as writer:
+        there = (name,) in store.list_keys(DATASETS)
         if there:
             writer.update(DATASETS, (name,), lambda _: [])
         return there
@@ -113,11 +113,11 @@ def _check_replaceable(there: StoredDataset, overwrite: bool, dependents: Depend
 
 def _write_dataset(state: DatasetState, lines: Iterable[bytes], writer: Writer) -> DatasetState:
     """The document is written last: without it the dataset does not exist."""
-    shelf, tally = (state.card.name,), Tally()
-    writer.replace(DATASETS, shelf, ROWS, pieces=tally.lines(lines))
-    writer.replace(DATASETS, shelf, HISTORY, pieces=[])
+    key, tally = (state.card.name,), LineDigest()
+    writer.replace(DATASETS, key, ROWS, pieces=tally.lines(lines))
+    writer.replace(DATASETS, key, HISTORY, pieces=[])
     made = append_version(state, next_head(state, (tally.count,) if tally.count else (), tally), writer)
-    writer.update(DATASETS, shelf, lambda _: [state.card])
+    writer.update(DATASETS, key, lambda _: [state.card])
     return made
 
 
@@ -125,6 +125,6 @@ def _to_lines(schema: Schema, rows: Iterable[LocatedRow]) -> Iterator[bytes]:
     """The stored form of rows."""
     found = ((place, row if isinstance(row, str) else schema.line(row)) for place, row in rows)
     try:
-        yield from sound(found, place=str)
+        yield from check_items(found, place=str)
     except StoreError as error:
         raise JudgmentValidationError(error.message, advice=f"Nothing was added. {error.advice}") from None

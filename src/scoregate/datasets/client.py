@@ -16,7 +16,7 @@ from scoregate.datasets.schema import Example, Schema, infer_schema, parse_schem
 from scoregate.datasets.state import read_document
 from scoregate.datasets.versions import DatasetVersion, all_versions
 from scoregate.errors import InvalidDataset, StoreError
-from scoregate.store.dataset_history import newest, read_history
+from scoregate.store.dataset_history import read_history, read_newest
 from scoregate.store.datasets import DATASETS, HISTORY, Head, StoredDataset
 from scoregate.store.protocol import Store
 
@@ -29,7 +29,7 @@ def find_name(store: Store, name_or_id: str) -> str:
     """
     if next(store.read(DATASETS, (name_or_id,)), None) is not None:
         return name_or_id
-    found = (card for (name,) in store.shelves(DATASETS) if (card := read_document(store, name)))
+    found = (card for (name,) in store.list_keys(DATASETS) if (card := read_document(store, name)))
     return next((card.name for card in found if card.id == name_or_id), name_or_id)
 
 
@@ -40,11 +40,11 @@ def read_current(store: Store, name: str) -> tuple[StoredDataset, Head]:
         StoreError: it cannot be read.
     """
     card, file = read_document(store, name), store.open(DATASETS, (name,), HISTORY)
-    where = store.where(DATASETS, (name,), HISTORY)
+    where = store.location(DATASETS, (name,), HISTORY)
     if card is None or file is None:
         raise StoreError(f"{where} is missing", advice="Bring it back, or delete the whole folder.")
     with file:
-        if (head := newest(file)) is None:
+        if (head := read_newest(file)) is None:
             file.seek(0)
             head = read_history(file, origin=where).tip
     if head is None:
@@ -150,7 +150,7 @@ class Datasets:
         Raises:
             StoreError: one cannot be read.
         """
-        found = [read_current(self.store, name) for (name,) in self.store.shelves(DATASETS)]
+        found = [read_current(self.store, name) for (name,) in self.store.list_keys(DATASETS)]
         counts = self.dependents.counts() if found and self.dependents else {}
         return [_to_info(card, head, counts) for card, head in found]
 

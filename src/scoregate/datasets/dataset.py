@@ -13,7 +13,7 @@ from scoregate.datasets.files import locate_examples, read_rows
 from scoregate.datasets.schema import Example, Schema
 from scoregate.datasets.state import load_state
 from scoregate.datasets.versions import DatasetVersion, all_versions, find_head, open_version, to_version
-from scoregate.store.json_lines import row_line
+from scoregate.store.json_lines import encode_row
 from scoregate.store.protocol import Store
 
 
@@ -121,7 +121,7 @@ class Dataset:
         """Print the name, the version and the first examples, without terminal control characters."""
         print(f"{self.name!r}, version {self.version.version_number}, {len(self)} examples")
         for example in islice(self, max_examples):
-            print(f"{example.example_id:>6}  {row_line(example.row(Schema(self.version.columns))).decode()}")
+            print(f"{example.example_id:>6}  {encode_row(example.row(Schema(self.version.columns))).decode()}")
 
     def delete(self) -> bool:
         """Delete the dataset with all its versions and the test configs that use it; return whether it existed."""

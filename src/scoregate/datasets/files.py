@@ -10,7 +10,7 @@ from typing import Any
 from scoregate.datasets.changes import LocatedRow
 from scoregate.datasets.schema import Schema, infer_schema
 from scoregate.errors import InvalidDataset, MissingExtra
-from scoregate.store.json_lines import unique
+from scoregate.store.json_lines import reject_duplicate_keys
 from scoregate.store.tables import TableError, TableReader, open_text, read_json, read_json_lines
 
 
@@ -18,7 +18,7 @@ def read_csv_rows(path: Path, schema: Schema | None = None) -> Iterator[LocatedR
     """The rows of a table, one by one. The header is row 1.
 
     Raises:
-        InvalidDataset: the header is missing, or the file is no CSV.
+        InvalidDataset: the header is missing, or the file is not CSV.
     """
     with open_text(path) as file:
         table = TableReader(file)
@@ -68,7 +68,7 @@ def _convert_cell(text: str, type_: str) -> Any:
         return text
     spelt = text.lower() if type_ == "boolean" else text
     try:
-        return json.loads(spelt, object_pairs_hook=unique)
+        return json.loads(spelt, object_pairs_hook=reject_duplicate_keys)
     except (ValueError, RecursionError):
         return text
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from scoregate.core.trace import Trace
 from scoregate.errors import InvalidDataset
 from scoregate.store.datasets import Columns, ColumnType
-from scoregate.store.json_lines import Row, row_line, row_of
+from scoregate.store.json_lines import Row, decode_row, encode_row
 
 TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 _SCHEMA_KEYS = {"type", "properties", "required", "title", "description", "additionalProperties", "$schema", "$id"}
@@ -69,11 +69,11 @@ class Schema:
         if NAME_FIELD not in ordered and row.get(NAME_FIELD) is not None:
             ordered[NAME_FIELD] = row[NAME_FIELD]
         try:
-            line = row_line(ordered)
+            line = encode_row(ordered)
         except ValueError as error:
             return str(error)
         nested = any(isinstance(value, list | dict) for value in ordered.values())
-        return _NOT_PLAIN if nested and row_of(line) != ordered else line
+        return _NOT_PLAIN if nested and decode_row(line) != ordered else line
 
 
 def parse_schema(document: object) -> Schema:

@@ -12,9 +12,9 @@ from typing import BinaryIO
 
 from scoregate.datasets.schema import Schema, parse_schema
 from scoregate.errors import InvalidDataset, JudgmentValidationError, ReadOnlyStore, StoreError
-from scoregate.store.dataset_history import History, Tally, digest_of, entries, read_history, rows_at
-from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Head, Run, StoredDataset, runs_between
-from scoregate.store.errors import sound
+from scoregate.store.dataset_history import History, LineDigest, file_digest, history_entries, read_history, read_rows
+from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Head, Run, StoredDataset, find_runs
+from scoregate.store.errors import check_items
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.tables import read_json_lines
 
@@ -47,18 +47,18 @@ class DatasetState:
         """Whether the rows are those of the newest version."""
         return self.digest == self.tip.digest and self.schema.columns == self.tip.columns
 
-    def where(self, beside: str) -> str:
+    def where(self, file_name: str) -> str:
         """The path of one of its files, for messages."""
-        return self.store.where(DATASETS, (self.card.name,), beside)
+        return self.store.location(DATASETS, (self.card.name,), file_name)
 
-    def open(self, beside: str) -> BinaryIO:
+    def open(self, file_name: str) -> BinaryIO:
         """One of its files.
 
         Raises:
             StoreError: it does not exist.
         """
-        if (file := self.store.open(DATASETS, (self.card.name,), beside)) is None:
-            raise StoreError(f"{self.where(beside)} is missing", advice="Bring it back, or delete the whole folder.")
+        if (file := self.store.open(DATASETS, (self.card.name,), file_name)) is None:
+            raise StoreError(f"{self.where(file_name)} is missing", advice="Bring it back, or delete the whole folder.")
         return file
 
 
@@ -71,7 +71,7 @@ def read_document(store: Store, name: str) -> StoredDataset | None:
     card = next(store.read(DATASETS, (name,)), None)
     if card is not None and card.name != name:
         raise StoreError(
-            f"{store.where(DATASETS, (name,))}: its name is {card.name!r:.60}, its folder's {name!r:.60}",
+            f"{store.location(DATASETS, (name,))}: its name is {card.name!r:.60}, its folder's {name!r:.60}",
             advice="A dataset is copied or renamed by both; a copy needs an id of its own, too.",
         )
     return card
@@ -85,7 +85,7 @@ def read_state(store: Store, name: str) -> DatasetState:
         StoreError: it cannot be read.
     """
     if (card := read_document(store, name)) is None:
-        names = ", ".join(shelf[0] for shelf in islice(store.shelves(DATASETS), 20))
+        names = ", ".join(name for (name,) in islice(store.list_keys(DATASETS), 20))
         raise JudgmentValidationError(
             f"there is no dataset {name!r:.200}", advice=f"There are {names}." if names else "There are none."
         )
@@ -93,7 +93,7 @@ def read_state(store: Store, name: str) -> DatasetState:
     with state.open(HISTORY) as file:
         history = read_history(file, origin=state.where(HISTORY))
     with state.open(ROWS) as file:
-        return replace(state, history=history, digest=digest_of(file))
+        return replace(state, history=history, digest=file_digest(file))
 
 
 def load_state(store: Store, name: str) -> DatasetState:
@@ -106,7 +106,7 @@ def load_state(store: Store, name: str) -> DatasetState:
     if (state := read_state(store, name)).settled:
         return state
     try:
-        with store.writing() as writer:
+        with store.open_writer() as writer:
             return commit_edits(read_state(store, name), writer)
     except ReadOnlyStore:
         return commit_edits(state, None)
@@ -120,9 +120,9 @@ def commit_edits(state: DatasetState, writer: Writer | None) -> DatasetState:
     """
     if state.settled:
         return state
-    tally = Tally()
+    tally = LineDigest()
     with state.open(ROWS) as file:
-        runs = runs_between(_read_lines(state), (line[:-1] for line in tally.lines(_check_lines(state, file))))
+        runs = find_runs(_read_lines(state), (line[:-1] for line in tally.lines(_check_lines(state, file))))
     if writer and tally.digest != state.digest:
         with state.open(ROWS) as file:
             ends = (line + b"\n" for line in _check_lines(state, file))
@@ -141,14 +141,14 @@ def read_edited_lines(state: DatasetState, head: Head) -> Iterator[bytes]:
     Raises:
         StoreError: the file changed meanwhile.
     """
-    tally = Tally()
+    tally = LineDigest()
     with state.open(ROWS) as file:
         yield from (line[:-1] for line in tally.lines(_check_lines(state, file)))
     if tally.digest != head.digest:
         raise StoreError(f"{state.where(ROWS)} was changed while it was read", advice="Try again.")
 
 
-def next_head(state: DatasetState, runs: Iterable[Run], tally: Tally) -> Head:
+def next_head(state: DatasetState, runs: Iterable[Run], tally: LineDigest) -> Head:
     """The next version, or the first."""
     tip, rows, columns = state.history.tip, tuple(runs), state.schema.columns
     version, parent = (tip.version + 1, tip.id) if tip else (1, None)
@@ -174,7 +174,7 @@ def append_version(state: DatasetState, head: Head, writer: Writer) -> DatasetSt
         StoreError: the history cannot be written, or the rows are not those of the version.
     """
     with state.open(ROWS) as file:
-        pieces = entries(head, (line.rstrip(b"\n") for line in file), start=state.history.end)
+        pieces = history_entries(head, (line.rstrip(b"\n") for line in file), start=state.history.end)
         writer.extend(DATASETS, (state.card.name,), HISTORY, pieces=pieces, start=state.history.end)
     with state.open(HISTORY) as file:
         return replace(state, history=read_history(file, origin=state.where(HISTORY)), digest=head.digest)
@@ -184,13 +184,13 @@ def _read_schema(store: Store, card: StoredDataset) -> Schema:
     try:
         return parse_schema(card.document)
     except InvalidDataset as error:
-        raise StoreError(f"{store.where(DATASETS, (card.name,))}: {error.message}", advice=error.advice) from None
+        raise StoreError(f"{store.location(DATASETS, (card.name,))}: {error.message}", advice=error.advice) from None
 
 
 def _read_lines(state: DatasetState) -> Iterator[bytes]:
     """The rows of the newest version."""
     with state.open(HISTORY) as file:
-        yield from rows_at(file, state.tip, state.history.layout(state.tip)[1], origin=state.where(HISTORY))
+        yield from read_rows(file, state.tip, state.history.layout(state.tip)[1], origin=state.where(HISTORY))
 
 
 def _check_lines(state: DatasetState, file: BinaryIO) -> Iterator[bytes]:
@@ -198,4 +198,4 @@ def _check_lines(state: DatasetState, file: BinaryIO) -> Iterator[bytes]:
     numbered = (
         (number, state.schema.line(row) if isinstance(row, dict) else row) for number, row in read_json_lines(file)
     )
-    yield from sound(numbered, place=f"{state.where(ROWS)}:{{}}".format)
+    yield from check_items(numbered, place=f"{state.where(ROWS)}:{{}}".format)

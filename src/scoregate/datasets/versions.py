@@ -10,9 +10,9 @@ from itertools import compress
 from scoregate.datasets.schema import Example, Schema, to_example
 from scoregate.datasets.state import DatasetState, load_state, read_edited_lines
 from scoregate.errors import InvalidDataset
-from scoregate.store.dataset_history import rows_at
+from scoregate.store.dataset_history import read_rows
 from scoregate.store.datasets import HISTORY, Columns, Head, Positions
-from scoregate.store.json_lines import row_of
+from scoregate.store.json_lines import decode_row
 from scoregate.store.protocol import Store
 
 
@@ -102,7 +102,7 @@ def read_examples(state: DatasetState, head: Head) -> Iterator[Example]:
     ids, places = state.history.layout(head)
     schema = Schema(head.columns)
     for example_id, line in zip(ids, _read_lines(state, head, places), strict=True):
-        yield to_example(row_of(line), example_id, schema)
+        yield to_example(decode_row(line), example_id, schema)
 
 
 def _read_lines(state: DatasetState, head: Head, places: Positions) -> Iterator[bytes]:
@@ -110,7 +110,7 @@ def _read_lines(state: DatasetState, head: Head, places: Positions) -> Iterator[
         yield from read_edited_lines(state, head)
         return
     with state.open(HISTORY) as file:
-        yield from rows_at(file, head, places, origin=state.where(HISTORY))
+        yield from read_rows(file, head, places, origin=state.where(HISTORY))
 
 
 @dataclass(frozen=True, slots=True)

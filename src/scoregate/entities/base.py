@@ -17,8 +17,8 @@ from pydantic.fields import FieldInfo
 
 from scoregate.errors import EntityError
 from scoregate.store import Kind, Store, Writer, current_store
-from scoregate.store.errors import said
-from scoregate.store.lookup import free_id, head_of
+from scoregate.store.errors import error_message
+from scoregate.store.lookup import find_document, unused_id
 from scoregate.store.tables import TableError, TableReader, guard_cell, open_text, to_cell, unguard_cell
 from scoregate.store.toml import Document
 
@@ -36,7 +36,7 @@ def build_document(kind: Kind[Any], fields: dict[str, Any], there: Any | None) -
             document._text = there._text
         _check_writable(kind, document)
     except ValidationError as error:
-        raise EntityError(f"{_kind_name(kind)} {fields.get('name')!r:.60}: {said(error)}") from None
+        raise EntityError(f"{_kind_name(kind)} {fields.get('name')!r:.60}: {error_message(error)}") from None
     return document
 
 
@@ -56,7 +56,7 @@ def _check_writable(kind: Kind[Any], document: Any) -> None:
 
 
 def _kind_name(kind: Kind[Any]) -> str:
-    return kind.shelf[0]
+    return kind.key_parts[0]
 
 
 def to_name(thing: Any) -> str:
@@ -114,17 +114,16 @@ def read_row(path: Path, model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _parse_cell(cell: str, field: FieldInfo | None) -> object:
-    if field is None or any(isinstance(kind, type) and issubclass(kind, str) for kind in _field_types(field)):
+    if field is None:
+        return cell
+    is_union = get_origin(field.annotation) in (Union, UnionType)
+    types = get_args(field.annotation) if is_union else (field.annotation,)
+    if any(isinstance(kind, type) and issubclass(kind, str) for kind in types):
         return cell
     try:
         return json.loads(cell)
     except ValueError:
         return cell
-
-
-def _field_types(field: FieldInfo) -> tuple[Any, ...]:
-    is_union = get_origin(field.annotation) in (Union, UnionType)
-    return get_args(field.annotation) if is_union else (field.annotation,)
 
 
 class EntityModel(BaseModel):
@@ -224,12 +223,13 @@ class StoredEntity(Entity):
         """
         self._check_required()
         store = current_store()
-        with store.writing() as writer:
-            own = self.id or free_id(store, self.kind, self.name)
-            there = head_of(store, self.kind, own)
-            document = build_document(
-                self.kind, {**_creation_time(self.kind, there), **self._fields(), "id": own}, there
-            )
+        with store.open_writer() as writer:
+            own = self.id or unused_id(store, self.kind, self.name)
+            there = find_document(store, self.kind, own)
+            fields = {**self._fields(), "id": own}
+            if "created_at" in self.kind.model.model_fields and (there is None or there.created_at is None):
+                fields.setdefault("created_at", datetime.now(UTC))
+            document = build_document(self.kind, fields, there)
             self._write(writer, document)
         for name in {"id", "created_at"} & type(self).model_fields.keys():
             setattr(self, name, getattr(document, name))
@@ -243,9 +243,10 @@ class StoredEntity(Entity):
             StoreError: it cannot be read.
         """
         store, own = current_store(), self._own_id()
-        if (found := head_of(store, self.kind, own)) is None:
+        if (found := find_document(store, self.kind, own)) is None:
             raise EntityError(
-                f"there is no {self.kind.shelf[0]} {own!r:.200}", advice=f"Looked in {store.where(self.kind, (own,))}."
+                f"there is no {self.kind.key_parts[0]} {own!r:.200}",
+                advice=f"Looked in {store.location(self.kind, (own,))}.",
             )
         self._take(found, store)
         return self
@@ -258,7 +259,7 @@ class StoredEntity(Entity):
             StoreError: it cannot be written.
         """
         store, own = current_store(), self._own_id()
-        with store.writing() as writer:
+        with store.open_writer() as writer:
             there = next(store.read(self.kind, (own,)), None) is not None
             writer.update(self.kind, (own,), lambda _: [])
         return there
@@ -281,8 +282,3 @@ class StoredEntity(Entity):
         found = type(self).read(head)
         for name in self.kind.model.model_fields.keys() & type(self).model_fields.keys():
             setattr(self, name, getattr(found, name))
-
-
-def _creation_time(kind: Kind[Any], there: Any | None) -> dict[str, datetime]:
-    is_new = "created_at" in kind.model.model_fields and (there is None or there.created_at is None)
-    return {"created_at": datetime.now(UTC)} if is_new else {}

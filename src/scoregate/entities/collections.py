@@ -17,7 +17,7 @@ from scoregate.errors import EntityError
 from scoregate.metrics import read_metric
 from scoregate.metrics.documents import load_metric
 from scoregate.store import METRICS, Store, StoredMetric, current_store
-from scoregate.store.lookup import ambiguous, head_of, heads
+from scoregate.store.lookup import ambiguous_name_message, find_document, list_documents
 
 E = TypeVar("E", bound=Entity)
 K = TypeVar("K", bound=StoredEntity)
@@ -54,11 +54,12 @@ class Collection(Generic[E]):
             return cls.entity(id=str(id)).pull()  # type: ignore[return-value]
         if name is None:
             raise EntityError("Either id or name must be provided")
-        found = [each for each in cls._every(current_store()) if _has_name(each, name)]
+        names = ((each, getattr(each, "name", None)) for each in cls._every(current_store()))
+        found = [each for each, own in names if isinstance(own, str) and own.casefold() == name.casefold()]
         if not found:
             raise EntityError(f"No entity found with name {name!r:.200}")
         if len(found) > 1:
-            raise EntityError(ambiguous(name, (each.id for each in found)))
+            raise EntityError(ambiguous_name_message(name, (each.id for each in found)))
         return found[0].pull() if found[0].id else found[0]
 
     @classmethod
@@ -79,16 +80,11 @@ class DocumentCollection(Collection[K]):
     @classmethod
     def exists(cls, id: str) -> bool:  # noqa: A002
         """Whether there is an entity with this id."""
-        return head_of(current_store(), cls.entity.kind, str(id)) is not None
+        return find_document(current_store(), cls.entity.kind, str(id)) is not None
 
     @classmethod
     def _every(cls, store: Store) -> Iterator[K]:
-        return map(cls.entity.read, heads(store, cls.entity.kind))  # type: ignore[arg-type]
-
-
-def _has_name(entity: Entity, name: str) -> bool:
-    found = getattr(entity, "name", None)
-    return isinstance(found, str) and found.casefold() == name.casefold()
+        return map(cls.entity.read, list_documents(store, cls.entity.kind))  # type: ignore[arg-type]
 
 
 L = TypeVar("L", bound=StoredEntity)
@@ -211,12 +207,12 @@ class Metrics:
     @classmethod
     def exists(cls, id: str) -> bool:  # noqa: A002
         """Whether there is an entity with this id."""
-        return head_of(current_store(), METRICS, str(id)) is not None
+        return find_document(current_store(), METRICS, str(id)) is not None
 
 
 def _stored_metrics() -> Iterator[StoredMetric]:
-    return heads(current_store(), METRICS)
+    return list_documents(current_store(), METRICS)
 
 
 def _load_metric(stored: StoredMetric) -> Any:
-    return read_metric(stored, where=current_store().where(METRICS, (stored.id,)))
+    return read_metric(stored, where=current_store().location(METRICS, (stored.id,)))

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
-from scoregate.store.errors import details
-from scoregate.store.json_lines import parsed
+from scoregate.store.errors import error_details
+from scoregate.store.json_lines import parse_row
 from scoregate.store.tables import DELIMITERS, TableError, TableReader, open_text, unguard_cell
 
 REQUIRED_COLUMNS = ("prompt_content", "category", "topic", "behavior")
@@ -49,7 +49,12 @@ class Header:
     @property
     def notices(self) -> tuple[str, ...]:
         """Notices about columns that are ignored."""
-        return tuple(f"{self.path}:1: {_unknown_column(name)}" for name in self.unknown)
+        notices = []
+        for name in self.unknown:
+            near = get_close_matches(name, COLUMNS, 1)
+            suggestion = f": did you mean {near[0]}?" if near else ""
+            notices.append(f"{self.path}:1: there is no column {name!r:.60} of tests; it is left out{suggestion}")
+        return tuple(notices)
 
 
 def parse_header(cells: Sequence[str], path: Path, delimiter: str) -> Header:
@@ -60,7 +65,9 @@ def parse_header(cells: Sequence[str], path: Path, delimiter: str) -> Header:
     """
     names = [_column_name(cell) for cell in cells]
     problems = [f"column {name!r:.60} comes twice" for name in dict.fromkeys(names) if name and names.count(name) > 1]
-    problems += [f"there is no column {name}" for name in _missing_columns(names)]
+    # A table of conversations needs no prompts.
+    required = [name for name in REQUIRED_COLUMNS if name != "prompt_content" or "goal" not in names]
+    problems += [f"there is no column {name}" for name in required if name not in names]
     if problems:
         raise InvalidTests(
             "\n".join(f"{path}:1: {problem}" for problem in problems[:10]),
@@ -78,18 +85,6 @@ def _column_name(cell: str) -> str:
     plain = name.casefold()
     known = COLUMN_ALIASES.get(plain, plain)
     return known if known in COLUMNS else name
-
-
-def _missing_columns(names: Sequence[str]) -> list[str]:
-    """The required columns that are missing. A table of conversations needs no prompts."""
-    return [
-        name for name in REQUIRED_COLUMNS if name not in names and not (name == "prompt_content" and "goal" in names)
-    ]
-
-
-def _unknown_column(name: str) -> str:
-    near = get_close_matches(name, COLUMNS, 1)
-    return f"there is no column {name!r:.60} of tests; it is left out" + (f": did you mean {near[0]}?" if near else "")
 
 
 _LABELS = ("category", "topic", "behavior")
@@ -130,7 +125,10 @@ class RowReader:
             try:
                 return _validate_test(fields)  # type: ignore[no-any-return]
             except ValidationError as error:
-                problems = [_column_problem(where, what) for where, what in details(error)]
+                for where, what in error_details(error):
+                    column = _FIELD_COLUMNS.get(where, where.rpartition(".")[2])
+                    is_column = column and column != "test_configuration"
+                    problems.append(f"column {column}: {what}" if is_column else what)
         return "; ".join(problems) if any(map(str.strip, cells)) else None
 
     def _question(self, cells: list[str], line: int) -> dict[str, Any] | None:
@@ -162,16 +160,18 @@ def _parse_row(row: Mapping[str | None, str]) -> tuple[dict[str, Any], list[str]
     """The fields of any row, and its problems."""
     fields: dict[str, Any] = {name: intern(text) for name in _LABELS if (text := row[name])}
     problems = list(_add_optional_cells(fields, {name: text for name, text in row.items() if name and text}))
-    _add_prompt(fields, row)
-    default = TestType.MULTI_TURN if "test_configuration" in fields else TestType.SINGLE_TURN
-    fields["test_type"] = kind = fields.get("test_type") or default
-    return fields, [*problems, *_missing_cells(fields, row, kind)]
-
-
-def _add_prompt(fields: dict[str, Any], row: Mapping[str | None, str]) -> None:
     if content := row.get("prompt_content"):
         given = {field: row[column] for column, field in PROMPT_COLUMNS.items() if row.get(column)}
         fields["prompt"] = {**given, "content": content}
+    default = TestType.MULTI_TURN if "test_configuration" in fields else TestType.SINGLE_TURN
+    fields["test_type"] = kind = fields.get("test_type") or default
+    problems += [f"column {name}: is empty" for name in ("category", "behavior") if not row[name].strip()]
+    configuration = fields.get("test_configuration")
+    if (kind is TestType.MULTI_TURN or configuration) and not (configuration and configuration.get("goal")):
+        problems.append("column goal: is empty, and this test is a conversation")
+    if "prompt" not in fields and (kind is TestType.SINGLE_TURN or row.get("expected_response")):
+        problems.append("column prompt_content: is empty")
+    return fields, problems
 
 
 def _add_optional_cells(fields: dict[str, Any], row: Mapping[str, str]) -> Iterator[str]:
@@ -183,7 +183,7 @@ def _add_optional_cells(fields: dict[str, Any], row: Mapping[str, str]) -> Itera
     elif "test_type" in row:
         fields["test_type"] = kind
     if "metadata" in row:
-        found = parsed(row["metadata"].encode())
+        found = parse_row(row["metadata"].encode())
         if isinstance(found, str):
             yield f"column metadata: {found}"
         fields["metadata"] = found or {}
@@ -192,23 +192,6 @@ def _add_optional_cells(fields: dict[str, Any], row: Mapping[str, str]) -> Itera
             if name in configuration and not configuration[name].strip().isdecimal():
                 yield f"column {name}: must be a whole number, not {configuration.pop(name)!r:.60}"
         fields["test_configuration"] = configuration
-
-
-def _missing_cells(fields: Mapping[str, Any], row: Mapping[str | None, str], kind: TestType) -> Iterator[str]:
-    """The required cells that are missing."""
-    for name in ("category", "behavior"):
-        if not row[name].strip():
-            yield f"column {name}: is empty"
-    configuration = fields.get("test_configuration")
-    if (kind is TestType.MULTI_TURN or configuration) and not (configuration and configuration.get("goal")):
-        yield "column goal: is empty, and this test is a conversation"
-    if "prompt" not in fields and (kind is TestType.SINGLE_TURN or row.get("expected_response")):
-        yield "column prompt_content: is empty"
-
-
-def _column_problem(where: str, what: str) -> str:
-    column = _FIELD_COLUMNS.get(where, where.rpartition(".")[2])
-    return f"column {column}: {what}" if column and column != "test_configuration" else what
 
 
 # The line or number of a test, and the test, or its problems, or None for an empty row.
@@ -221,7 +204,7 @@ def read_header(path: Path) -> Header:
 
     Raises:
         InvalidTests: it has no valid header.
-        TableError: the file is no CSV.
+        TableError: the file is not CSV.
         OSError: the file cannot be read.
     """
     with open_text(path) as file:
@@ -229,16 +212,16 @@ def read_header(path: Path) -> Header:
         return parse_header(table.header, path, table.delimiter)
 
 
-def read_csv_tests(path: Path, tell: Notify) -> Iterator[NumberedTest]:
+def read_csv_tests(path: Path, notify: Notify) -> Iterator[NumberedTest]:
     """The tests of a table, one by one, each with the line on which its row begins.
 
     Args:
         path: the file.
-        tell: called with notices, such as columns that are ignored.
+        notify: called with notices, such as columns that are ignored.
 
     Raises:
         InvalidTests: the table has no valid header.
-        TableError: the file is no CSV.
+        TableError: the file is not CSV.
         OSError: the file cannot be read.
     """
     with open_text(path) as file:
@@ -247,7 +230,7 @@ def read_csv_tests(path: Path, tell: Notify) -> Iterator[NumberedTest]:
         if header.delimiter != ",":
             logging.getLogger("scoregate").info("%s: its cells are separated by %s", path, header.separated)
         for notice in header.notices:
-            tell(notice)
+            notify(notice)
         read = RowReader(header).read
         try:
             for line, cells in table:

@@ -97,18 +97,12 @@ class _Parser:
             self._expect(")")
             return inner
         if self._take("contains"):
-            return self._contains(depth)
-        return self._comparison(depth)
-
-    def _contains(self, depth: int) -> Expression:
-        self._expect("(")
-        whole = self._value(depth)
-        self._expect(",")
-        part = self._value(depth)
-        self._expect(")")
-        return lambda fields: str(part(fields)) in (whole(fields) or "")
-
-    def _comparison(self, depth: int) -> Expression:
+            self._expect("(")
+            whole = self._value(depth)
+            self._expect(",")
+            part = self._value(depth)
+            self._expect(")")
+            return lambda fields: str(part(fields)) in (whole(fields) or "")
         left = self._value(depth)
         if self._take("eq"):
             right = self._value(depth)

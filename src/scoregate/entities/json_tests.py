@@ -19,37 +19,37 @@ from scoregate.entities.csv_tests import (
 from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
-from scoregate.store.errors import said
+from scoregate.store.errors import error_message
 from scoregate.store.tables import open_text, read_json, read_json_lines
 
 TEST_FIELDS = frozenset({*COLUMNS, *COLUMN_ALIASES, "prompt", "test_configuration", "test_metadata"})
 
 
-def read_json_tests(path: Path, tell: Notify) -> Iterator[NumberedTest]:
+def read_json_tests(path: Path, notify: Notify) -> Iterator[NumberedTest]:
     """The tests of a JSON file with a list of objects, each with its number.
 
     Args:
         path: the file.
-        tell: called with notices about unknown fields.
+        notify: called with notices about unknown fields.
 
     Raises:
         InvalidTests: the file contains no list.
-        TableError: the file is no JSON.
+        TableError: the file is not JSON.
         OSError: the file cannot be read.
     """
     with open_text(path) as file:
         found = read_json(file.read())
     if not isinstance(found, list):
         raise InvalidTests(f"JSON file must contain an array of test objects: {path} has {type(found).__name__}")
-    unknown = _UnknownFields(path, tell)
+    unknown = _UnknownFields(path, notify)
     for number, item in enumerate(found, 1):
         row = item if isinstance(item, dict) else f"must be an object, not {item!r:.60}"
         yield number, _parse_test(row, unknown, source=str(path), line=None)
 
 
-def read_json_lines_tests(path: Path, tell: Notify) -> Iterator[NumberedTest]:
+def read_json_lines_tests(path: Path, notify: Notify) -> Iterator[NumberedTest]:
     """The tests of a JSON lines file, streamed; otherwise as `read_json_tests`."""
-    unknown = _UnknownFields(path, tell)
+    unknown = _UnknownFields(path, notify)
     with path.open("rb") as file:
         for number, row in read_json_lines(file):
             yield number, _parse_test(row, unknown, source=str(path), line=number)
@@ -58,12 +58,12 @@ def read_json_lines_tests(path: Path, tell: Notify) -> Iterator[NumberedTest]:
 class _UnknownFields:
     """Reports each unknown field once."""
 
-    def __init__(self, path: Path, tell: Notify) -> None:
-        self._path, self._tell, self._known = path, tell, set(TEST_FIELDS)
+    def __init__(self, path: Path, notify: Notify) -> None:
+        self._path, self._notify, self._known = path, notify, set(TEST_FIELDS)
 
     def report(self, row: dict[str, Any]) -> None:
         for name in row.keys() - self._known:
-            self._tell(f"{self._path}: tests have no field {name!r:.60}; it is left out")
+            self._notify(f"{self._path}: tests have no field {name!r:.60}; it is left out")
             self._known.add(name)
 
 
@@ -79,8 +79,13 @@ def _parse_test(
     try:
         test = Test.model_validate(_nest_fields({name: value for name, value in row.items() if name in TEST_FIELDS}))
     except ValidationError as error:
-        return said(error)
-    if problems := list(_missing_fields(test)):
+        return error_message(error)
+    problems = [f"{name}: is missing" for name in test.push_required if not getattr(test, name)]
+    if test.turns is TestType.MULTI_TURN and test.test_configuration is None:
+        problems.append("goal: is missing, and this test is a conversation")
+    if test.turns is TestType.SINGLE_TURN and test.prompt is None:
+        problems.append("prompt: is missing")
+    if problems:
         return "; ".join(problems)
     test.test_type, test.source, test.source_line = test.turns, source, line
     return test
@@ -96,13 +101,3 @@ def _nest_fields(fields: dict[str, Any]) -> dict[str, Any]:
         fields["test_configuration"] = conversation
     given = {name: value for name, value in fields.items() if name not in CONVERSATION_COLUMNS}
     return given | ({} if given.get("test_type") else {"test_type": None})
-
-
-def _missing_fields(test: Test) -> Iterator[str]:
-    for name in test.push_required:
-        if not getattr(test, name):
-            yield f"{name}: is missing"
-    if test.turns is TestType.MULTI_TURN and test.test_configuration is None:
-        yield "goal: is missing, and this test is a conversation"
-    if test.turns is TestType.SINGLE_TURN and test.prompt is None:
-        yield "prompt: is missing"

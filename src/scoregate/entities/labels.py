@@ -9,7 +9,7 @@ from pydantic import Field
 
 from scoregate.entities.base import StoredEntity, to_name
 from scoregate.store import BEHAVIORS, CATEGORIES, TOPICS, current_store
-from scoregate.store.lookup import head_of
+from scoregate.store.lookup import find_document
 
 
 class HasMetrics(StoredEntity):
@@ -45,9 +45,9 @@ class HasMetrics(StoredEntity):
         return self._change(lambda names: [name for name in names if name not in gone])
 
     def _change(self, change: Callable[[Iterable[str]], list[str]]) -> list[str]:
-        if self.id and head_of(store := current_store(), self.kind, self.id) is not None:
-            with store.writing() as writer:
-                head = head_of(store, self.kind, self.id)
+        if self.id and find_document(store := current_store(), self.kind, self.id) is not None:
+            with store.open_writer() as writer:
+                head = find_document(store, self.kind, self.id)
                 changed = head.model_copy(update={"metrics": tuple(change(head.metrics))})
                 writer.update(self.kind, (self.id,), lambda _: [changed])
         self.metrics = change(self.metrics)

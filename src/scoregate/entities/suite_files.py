@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,16 @@ from scoregate.execution.execute import prepare_suite
 from scoregate.execution.options import ExecutionOptions
 from scoregate.execution.suite import run_tests
 from scoregate.store import Store
-from scoregate.store.lookup import head_of
+from scoregate.store.lookup import find_document
 from scoregate.store.suite_files import (
     SuiteFile,
-    endpoint_of,
-    file_of_tests,
+    find_tests_file,
+    load_endpoint,
     read_suite_file,
-    set_called,
+    resolve_test_set_id,
     suite_name,
 )
-from scoregate.store.test_sets import TEST_SETS, tests_of
+from scoregate.store.test_sets import TEST_SETS, load_stored_tests
 
 
 def run_suite_file(path: Path, store: Store, *, document: Mapping[str, Any] | None = None) -> None:
@@ -46,28 +46,20 @@ def run_suite_file(path: Path, store: Store, *, document: Mapping[str, Any] | No
     table, name = file.testset, suite_name(file.testset.name, path)
     if not read_selection().includes(name):
         return
-    definition, tests = endpoint_of(file, path, store), _load_tests(file, path, store)
+    definition, names = load_endpoint(file, path, store), table.metrics
+    if table.set is None:
+        tests = list(read_tests(find_tests_file(file, path)))
+    else:
+        set_id = resolve_test_set_id(table.set, store)
+        tests = [Test.read(each) for each in load_stored_tests(store, set_id)]
+        if not names and not file.metrics:
+            names = find_document(store, TEST_SETS, set_id).metrics
+    own = {metric.name.casefold() for metric in file.metrics}
     options = ExecutionOptions(
-        metrics=list(_list_metrics(file, store)),
+        metrics=[*file.metrics, *(name for name in names if name.casefold() not in own)],
         execution_model=table.user_model or table.model,
         evaluation_model=table.model,
         max_concurrency=table.max_concurrency,
     )
     suite, _ = prepare_suite(name, tests, definition, options, store=store)
     run_tests(replace(suite, limits=suite.limits._replace(retries=table.retries, timeout_s=table.timeout_seconds)))
-
-
-def _load_tests(file: SuiteFile, path: Path, store: Store) -> list[Test]:
-    if (test_set := file.testset.set) is not None:
-        return [Test.read(each) for each in tests_of(store, set_called(test_set, store))]
-    return list(read_tests(file_of_tests(file, path)))
-
-
-def _list_metrics(file: SuiteFile, store: Store) -> Iterator[Any]:
-    """The metrics that the file defines and names. If it has none, those of its set in the store."""
-    names = file.testset.metrics
-    if not names and not file.metrics and file.testset.set is not None:
-        names = head_of(store, TEST_SETS, set_called(file.testset.set, store)).metrics
-    yield from file.metrics
-    own = {metric.name.casefold() for metric in file.metrics}
-    yield from (name for name in names if name.casefold() not in own)

@@ -18,7 +18,7 @@ from scoregate.errors import EntityError
 from scoregate.execution.execute import execute_test
 from scoregate.execution.options import ExecutionOptions
 from scoregate.store import current_store
-from scoregate.store.json_lines import row_line
+from scoregate.store.json_lines import encode_row
 from scoregate.store.test_sets import StoredTest
 
 if TYPE_CHECKING:
@@ -148,7 +148,17 @@ class Test(Entity):
     @model_validator(mode="before")
     @classmethod
     def _other_forms(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or (_FIELD_NAMES.issuperset(data) and not _has_objects(data)):
+        if not isinstance(data, dict):
+            return data
+        get = data.get
+        # Without a loop, because it runs for every row of a table.
+        has_objects = (
+            type(get("category")) is dict
+            or type(get("topic")) is dict
+            or type(get("behavior")) is dict
+            or type(get("test_type")) is dict
+        )
+        if not has_objects and _FIELD_NAMES.issuperset(data):
             return data
         fields = _replace_aliases(data)
         for name in _LABELS:
@@ -174,9 +184,9 @@ def dump_test_line(test: Test) -> bytes:
         EntityError: its metadata has no form in JSON.
     """
     fields = {**test.model_dump(exclude_defaults=True), "test_type": test.turns}
-    return dump_json(
-        {name: fields[name] for name in _STORED_FIELDS if name in fields}, place=_describe_test(test)
-    ).encode()
+    stored = {name: fields[name] for name in _STORED_FIELDS if name in fields}
+    text = test.prompt.content if test.prompt else test.test_configuration and test.test_configuration.goal
+    return dump_json(stored, place=f"the test {test.id or text!r:.60}").encode()
 
 
 def dump_json(value: Mapping[str, Any], *, place: str) -> str:
@@ -190,25 +200,9 @@ def dump_json(value: Mapping[str, Any], *, place: str) -> str:
         EntityError: the fields have no form in JSON.
     """
     try:
-        return row_line(value).decode()
+        return encode_row(value).decode()
     except ValueError as error:
         raise EntityError(f"{place}: {error}", advice="Use what JSON has: text, numbers, lists, objects.") from None
-
-
-def _describe_test(test: Test) -> str:
-    text = test.prompt.content if test.prompt else test.test_configuration and test.test_configuration.goal
-    return f"the test {test.id or text!r:.60}"
-
-
-def _has_objects(data: dict[str, Any]) -> bool:
-    """Without a loop, because it runs for every row of a table."""
-    get = data.get
-    return (
-        type(get("category")) is dict
-        or type(get("topic")) is dict
-        or type(get("behavior")) is dict
-        or type(get("test_type")) is dict
-    )
 
 
 def _replace_aliases(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from scoregate.entities.csv_tests import (
 from scoregate.entities.json_tests import read_json_lines_tests, read_json_tests
 from scoregate.entities.test import Test, dump_json, dump_test_line
 from scoregate.errors import InvalidTests, StoreError
-from scoregate.store.errors import sound
+from scoregate.store.errors import check_items
 from scoregate.store.tables import TableError, guard_cell
 
 
@@ -30,7 +30,7 @@ def warn(text: str) -> None:
 
 
 def read_tests(
-    filename: Path | str, *, kind: str = "", allow_empty: bool = False, tell: Notify = warn
+    filename: Path | str, *, kind: str = "", allow_empty: bool = False, notify: Notify = warn
 ) -> Iterator[Test]:
     """Read the tests of a file, one by one. Each has its `source` and, except in JSON, its `source_line`.
 
@@ -38,7 +38,7 @@ def read_tests(
         filename: ends in .csv, .tsv, .jsonl, .ndjson or .json.
         kind: the format as such a suffix, if the suffix of the file is another.
         allow_empty: whether a file without tests is valid.
-        tell: called with notices, such as columns that are ignored.
+        notify: called with notices, such as columns that are ignored.
 
     Raises:
         InvalidTests: up to ten problems with their lines, after the valid tests.
@@ -50,7 +50,7 @@ def read_tests(
         raise InvalidTests(f"{path}: a file of tests ends in {', '.join(_READERS)}")
     place = f"{path}, test {{}}".format if suffix == ".json" else f"{path}:{{}}".format
     try:
-        for test in sound(_check_ids(reader(path, tell), place), place=place):
+        for test in check_items(_check_ids(reader(path, notify), place), place=place):
             count += 1
             yield test
     except TableError as error:
@@ -95,7 +95,14 @@ def write_csv(tests: Sequence[Test], path: Path) -> None:
         EntityError: metadata has no form in JSON; then nothing is written.
         OSError: the file cannot be written.
     """
-    columns = _used_columns(tests)
+    used: set[str] = set()
+    for test in tests:
+        used.update(_to_cells(test))
+    texts = ("prompt_content", "expected_response") if "prompt_content" in used or "goal" not in used else ()
+    language = ("language_code",) if "language_code" in used else ()
+    conversation = CONVERSATION_COLUMNS if "goal" in used else ()
+    optional = [name for name in _OPTIONAL_COLUMNS if name in used]
+    columns = [*_REQUIRED_COLUMNS, *texts, *language, *conversation, *optional]
     rows = chain([columns], ([guard_cell(row.get(name, "")) for name in columns] for row in map(_to_cells, tests)))
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
@@ -112,16 +119,6 @@ def write_json_lines(tests: Iterable[Test], path: Path) -> None:
     lines = [dump_test_line(test) + b"\n" for test in tests]
     with path.open("wb") as file:
         file.writelines(lines)
-
-
-def _used_columns(tests: Sequence[Test]) -> list[str]:
-    used: set[str] = set()
-    for test in tests:
-        used.update(_to_cells(test))
-    texts = ("prompt_content", "expected_response") if "prompt_content" in used or "goal" not in used else ()
-    language = ("language_code",) if "language_code" in used else ()
-    conversation = CONVERSATION_COLUMNS if "goal" in used else ()
-    return [*_REQUIRED_COLUMNS, *texts, *language, *conversation, *(name for name in _OPTIONAL_COLUMNS if name in used)]
 
 
 def _to_cells(test: Test) -> dict[str, str]:

@@ -14,8 +14,8 @@ from scoregate.entities.base import Entity, StoredEntity, build_document
 from scoregate.enums import RunStatus
 from scoregate.errors import EntityError
 from scoregate.store import TEST_RUNS, Store, current_store
-from scoregate.store.lookup import head_of, heads
-from scoregate.store.test_runs import RESULT_LINES, StoredTestResult, put_results, results_of
+from scoregate.store.lookup import find_document, list_documents
+from scoregate.store.test_runs import RESULT_LINES, StoredTestResult, read_results, write_results
 
 
 class TestResult(Entity):
@@ -53,9 +53,9 @@ class TestResult(Entity):
         own, store = self._own_id(), current_store()
         if (found := _find_result(store, own)) is None:
             return False
-        with store.writing() as writer:
+        with store.open_writer() as writer:
             run = str(found.test_run_id)
-            put_results(writer, run, (each for each in results_of(store, run) if each.id != own))
+            write_results(writer, run, (each for each in read_results(store, run) if each.id != own))
         return True
 
 
@@ -95,17 +95,21 @@ class TestRun(StoredEntity):
 
 def store_results(store: Store, run: str, results: Iterable[TestResult]) -> None:
     """Store results of a run; as `TestRun.add_test_results`."""
-    new = {item.id: item for item in (_to_stored_result(result, run) for result in results)}
-    with store.writing() as writer:
-        if head_of(store, TEST_RUNS, run) is None:
+    new = {}
+    for result in results:
+        result.id = result.id or str(uuid4())
+        result.test_run_id = run
+        new[result.id] = build_document(RESULT_LINES, result.model_dump(exclude_none=True), None)
+    with store.open_writer() as writer:
+        if find_document(store, TEST_RUNS, run) is None:
             raise EntityError(f"there is no test run {run!r:.200}", advice="Push it first.")
-        kept = (each for each in results_of(store, run) if each.id not in new)
-        put_results(writer, run, chain(kept, new.values()))
+        kept = (each for each in read_results(store, run) if each.id not in new)
+        write_results(writer, run, chain(kept, new.values()))
 
 
 def read_all_results(store: Store) -> Iterator[TestResult]:
     """The results of all runs."""
-    return chain.from_iterable(_read_results(store, head.id) for head in heads(store, TEST_RUNS))
+    return chain.from_iterable(_read_results(store, head.id) for head in list_documents(store, TEST_RUNS))
 
 
 def _find_result(store: Store, own: str) -> TestResult | None:
@@ -113,10 +117,4 @@ def _find_result(store: Store, own: str) -> TestResult | None:
 
 
 def _read_results(store: Store, run: str) -> Iterator[TestResult]:
-    return (TestResult.model_validate(each.model_dump()) for each in results_of(store, run))
-
-
-def _to_stored_result(result: TestResult, run: str) -> StoredTestResult:
-    result.id = result.id or str(uuid4())
-    result.test_run_id = run
-    return build_document(RESULT_LINES, result.model_dump(exclude_none=True), None)  # type: ignore[no-any-return]
+    return (TestResult.model_validate(each.model_dump()) for each in read_results(store, run))

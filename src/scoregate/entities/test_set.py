@@ -19,8 +19,8 @@ from scoregate.execution.execute import execute_test_set, load_last_run, rescore
 from scoregate.execution.options import ExecutionOptions
 from scoregate.execution.preflight import PreflightResult, run_preflight
 from scoregate.store import TEST_SETS, Store, Writer, current_store
-from scoregate.store.lookup import head_of
-from scoregate.store.test_sets import put_tests, tests_of
+from scoregate.store.lookup import find_document
+from scoregate.store.test_sets import load_stored_tests, write_tests
 
 if TYPE_CHECKING:
     from scoregate.entities.test_run import TestRun
@@ -237,7 +237,7 @@ class TestSet(TestSetBase):
             test.ensure_id()
             test.test_type = test.turns
         if self.tests is not None or not self.id:
-            put_tests(writer, document.id, map(dump_test_line, self.tests or ()))
+            write_tests(writer, document.id, map(dump_test_line, self.tests or ()))
         super()._write(writer, document)
 
     def _take(self, head: Any, store: Store) -> None:
@@ -268,15 +268,20 @@ def add_tests(store: Store, own: str, tests: list[Test]) -> tuple[int, int]:
         StoreError: the set cannot be written.
     """
     check_tests(tests)
-    with store.writing() as writer:
+    with store.open_writer() as writer:
         present = _stored_ids(store, own)
         for test in tests:
             test.ensure_id()
         new = {str(test.id): dump_test_line(test) for test in tests}
-        _update_type(store, writer, own, tests=tests, empty=not present)
-        kept = (new.get(test.id) or dump_stored_test(test) for test in tests_of(store, own))
+        head = find_document(store, TEST_SETS, own)
+        # The first tests of an empty set decide its type.
+        kind = common_type(tests, TestType(head.test_set_type) if present else None)
+        if tests and kind != head.test_set_type:
+            changed = head.model_copy(update={"test_set_type": kind.value})
+            writer.update(TEST_SETS, (own,), lambda _: [changed])
+        kept = (new.get(test.id) or dump_stored_test(test) for test in load_stored_tests(store, own))
         fresh = [line for key, line in new.items() if key not in present]
-        put_tests(writer, own, chain(kept, fresh))
+        write_tests(writer, own, chain(kept, fresh))
     return len(fresh), len(present) + len(fresh)
 
 
@@ -288,22 +293,15 @@ def remove_tests(store: Store, own: str, given: Iterable[Any]) -> tuple[int, int
         StoreError: the set cannot be written.
     """
     gone = {to_id(each) for each in given}
-    with store.writing() as writer:
+    with store.open_writer() as writer:
         present = _stored_ids(store, own)
-        put_tests(writer, own, (dump_stored_test(test) for test in tests_of(store, own) if test.id not in gone))
+        write_tests(
+            writer, own, (dump_stored_test(test) for test in load_stored_tests(store, own) if test.id not in gone)
+        )
     return len(present & gone), len(present - gone)
 
 
 def _stored_ids(store: Store, own: str) -> set[str]:
-    if head_of(store, TEST_SETS, own) is None:
+    if find_document(store, TEST_SETS, own) is None:
         raise EntityError(f"there is no test set {own!r:.200}", advice="Push it first.")
-    return {test.id for test in tests_of(store, own)}
-
-
-def _update_type(store: Store, writer: Writer, own: str, *, tests: list[Test], empty: bool) -> None:
-    """Set the type of an empty set from its first tests."""
-    head = head_of(store, TEST_SETS, own)
-    found = common_type(tests, None if empty else TestType(head.test_set_type))
-    if tests and found != head.test_set_type:
-        changed = head.model_copy(update={"test_set_type": found.value})
-        writer.update(TEST_SETS, (own,), lambda _: [changed])
+    return {test.id for test in load_stored_tests(store, own)}

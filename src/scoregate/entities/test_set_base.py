@@ -14,7 +14,7 @@ from scoregate.entities.test_files import read_tests, write_csv, write_json, wri
 from scoregate.enums import TestType
 from scoregate.errors import EntityError
 from scoregate.store import TEST_SETS, Store, current_store
-from scoregate.store.test_sets import count_tests, tests_of
+from scoregate.store.test_sets import count_tests, load_stored_tests
 
 
 def common_type(tests: Iterable[Test], declared: TestType | None = None) -> TestType:
@@ -193,7 +193,7 @@ class TestSetBase(HasMetrics):
         return self.tests or ()
 
     def _kept_tests(self, store: Store) -> Iterator[Test]:
-        return map(Test.read, tests_of(store, self._own_id()))
+        return map(Test.read, load_stored_tests(store, self._own_id()))
 
     def _names(self, field: str) -> list[str]:
         return sorted({name for test in self._tests() if (name := getattr(test, field))})

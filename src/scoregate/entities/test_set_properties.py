@@ -61,11 +61,16 @@ def suggest_properties(tests: Sequence[Test], about: LabelNames, model: Model) -
 
 def properties_prompt(tests: Sequence[Test], about: LabelNames) -> str:
     """The prompt, with the first ten tests. It is the same for the same tests."""
+    excerpts = []
+    for test in tests[:EXAMPLE_COUNT]:
+        prompt = test.prompt.content if test.prompt else ""
+        goal = test.test_configuration.goal if test.test_configuration else ""
+        excerpts.append(" ".join((prompt or goal).split()))
     blocks = {
         "categories": _name_list(about.categories),
         "topics": _name_list(about.topics),
         "behaviors": _name_list(about.behaviors),
-        "tests": _name_list([_test_excerpt(test) for test in tests[:EXAMPLE_COUNT]]),
+        "tests": _name_list(excerpts),
     }
     return fill_prompt(_PROMPT.read_text(encoding="utf-8"), blocks)
 
@@ -84,9 +89,3 @@ def _name_list(names: Sequence[str]) -> str:
     rest = len(names) - _MOST_NAMES
     shown = [f"- {name:.{_LONGEST_NAME}}" for name in names[:_MOST_NAMES]]
     return "\n".join(shown + ([f"and {rest} more"] if rest > 0 else []))
-
-
-def _test_excerpt(test: Test) -> str:
-    said = test.prompt.content if test.prompt else ""
-    goal = test.test_configuration.goal if test.test_configuration else ""
-    return " ".join((said or goal).split())

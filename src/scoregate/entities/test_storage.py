@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from scoregate.store import LOOSE_TESTS, TEST_SETS, Store, Writer
-from scoregate.store.json_lines import row_line, row_of
-from scoregate.store.test_sets import LOOSE, TESTS, StoredTest, put_tests, tests_of
+from scoregate.store.json_lines import decode_row, encode_row
+from scoregate.store.test_sets import LOOSE, TESTS, StoredTest, load_stored_tests, write_tests
 
 
 def read_all_tests(store: Store) -> Iterator[StoredTest]:
     """All tests, those on their own first. A test in several sets is listed once."""
     seen: set[str] = set()
-    for test in _iterate_tests(store):
+    in_sets = (test for (name,) in store.list_keys(TEST_SETS) for test in load_stored_tests(store, name))
+    for test in chain(store.read(LOOSE_TESTS, LOOSE), in_sets):
         if test.id not in seen:
             seen.add(test.id)
             yield test
@@ -24,7 +26,7 @@ def find_test(store: Store, own: str) -> StoredTest | None:
     loose = (test for test in store.read(LOOSE_TESTS, LOOSE) if test.id == own)
     if (found := next(loose, None)) is not None:
         return found
-    in_sets = (test for name in _sets_with(store, own) for test in tests_of(store, name) if test.id == own)
+    in_sets = (test for name in _sets_with(store, own) for test in load_stored_tests(store, name) if test.id == own)
     return next(in_sets, None)
 
 
@@ -36,21 +38,21 @@ def put_test(store: Store, own: str, line: bytes) -> None:
         own: the id of the test.
         line: the stored form of the test.
     """
-    test = StoredTest.model_validate(row_of(line))
-    with store.writing() as writer:
+    test = StoredTest.model_validate(decode_row(line))
+    with store.open_writer() as writer:
         names = _sets_with(store, own)
         for name in names:
-            _rewrite(writer, name, (test if each.id == own else each for each in tests_of(store, name)))
+            _rewrite(writer, name, (test if each.id == own else each for each in load_stored_tests(store, name)))
         if not names or any(each.id == own for each in store.read(LOOSE_TESTS, LOOSE)):
             writer.update(LOOSE_TESTS, LOOSE, lambda present: [*present, test])
 
 
 def delete_test(store: Store, own: str) -> bool:
     """Delete a test everywhere; return whether it existed."""
-    with store.writing() as writer:
+    with store.open_writer() as writer:
         names = _sets_with(store, own)
         for name in names:
-            _rewrite(writer, name, (each for each in tests_of(store, name) if each.id != own))
+            _rewrite(writer, name, (each for each in load_stored_tests(store, name) if each.id != own))
         loose = list(store.read(LOOSE_TESTS, LOOSE))
         rest = [each for each in loose if each.id != own]
         if len(rest) < len(loose):
@@ -60,24 +62,18 @@ def delete_test(store: Store, own: str) -> bool:
 
 def dump_stored_test(test: StoredTest) -> bytes:
     """The line of a stored test."""
-    return row_line(test.model_dump(exclude_defaults=True))
+    return encode_row(test.model_dump(exclude_defaults=True))
 
 
 def _rewrite(writer: Writer, name: str, tests: Iterable[StoredTest]) -> None:
-    put_tests(writer, name, map(dump_stored_test, tests))
-
-
-def _iterate_tests(store: Store) -> Iterator[StoredTest]:
-    yield from store.read(LOOSE_TESTS, LOOSE)
-    for (name,) in store.shelves(TEST_SETS):
-        yield from tests_of(store, name)
+    write_tests(writer, name, map(dump_stored_test, tests))
 
 
 def _sets_with(store: Store, own: str) -> list[str]:
     return [
         name
-        for (name,) in store.shelves(TEST_SETS)
-        if _may_have(store, name, own) and any(test.id == own for test in tests_of(store, name))
+        for (name,) in store.list_keys(TEST_SETS)
+        if _may_have(store, name, own) and any(test.id == own for test in load_stored_tests(store, name))
     ]
 
 

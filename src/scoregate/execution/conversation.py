@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Reply | Conversation
 
 _CONVERSATION_FIELDS = ("goal", "instructions", "scenario", "restrictions")
+_PLAN_FIELDS = (*_CONVERSATION_FIELDS, "max_turns", "min_turns")
 _NO_METRIC = "Name metrics for the run, the test set or the behavior, or set the behavior of the test."
 
 
@@ -83,21 +84,10 @@ class TargetTask:
                 return await session.send(test.prompt.content)
             from scoregate.models import get_model
 
-            user, verdicts = (
-                get_model(self.options.user),
-                goal_verdicts(goal_judge, make_subject(test, Conversation(()))),
-            )
-            return await converse(session, _to_plan(test), user=user, goal_judge=verdicts, limits=self.options.limits)
-
-
-def _to_plan(test: TestLike) -> Plan:
-    configuration = test.test_configuration
-    assert configuration is not None
-    return Plan(
-        **{name: getattr(configuration, name) for name in _CONVERSATION_FIELDS},
-        max_turns=configuration.max_turns,
-        min_turns=configuration.min_turns,
-    )
+            plan = Plan(**{name: getattr(test.test_configuration, name) for name in _PLAN_FIELDS})
+            user = get_model(self.options.user)
+            verdicts = goal_verdicts(goal_judge, make_subject(test, Conversation(())))
+            return await converse(session, plan, user=user, goal_judge=verdicts, limits=self.options.limits)
 
 
 def make_subject(test: TestLike, answer: Answer) -> Subject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from scoregate.execution.cases import TestLike
 from scoregate.metrics import Metric, behavior_judge, read_metric
 from scoregate.metrics.judges import Judge
 from scoregate.store import BEHAVIORS, Store
-from scoregate.store.lookup import heads
+from scoregate.store.lookup import list_documents
 
 if TYPE_CHECKING:
     from scoregate.models import Model
@@ -74,7 +74,12 @@ def resolve_metrics(
         return known[name]
 
     common = [load(each, "") for each in metrics or ()]
-    by_behavior = {} if common else _load_behavior_metrics(tests, store, load)
+    names = set() if common else {(test.behavior or "").casefold() for test in tests}
+    by_behavior = {}
+    for behavior in list_documents(store, BEHAVIORS) if names else ():
+        if behavior.metrics and (name := behavior.name.casefold()) in names:
+            place = store.location(BEHAVIORS, (behavior.id,))
+            by_behavior[name] = [load(each, place) for each in behavior.metrics]
     default = behavior_judge(model)
     return MetricSelection(common, by_behavior, known.get(default.name, default))
 
@@ -82,15 +87,3 @@ def resolve_metrics(
 def _with_model(metric: Any, model: str | Model | None) -> Any:
     needs_model = model is not None and isinstance(metric, Judge) and metric.model is None
     return replace(metric, model=model) if needs_model else metric
-
-
-def _load_behavior_metrics(
-    tests: Iterable[TestLike], store: Store, load: Callable[[Any, str], Any]
-) -> Mapping[str, Sequence[Any]]:
-    names = {(test.behavior or "").casefold() for test in tests}
-    metrics = {}
-    for behavior in heads(store, BEHAVIORS):
-        if behavior.metrics and (name := behavior.name.casefold()) in names:
-            place = store.where(BEHAVIORS, (behavior.id,))
-            metrics[name] = [load(each, place) for each in behavior.metrics]
-    return metrics

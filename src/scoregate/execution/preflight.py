@@ -69,14 +69,13 @@ def run_preflight(test_set: TestSetLike, endpoint: EndpointLike, options: Execut
         ("models", lambda: _check_models(tests, metrics(), options)),
         ("endpoint", endpoint_answers),
     )
-    return PreflightResult(tuple(_run_check(name, check) for name, check in checks))
-
-
-def _run_check(name: str, check: Callable[[], str]) -> PreflightCheck:
-    try:
-        return PreflightCheck(name, True, check())
-    except ScoregateError as error:
-        return PreflightCheck(name, False, f"{error.message} {error.advice}".strip())
+    results = []
+    for name, check in checks:
+        try:
+            results.append(PreflightCheck(name, True, check()))
+        except ScoregateError as error:
+            results.append(PreflightCheck(name, False, f"{error.message} {error.advice}".strip()))
+    return PreflightResult(tuple(results))
 
 
 def _check_tests(tests: Sequence[TestLike]) -> str:

@@ -23,8 +23,8 @@ from scoregate.execution.metrics import MetricSelection
 from scoregate.execution.suite import read_outcomes, run_tests
 from scoregate.metrics import Metric
 from scoregate.store import TEST_RUNS, Store
-from scoregate.store.lookup import free_id, heads
-from scoregate.store.test_runs import Outcome, StoredTestResult, StoredTestRun, put_results, results_of
+from scoregate.store.lookup import list_documents, unused_id
+from scoregate.store.test_runs import Outcome, StoredTestResult, StoredTestRun, read_results, write_results
 
 _STATUSES: Mapping[Status, Outcome] = {Status.PASSED: "Pass", Status.FAILED: "Fail"}
 _UNDECIDED = ErrorInfo("MetricError", "no metric says whether the test passes")
@@ -56,8 +56,8 @@ def run_and_store(
     if started is None:
         counts.update(status_of(case) for _, case in outcomes)
         return run.model_copy(update=_summarize_counts(counts))
-    with store.writing() as writer:
-        put_results(writer, started.id, _to_stored_results(started.id, outcomes, by_name, counts))
+    with store.open_writer() as writer:
+        write_results(writer, started.id, _to_stored_results(started.id, outcomes, by_name, counts))
         finished = started.model_copy(update={**_summarize_counts(counts), "completed_at": datetime.now(UTC)})
         writer.update(TEST_RUNS, (started.id,), lambda _: [finished])
     return finished
@@ -66,8 +66,8 @@ def run_and_store(
 def _store_started_run(store: Store, run: StoredTestRun) -> StoredTestRun | None:
     """Add the run to the store; None if that fails under a host."""
     try:
-        with store.writing() as writer:
-            started = run.model_copy(update={"id": free_id(store, TEST_RUNS, run.name)})
+        with store.open_writer() as writer:
+            started = run.model_copy(update={"id": unused_id(store, TEST_RUNS, run.name)})
             writer.update(TEST_RUNS, (started.id,), lambda _: [started])
     except StoreError as error:
         if events_folder() is None:
@@ -99,6 +99,13 @@ def _to_stored_results(
     for test, case in outcomes:
         status = status_of(case)
         counts[status] += 1
+        error = error_of(case)
+        # Rescoring needs these fields, too.
+        details = {
+            "error": None if error is None else f"{error.type}: {error.message}",
+            "unanswered": any(each.evaluator is None for each in case.errors),
+            "beside": case.trace,
+        }
         yield StoredTestResult(
             id=str(uuid4()),
             test_run_id=run,
@@ -108,7 +115,7 @@ def _to_stored_results(
             test_output=case.output,
             test_metrics=metric_results(case, metrics),
             execution_time=case.duration_ms,
-            metadata=_result_metadata(case),
+            metadata={"case": case.hash, **{name: value for name, value in details.items() if value}},
         )
 
 
@@ -138,8 +145,13 @@ def metric_results(case: CaseResult, metrics: Mapping[str, Any]) -> dict[str, An
             results[each.evaluator] = {"score": None, "reason": "", "is_successful": False, **failed}
     if not results:
         return None
-    described = {name: {"name": name, **each, **_metric_info(metrics.get(name))} for name, each in results.items()}
-    return {"execution_time": case.duration_ms, "metrics": described}
+    for name, result in results.items():
+        metric = metrics.get(name)
+        info = {} if metric is None else {"class_name": type(metric).__name__}
+        if isinstance(metric, Metric):
+            info |= {"description": metric.description, "score_type": metric.score_type, **metric.parameters()}
+        results[name] = {"name": name, **result, **info}
+    return {"execution_time": case.duration_ms, "metrics": results}
 
 
 def _to_metric_result(evaluation: Evaluation) -> dict[str, Any]:
@@ -152,26 +164,6 @@ def _to_metric_result(evaluation: Evaluation) -> dict[str, Any]:
         "is_successful": evaluation.passed,
         "threshold": next((bound for bound in bounds if bound is not None), None),
     }
-
-
-def _metric_info(metric: Any) -> dict[str, Any]:
-    if metric is None:
-        return {}
-    info = {"class_name": type(metric).__name__}
-    if not isinstance(metric, Metric):
-        return info
-    return {**info, "description": metric.description, "score_type": metric.score_type, **metric.parameters()}
-
-
-def _result_metadata(case: CaseResult) -> dict[str, Any]:
-    """The rest of a result, including what rescoring needs."""
-    error = error_of(case)
-    more = {
-        "error": None if error is None else f"{error.type}: {error.message}",
-        "unanswered": any(each.evaluator is None for each in case.errors),
-        "beside": case.trace,
-    }
-    return {"case": case.hash, **{name: value for name, value in more.items() if value}}
 
 
 def find_last_run(
@@ -208,14 +200,16 @@ def find_run_to_rescore(store: Store, test_set: str, endpoint: str, wanted: str 
 
 
 def _find_runs(store: Store, test_set: str, endpoint: str) -> Iterator[StoredTestRun]:
-    return (run for run in heads(store, TEST_RUNS) if (run.test_set_id, run.endpoint_id) == (test_set, endpoint))
+    return (
+        run for run in list_documents(store, TEST_RUNS) if (run.test_set_id, run.endpoint_id) == (test_set, endpoint)
+    )
 
 
 class RecordedAnswers:
     """The answers of a stored run, as a task that does not call the endpoint."""
 
     def __init__(self, store: Store, run: StoredTestRun, tests: Sequence[TestLike]) -> None:
-        results = {str(each.metadata.get("case")): each for each in results_of(store, run.id)}
+        results = {str(each.metadata.get("case")): each for each in read_results(store, run.id)}
         self._results = {id(case.value): results.get(case.hash) for case in make_cases(tests, 1)}
         self._run = run.id
 

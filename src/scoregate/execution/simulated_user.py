@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,7 +18,7 @@ from scoregate.execution.stopping import Bounds, Limits, Plan, Progress, find_en
 from scoregate.grading.prompts import digest_texts, fenced, render_messages
 
 if TYPE_CHECKING:
-    from scoregate.core.conversation import Reply, Session
+    from scoregate.core.conversation import Session
     from scoregate.models import Model
 
 
@@ -130,7 +130,10 @@ class _ConversationLoop:
         ended: EndReason | None = None
         while ended is None:
             move = await next_move(self._user, self._plan, self.turns, bounds=self._bounds)
-            self._note(move.findings)
+            for finding in move.findings if self.turns else ():
+                if finding.strip() and len(self._findings) < _MOST_FINDINGS:
+                    text = truncate_middle(finding.strip(), _LONGEST_FINDING)
+                    self._findings[f"Turn {len(self.turns)}: {text}"] = None
             ended = await self._ending(done=True) if move.done else None
             if ended is None:
                 await self._exchange(move)
@@ -140,7 +143,17 @@ class _ConversationLoop:
     async def _exchange(self, move: Move) -> None:
         started = perf_counter()
         reply = await self._session.send(move.message)
-        self.turns.append(_to_turn(move, reply, (perf_counter() - started) * 1000))
+        named = {} if reply.conversation_id is None else {"conversation_id": reply.conversation_id}
+        turn = Turn(
+            move.message,
+            reply.text,
+            reasoning=move.reasoning,
+            duration_ms=round((perf_counter() - started) * 1000, 3),
+            context=tuple(reply.context),
+            tool_calls=tuple(reply.tool_calls),
+            metadata={**reply.metadata, **named},
+        )
+        self.turns.append(turn)
         self._verdict = None
 
     async def _ending(self, *, done: bool) -> EndReason | None:
@@ -149,25 +162,6 @@ class _ConversationLoop:
             self._verdict = await self._judge(self.conversation(None))
             standing = Progress(self.turns, self._verdict, done)
         return find_ending(standing, self._bounds)
-
-    def _note(self, findings: Iterable[str]) -> None:
-        """Keep the findings about the last answer."""
-        for finding in findings if self.turns else ():
-            if finding.strip() and len(self._findings) < _MOST_FINDINGS:
-                self._findings[f"Turn {len(self.turns)}: {truncate_middle(finding.strip(), _LONGEST_FINDING)}"] = None
-
-
-def _to_turn(move: Move, reply: Reply, duration_ms: float) -> Turn:
-    named = {} if reply.conversation_id is None else {"conversation_id": reply.conversation_id}
-    return Turn(
-        move.message,
-        reply.text,
-        reasoning=move.reasoning,
-        duration_ms=round(duration_ms, 3),
-        context=tuple(reply.context),
-        tool_calls=tuple(reply.tool_calls),
-        metadata={**reply.metadata, **named},
-    )
 
 
 __all__ = ["GoalJudge", "Limits", "Plan", "converse"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, TypeAlias
 
 from scoregate.core.conversation import EndReason, GoalVerdict, Turn
 
@@ -22,35 +21,25 @@ def is_looping(turns: Sequence[Turn]) -> bool:
     messages of the user are equal, or if five of the last six tool calls of the last answer are equal. Equal answers to
     different messages, such as refusals, are no loop.
     """
+    if not turns:
+        return False
     exchanges = [(_normalize(turn.user), _normalize(turn.assistant)) for turn in turns[-4:]]
-    if _all_alike(exchanges) or _alternating(exchanges):
+    if len(exchanges) >= _SAME_EXCHANGES and len(set(exchanges[-_SAME_EXCHANGES:])) == 1:
         return True
-    return _mostly_alike([_normalize(turn.user) for turn in turns]) or _mostly_alike(_tool_calls(turns))
+    if len(exchanges) == 4 and exchanges[0] == exchanges[2] != exchanges[1] == exchanges[3]:
+        return True
+    # Without the id, which is different for equal calls.
+    calls = [{name: value for name, value in call.items() if name != "id"} for call in turns[-1].tool_calls]
+    call_texts = [json.dumps(call, sort_keys=True, default=str) for call in calls]
+    return _mostly_alike([_normalize(turn.user) for turn in turns]) or _mostly_alike(call_texts)
 
 
 def _normalize(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _all_alike(items: Sequence[Hashable]) -> bool:
-    return len(items) >= _SAME_EXCHANGES and len(set(items[-_SAME_EXCHANGES:])) == 1
-
-
-def _alternating(items: Sequence[Hashable]) -> bool:
-    return len(items) == 4 and items[0] == items[2] != items[1] == items[3]
-
-
 def _mostly_alike(items: Sequence[Hashable]) -> bool:
     return max(Counter(items[-_RECENT_TURNS:]).values(), default=0) >= _REPEATED_TURNS
-
-
-def _tool_calls(turns: Sequence[Turn]) -> list[str]:
-    return [_tool_call_key(call) for call in turns[-1].tool_calls] if turns else []
-
-
-def _tool_call_key(call: Mapping[str, Any]) -> str:
-    """A tool call without its id, which is different for equal calls."""
-    return json.dumps({name: value for name, value in call.items() if name != "id"}, sort_keys=True, default=str)
 
 
 _LATE_SHARE = 0.8
@@ -168,43 +157,20 @@ class Progress:
     done: bool = False
 
 
-Rule: TypeAlias = Callable[[Progress, Bounds], bool]
-
-
-def _goal_reached(progress: Progress, bounds: Bounds) -> bool:
-    met = progress.done if progress.verdict is None else progress.verdict.achieved
-    return met and len(progress.turns) >= bounds.least
-
-
-def _goal_impossible(progress: Progress, bounds: Bounds) -> bool:
-    score = None if progress.verdict is None else progress.verdict.score
-    return score is not None and score < bounds.impossible and len(progress.turns) >= bounds.late
-
-
-def _max_turns_reached(progress: Progress, bounds: Bounds) -> bool:
-    return len(progress.turns) >= bounds.most
-
-
-def _tool_limit_reached(progress: Progress, bounds: Bounds) -> bool:
-    return sum(len(turn.tool_calls) for turn in progress.turns) >= bounds.tool_calls
-
-
-def _repeats_itself(progress: Progress, bounds: Bounds) -> bool:
-    return len(progress.turns) >= bounds.least and is_looping(progress.turns)
-
-
-RULES: tuple[tuple[EndReason, Rule], ...] = (
-    (EndReason.GOAL, _goal_reached),
-    (EndReason.IMPOSSIBLE, _goal_impossible),
-    (EndReason.MAX_TURNS, _max_turns_reached),
-    (EndReason.TOOL_LIMIT, _tool_limit_reached),
-    (EndReason.LOOP, _repeats_itself),
-)
-
-
 def find_ending(progress: Progress, bounds: Bounds) -> EndReason | None:
     """The reason to end the conversation; None to continue."""
-    return next((why for why, holds in RULES if holds(progress, bounds)), None)
+    count, verdict = len(progress.turns), progress.verdict
+    score = None if verdict is None else verdict.score
+    is_goal_met = progress.done if verdict is None else verdict.achieved
+    if is_goal_met and count >= bounds.least:
+        return EndReason.GOAL
+    if score is not None and score < bounds.impossible and count >= bounds.late:
+        return EndReason.IMPOSSIBLE
+    if count >= bounds.most:
+        return EndReason.MAX_TURNS
+    if sum(len(turn.tool_calls) for turn in progress.turns) >= bounds.tool_calls:
+        return EndReason.TOOL_LIMIT
+    return EndReason.LOOP if count >= bounds.least and is_looping(progress.turns) else None
 
 
 def needs_goal_check(progress: Progress, bounds: Bounds) -> bool:

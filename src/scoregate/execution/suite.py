@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 from scoregate.core.cases import CaseResult
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.core.events import ErrorInfo, Fingerprint
 from scoregate.core.suite import Limits, Scorer, Suite
 from scoregate.engine.calls import is_async
 from scoregate.engine.environment import events_folder, read_selection, run_message, select_cases
@@ -108,13 +108,12 @@ def _limit_to_tests(scorer: Scorer, metric: Any, metrics: MetricSelection, versi
     async def score_in_loop(test: TestLike, answer: Answer, **more: Any) -> Any:
         return await score(test, answer, **more) if applies(test) else None
 
-    info = scorer.info if version is None else _with_version(scorer.info, version)
+    info = scorer.info
+    if version is not None:
+        own = info.fingerprint or Fingerprint()
+        parameters = digest_texts(own.parameters or "", version)
+        info = replace(info, fingerprint=replace(own, parameters=parameters))
     return scorer._replace(info=info, score=score_in_loop if is_async(scorer.score) else score)
-
-
-def _with_version(info: EvaluatorInfo, version: str) -> EvaluatorInfo:
-    own = info.fingerprint or Fingerprint()
-    return replace(info, fingerprint=replace(own, parameters=digest_texts(own.parameters or "", version)))
 
 
 def run_tests(suite: Suite, title: str | None = None) -> EventLog:

@@ -37,9 +37,9 @@ from scoregate.judges.versions import (
     select_versions,
     versions_of,
 )
-from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, stored_configs
-from scoregate.store.judges import Category, ScoreType, digest_of, grading_of
-from scoregate.store.judges import grading_of as fields_of
+from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, list_configs
+from scoregate.store.judges import Category, ScoreType, grading_digest, grading_fields
+from scoregate.store.judges import grading_fields as fields_of
 
 
 def register_code_judge(
@@ -158,10 +158,10 @@ class JudgesFactory:
         given = {"prompt": prompt, "model": model or None, "score_type": score_type, "description": description}
         more = {"categories": parse_categories(categories), "min_score": min_score, "max_score": max_score}
         judge = make_judge(name=check_name(name), id=str(uuid4()), version=_FIRST_VERSION, **given, **more)
-        with self._store.writing() as writer:
+        with self._store.open_writer() as writer:
             if any(True for _ in self._store.read(JUDGES, (name,))):
                 raise JudgmentConflictError(
-                    f"there is a judge {name!r:.60} already, in {self._store.where(JUDGES, (name,))}",
+                    f"there is a judge {name!r:.60} already, in {self._store.location(JUDGES, (name,))}",
                     advice="Change it with client.judges.update(…).",
                 )
             writer.update(JUDGE_HISTORY, (name,), lambda _: ())  # of a deleted judge
@@ -271,8 +271,8 @@ class JudgesFactory:
         if (found := find_judge(self._store, judge)) is None:
             return False
         name, keys = found.judge.name, {found.judge.name, found.judge.id}
-        with self._store.writing() as writer:
-            if users := [config for config, stored in stored_configs(self._store) if keys & set(stored.judges)]:
+        with self._store.open_writer() as writer:
+            if users := [config for config, stored in list_configs(self._store) if keys & set(stored.judges)]:
                 raise JudgmentConflictError(
                     f"the judge {name!r:.60} is used by the test configs {', '.join(users):.300}",
                     advice="Delete these first, or remove the judge from them.",
@@ -324,11 +324,11 @@ class JudgesFactory:
 
 def _next_version(found: JudgeState, given: Mapping[str, Any], *, source: str | None, major: bool) -> StoredJudge:
     newest = found.versions[-1]
-    base = grading_of(newest if source is None else select_version(found, version=source).grading)
+    base = grading_fields(newest if source is None else select_version(found, version=source).grading)
     if given.get("score_type", base["score_type"]) != base["score_type"]:
         base |= {"categories": (), "min_score": None, "max_score": None}
     fields = {**base, **given}
     new = make_judge(found.judge, **{**fields, "model": fields["model"] or None})
-    if major or digest_of(new) != newest.digest:
+    if major or grading_digest(new) != newest.digest:
         return new.model_copy(update={"version": str(next_number(newest.number, major=major))})
     return new

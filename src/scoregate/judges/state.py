@@ -17,8 +17,8 @@ from pydantic import ValidationError
 
 from scoregate.errors import JudgmentValidationError, ReadOnlyStore, StoreError
 from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, StoredVersion, Writer
-from scoregate.store.errors import said
-from scoregate.store.judges import Category, Number, digest_of, grading_of
+from scoregate.store.errors import error_message
+from scoregate.store.judges import Category, VersionNumber, grading_digest, grading_fields
 
 _LONGEST_NAME = 200
 
@@ -65,7 +65,7 @@ def make_judge(base: StoredJudge | None = None, /, **fields: Any) -> StoredJudge
         judge = StoredJudge.model_validate({**present, **fields})
     except ValidationError as error:
         raise JudgmentValidationError(
-            f"the judge {fields.get('name', present.get('name'))!r:.60}: {said(error)}"
+            f"the judge {fields.get('name', present.get('name'))!r:.60}: {error_message(error)}"
         ) from None
     return judge if base is None else base.model_copy(update={name: getattr(judge, name) for name in fields})
 
@@ -96,7 +96,7 @@ def load_judge(store: Store, name: str) -> JudgeState | None:
     """
     state, is_saved = _compute_state(store, name)
     if state is not None and not is_saved:
-        with suppress(ReadOnlyStore), store.writing() as writer:
+        with suppress(ReadOnlyStore), store.open_writer() as writer:
             return _save_state(store, writer, name)
     return state
 
@@ -108,7 +108,7 @@ def change_judge(store: Store, name: str, change: Callable[[JudgeState], StoredJ
         JudgmentValidationError: there is no such judge.
         StoreError: it could not be written.
     """
-    with store.writing() as writer:
+    with store.open_writer() as writer:
         if (state := _save_state(store, writer, name)) is None:
             raise JudgmentValidationError(f"Judges not found: {name}")
         new = change(state)
@@ -133,13 +133,13 @@ def _compute_state(store: Store, name: str) -> tuple[JudgeState | None, bool]:
     due = _with_identity(judge, versions, name)
     if any(version.number == due.number for version in versions):
         return JudgeState(due, versions), due is judge
-    new = StoredVersion(version=due.version, created_at=datetime.now(UTC), **grading_of(due))
+    new = StoredVersion(version=due.version, created_at=datetime.now(UTC), **grading_fields(due))
     return JudgeState(due, (*versions, new)), False
 
 
 def _read_document(store: Store, name: str) -> StoredJudge | None:
     for judge in store.read(JUDGES, (name,)):
-        check_title(judge.name, name, where=store.where(JUDGES, (name,)))
+        check_title(judge.name, name, where=store.location(JUDGES, (name,)))
         return judge
     return None
 
@@ -159,14 +159,14 @@ def _with_identity(judge: StoredJudge, versions: tuple[StoredVersion, ...], name
     return judge if given.items() <= vars(judge).items() else judge.model_copy(update=given)
 
 
-def _current_number(judge: StoredJudge, versions: tuple[StoredVersion, ...]) -> Number:
+def _current_number(judge: StoredJudge, versions: tuple[StoredVersion, ...]) -> VersionNumber:
     """The document's own number if it is newer than all others; else the next one if the content has changed."""
     if not versions or judge.number > versions[-1].number:
         return judge.number
     newest = versions[-1]
-    return newest.number if newest.digest == digest_of(judge) else next_number(newest.number)
+    return newest.number if newest.digest == grading_digest(judge) else next_number(newest.number)
 
 
-def next_number(number: Number, *, major: bool = False) -> Number:
+def next_number(number: VersionNumber, *, major: bool = False) -> VersionNumber:
     """The next version."""
-    return Number(number.major + 1, 0) if major else Number(number.major, number.minor + 1)
+    return VersionNumber(number.major + 1, 0) if major else VersionNumber(number.major, number.minor + 1)

@@ -13,7 +13,7 @@ from scoregate.errors import JudgmentConflictError, JudgmentValidationError
 from scoregate.judges.prompt_judge import missing_fields
 from scoregate.judges.state import JudgeState, check_name, check_title
 from scoregate.judges.versions import JudgeVersion, find_judge, find_judges, select_version
-from scoregate.store import CONFIGS, JUDGES, Store, StoredConfig, stored_configs
+from scoregate.store import CONFIGS, JUDGES, Store, StoredConfig, list_configs
 
 JudgeEntry = str | UUID | Mapping[str, str]
 
@@ -133,11 +133,11 @@ class TestConfigs:
         return shape, found
 
     def _write(self, config: StoredConfig) -> None:
-        with self._store.writing() as writer:
+        with self._store.open_writer() as writer:
             if next(self._read(config.name), None) is not None:
                 raise JudgmentConflictError(
                     f"there is a test config {config.name!r:.60} already,"
-                    f" in {self._store.where(CONFIGS, (config.name,))}",
+                    f" in {self._store.location(CONFIGS, (config.name,))}",
                     advice="Edit that file, or delete the config first.",
                 )
             gone = [name for name in config.judges if not any(True for _ in self._store.read(JUDGES, (name,)))]
@@ -146,13 +146,13 @@ class TestConfigs:
             writer.update(CONFIGS, (config.name,), lambda _: [config])
 
     def _all(self) -> Iterator[StoredConfig]:
-        return (self._with_identity(name, config) for name, config in stored_configs(self._store))
+        return (self._with_identity(name, config) for name, config in list_configs(self._store))
 
     def _read(self, name: str) -> Iterator[StoredConfig]:
         return (self._with_identity(name, config) for config in self._store.read(CONFIGS, (name,)))
 
     def _with_identity(self, name: str, config: StoredConfig) -> StoredConfig:
-        check_title(config.name, name, where=self._store.where(CONFIGS, (name,)))
+        check_title(config.name, name, where=self._store.location(CONFIGS, (name,)))
         own = config.id or str(uuid5(NAMESPACE_URL, f"scoregate:config:{name}"))
         return config.model_copy(update={"name": name, "id": own})
 
@@ -221,7 +221,7 @@ class DatasetUsers:
         Raises:
             StoreError: one cannot be read.
         """
-        return [config for config, stored in stored_configs(self.store) if stored.dataset in (dataset_id, name)]
+        return [config for config, stored in list_configs(self.store) if stored.dataset in (dataset_id, name)]
 
     def counts(self) -> Counter[str]:
         """The number of configs of each dataset, by the id or name that they contain.
@@ -229,7 +229,7 @@ class DatasetUsers:
         Raises:
             StoreError: one cannot be read.
         """
-        return Counter(stored.dataset for _, stored in stored_configs(self.store))
+        return Counter(stored.dataset for _, stored in list_configs(self.store))
 
     def delete(self, dataset_id: str, name: str) -> None:
         """Delete the configs of a dataset.

@@ -13,7 +13,7 @@ from scoregate.grading.prompts import placeholders
 from scoregate.judges.code_judge import Judge
 from scoregate.judges.state import JudgeState, load_judge
 from scoregate.store import JUDGES, Store
-from scoregate.store.judges import Category, Grading, Number, ScoreType
+from scoregate.store.judges import Category, Grading, ScoreType, VersionNumber
 
 PROD, LATEST = "prod", "latest"
 
@@ -35,7 +35,7 @@ class JudgeVersion:
 
     id: str
     name: str
-    number: Number | None
+    number: VersionNumber | None
     grading: Grading
     description: str = ""
     tags: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ def load_judges(store: Store) -> Iterator[JudgeState]:
         StoreError: one cannot be read, or two have one id.
     """
     by_id: dict[str, str] = {}
-    for (name,) in store.shelves(JUDGES):
+    for (name,) in store.list_keys(JUDGES):
         if (found := load_judge(store, name)) is None:
             continue
         if (other := by_id.setdefault(found.judge.id, name)) != name:
@@ -137,7 +137,7 @@ def find_judges(store: Store, judges: Iterable[str]) -> list[JudgeState]:
     """
     wanted = {judge: find_judge(store, judge) for judge in judges}
     if missing := [judge for judge, found in wanted.items() if found is None]:
-        names = ", ".join(name for (name,) in store.shelves(JUDGES))
+        names = ", ".join(name for (name,) in store.list_keys(JUDGES))
         raise JudgmentValidationError(
             f"Judges not found: {', '.join(missing):.300}",
             advice=f"There are {names:.300}." if names else "Make them first: client.judges.create(…).",

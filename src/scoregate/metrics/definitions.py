@@ -15,7 +15,7 @@ from scoregate.metrics.goal import GoalAchievementJudge
 from scoregate.metrics.judges import BehaviorJudge, CategoricalJudge, ConversationalJudge, NumericJudge, behavior_judge
 from scoregate.metrics.metric import Metric
 from scoregate.store import METRICS, Store, StoredMetric, current_store
-from scoregate.store.errors import said
+from scoregate.store.errors import error_message
 
 _JUDGE_CLASSES = (NumericJudge, CategoricalJudge, ConversationalJudge, GoalAchievementJudge, BehaviorJudge)
 KINDS: dict[str, type[Metric]] = {each.kind: each for each in _JUDGE_CLASSES}
@@ -47,16 +47,16 @@ def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> A
             given = StoredMetric.model_validate(dict(given))
         except ValidationError as error:
             name = str(given.get("name", ""))
-            raise MetricError(_with_location(where, f"the metric {name!r:.60}: {said(error)}")) from None
+            raise MetricError(_with_location(where, f"the metric {name!r:.60}: {error_message(error)}")) from None
     return _build_metric(given, where) if isinstance(given, StoredMetric) else given
 
 
 def _load_metric(name: str, store: Store, where: str) -> Any:
     if (stored := find_metric(store, name)) is not None:
-        return _build_metric(stored, store.where(METRICS, (stored.id,)))
+        return _build_metric(stored, store.location(METRICS, (stored.id,)))
     if name == _DEFAULT_METRIC:
         return behavior_judge()
-    known = ", ".join(own for (own,) in store.shelves(METRICS))
+    known = ", ".join(own for (own,) in store.list_keys(METRICS))
     raise MetricError(
         _with_location(where, f"there is no metric {name!r:.100}"),
         advice=f"The store has {known:.500}." if known else "The store has none; push one, or write a table.",

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from scoregate.errors import MetricError
 from scoregate.store import METRICS, Store, StoredMetric, current_store
-from scoregate.store.errors import said
-from scoregate.store.lookup import ambiguous, free_id, head_of, heads
+from scoregate.store.errors import error_message
+from scoregate.store.lookup import ambiguous_name_message, find_document, list_documents, unused_id
 
 M = TypeVar("M")
 _CLASS_KEY = "class_name"
@@ -87,14 +87,16 @@ def store_metric(definition: Mapping[str, Any], store: Store | None) -> StoredMe
         StoreError: it could not be written.
     """
     place = store or current_store()
-    with place.writing() as writer:
-        own_id = definition.get("id") or free_id(place, METRICS, definition["name"])
-        present: StoredMetric | None = head_of(place, METRICS, own_id)
+    with place.open_writer() as writer:
+        own_id = definition.get("id") or unused_id(place, METRICS, definition["name"])
+        present: StoredMetric | None = find_document(place, METRICS, own_id)
         created = (present and present.created_at) or datetime.now(UTC).replace(microsecond=0)
         try:
             document = StoredMetric.model_validate({**definition, "id": own_id, "created_at": created})
         except ValidationError as error:
-            raise MetricError(f"the metric {definition.get('name')!r:.60} cannot be stored: {said(error)}") from None
+            raise MetricError(
+                f"the metric {definition.get('name')!r:.60} cannot be stored: {error_message(error)}"
+            ) from None
         if present is not None:
             document._text = present._text
         writer.update(METRICS, (own_id,), lambda _: [document])
@@ -108,7 +110,7 @@ def find_metric(store: Store, name: str) -> StoredMetric | None:
         MetricError: several have this name.
         StoreError: one cannot be read.
     """
-    stored: StoredMetric | None = head_of(store, METRICS, name)
+    stored: StoredMetric | None = find_document(store, METRICS, name)
     return _find_by_name(store, name) if stored is None else stored
 
 
@@ -122,14 +124,18 @@ def load_metric(id: str | None, name: str | None, store: Store | None) -> Stored
     place = store or current_store()
     if id is None and name is None:
         raise MetricError("Either id or name must be provided")
-    stored: StoredMetric | None = _find_by_name(place, str(name)) if id is None else head_of(place, METRICS, str(id))
+    stored: StoredMetric | None = (
+        _find_by_name(place, str(name)) if id is None else find_document(place, METRICS, str(id))
+    )
     if stored is None:
         raise MetricError(f"No entity found with {f'name {name!r:.200}' if id is None else f'id {id!r:.200}'}")
     return stored
 
 
 def _find_by_name(store: Store, name: str) -> StoredMetric | None:
-    stored: list[StoredMetric] = [each for each in heads(store, METRICS) if each.name.casefold() == name.casefold()]
+    stored: list[StoredMetric] = [
+        each for each in list_documents(store, METRICS) if each.name.casefold() == name.casefold()
+    ]
     if len(stored) > 1:
-        raise MetricError(ambiguous(name, (each.id for each in stored)))
+        raise MetricError(ambiguous_name_message(name, (each.id for each in stored)))
     return stored[0] if stored else None

@@ -10,7 +10,7 @@ from typing import Any
 
 from scoregate.core.trace import Span, Trace
 from scoregate.errors import JudgmentValidationError
-from scoregate.store import Store, keep_trace, stored_trace
+from scoregate.store import Store, load_trace, save_trace
 
 _ERROR_CODE = 2
 
@@ -150,11 +150,11 @@ class Traces:
 
     def get(self, trace_id: str) -> Trace | None:
         """A trace by its id; None if there is none."""
-        return stored_trace(self.store, trace_id)
+        return load_trace(self.store, trace_id)
 
     def add(self, trace: Trace) -> str:
         """Store a trace and return its id, for `offline_trace_id` or the trace column of examples."""
-        keep_trace(self.store, trace)
+        save_trace(self.store, trace)
         return trace.trace_id
 
     def add_from_otlp(self, file_path: str | Path) -> list[str]:

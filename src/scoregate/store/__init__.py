@@ -1,8 +1,14 @@
-"""What a project keeps between runs, in its repository: people's words, champions; by default in `.scoregate/`."""
+"""The store: what a project keeps in its repository between runs, by default in the folder `.scoregate/`."""
 
 from typing import Any
 
-from scoregate.store.baseline_outputs import CHAMPIONS, BaselineOutputs, Champion, champions, set_baseline_outputs
+from scoregate.store.baseline_outputs import (
+    BASELINE_OUTPUTS,
+    BaselineOutput,
+    BaselineOutputs,
+    load_baseline_outputs,
+    set_baseline_outputs,
+)
 from scoregate.store.datasets import DATASETS
 from scoregate.store.directory import DirectoryStore
 from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
@@ -13,7 +19,7 @@ from scoregate.store.judges import (
     StoredConfig,
     StoredJudge,
     StoredVersion,
-    stored_configs,
+    list_configs,
 )
 from scoregate.store.kinds import Key, Kind, Layout
 from scoregate.store.location import current_store, open_store, use_store
@@ -23,21 +29,21 @@ from scoregate.store.overrides import (
     Override,
     Source,
     add_override,
-    overrides,
     read_calibrations,
+    read_overrides,
     recent_overrides,
     split_by_source,
 )
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.test_runs import TEST_RUNS
 from scoregate.store.test_sets import BEHAVIORS, CATEGORIES, LOOSE_TESTS, TEST_SETS, TOPICS
-from scoregate.store.traces import TRACES, keep_trace, stored_trace
-from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, verdict_on, verdicts
+from scoregate.store.traces import TRACES, load_trace, save_trace
+from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, majority_winner, read_verdicts
 
 KINDS: tuple[Kind[Any], ...] = (
     OVERRIDES,
     VERDICTS,
-    CHAMPIONS,
+    BASELINE_OUTPUTS,
     DATASETS,
     JUDGES,
     JUDGE_HISTORY,
@@ -54,9 +60,9 @@ KINDS: tuple[Kind[Any], ...] = (
 )
 
 __all__ = [
+    "BASELINE_OUTPUTS",
     "BEHAVIORS",
     "CATEGORIES",
-    "CHAMPIONS",
     "CONFIGS",
     "DATASETS",
     "ENDPOINTS",
@@ -71,8 +77,8 @@ __all__ = [
     "TOPICS",
     "TRACES",
     "VERDICTS",
+    "BaselineOutput",
     "BaselineOutputs",
-    "Champion",
     "DirectoryStore",
     "Key",
     "Kind",
@@ -90,18 +96,18 @@ __all__ = [
     "Writer",
     "add_override",
     "add_verdict",
-    "champions",
     "current_store",
-    "keep_trace",
+    "list_configs",
+    "load_baseline_outputs",
+    "load_trace",
+    "majority_winner",
     "open_store",
-    "overrides",
     "read_calibrations",
+    "read_overrides",
+    "read_verdicts",
     "recent_overrides",
+    "save_trace",
     "set_baseline_outputs",
     "split_by_source",
-    "stored_configs",
-    "stored_trace",
     "use_store",
-    "verdict_on",
-    "verdicts",
 ]

@@ -1,4 +1,4 @@
-"""Battles that waited for people when a run ended, as what people have said since."""
+"""Applies people's verdicts to the battles that waited for them when a run ended."""
 
 from __future__ import annotations
 
@@ -13,100 +13,102 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import PairwiseComparison
 from scoregate.core.run import Run, revise_run
 from scoregate.store.protocol import Store
-from scoregate.store.verdicts import VERDICTS, Verdict, Winner, verdict_on, verdicts
+from scoregate.store.verdicts import VERDICTS, Verdict, Winner, majority_winner, read_verdicts
 
 
-def counted(run: Run, store: Callable[[], Store]) -> Run:
-    """A run, and more trials of some of its cases, with the scores that people have given since to what waited.
+def apply_reviews(run: Run, store: Callable[[], Store]) -> Run:
+    """A run and its extra runs with the scores of the battles that people have judged since.
 
-    This is the one rule by which a run that was made before is read, be it judged itself or a base. What is written
-    of the run stays as it is, so that people may say something else tomorrow.
+    Every stored run is read this way, as the run to judge and as the baseline. The stored run does not change, so
+    people may change their verdicts later.
 
     Args:
-        store: opens it; not called where nothing waits.
+        run: the run as it is stored.
+        store: opens the store; not called if no battle waits.
 
     Raises:
-        StoreError: people's verdicts cannot be read.
+        StoreError: the verdicts cannot be read.
     """
-    extras = tuple(counted(extra, store) for extra in run.extras)
+    extras = tuple(apply_reviews(extra, store) for extra in run.extras)
     if any(suite.columns.pending for suite in run.suites):
-        run = revise_run(run, counting(store))
+        run = revise_run(run, review_applier(store))
     return replace(run, extras=extras)
 
 
-def counting(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:
-    """What puts the scores of judged battles in the place of those that wait for people.
+def review_applier(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:
+    """A function that adds the scores of judged battles to a case.
 
     Args:
-        store: opens it; called when the first battle comes, and read once for each evaluator.
+        store: opens the store; called at the first battle. The verdicts are read once for each evaluator.
     """
-    opened = cache(store)
+    open_once = cache(store)
 
     @cache
-    def judged() -> set[str]:
-        return {shelf[0] for shelf in opened().shelves(VERDICTS)}
+    def evaluators_with_verdicts() -> set[str]:
+        return {key[0] for key in open_once().list_keys(VERDICTS)}
 
     @cache
-    def read(evaluator: str) -> dict[str, list[Verdict]]:
-        return _by_case(verdicts(opened(), evaluator))
+    def verdicts_by_case(evaluator: str) -> dict[str, list[Verdict]]:
+        return _by_case(read_verdicts(open_once(), evaluator))
 
-    def said(evaluator: str) -> dict[str, list[Verdict]]:
-        """Of others nothing is kept: a run that somebody made up may name any number of them."""
-        return read(evaluator) if evaluator in judged() else {}
-
-    def counted(case: CaseResult) -> CaseResult:
-        if not case.contests:
-            return case
-        found = {name: _judged(case, each, said(name)) for name, each in case.contests.items() if name in case.pending}
-        scores = {name: score for name, score in found.items() if score is not None}
+    def apply(case: CaseResult) -> CaseResult:
+        scores = {}
+        for name, contest in case.contests.items():
+            # Other evaluators are not cached: a forged run may name any number of them.
+            if name in case.pending and name in evaluators_with_verdicts():
+                winner = _find_winner(case, contest, verdicts_by_case(name).get(case.hash, ()))
+                if winner is not None:
+                    scores[name] = to_evaluation(contest, winner)
         waiting = tuple(name for name in case.pending if name not in scores)
-        return replace(case, evaluations=case.evaluations | scores, pending=waiting)
+        return replace(case, evaluations=case.evaluations | scores, pending=waiting) if scores else case
 
-    return counted
+    return apply
 
 
-def decided_since(moment: datetime, read: Callable[[], Run], store: Store) -> int:
-    """How many of the battles that waited when a run ended have another outcome by now than they had at a moment.
+def count_decided_since(moment: datetime, read: Callable[[], Run], store: Store) -> int:
+    """The number of battles that waited when a run ended, and whose winner has changed since a time.
 
     Args:
-        read: reads the run; not called where nobody has said anything since.
+        moment: the time, with a time zone.
+        read: reads the run; not called if there is no later verdict.
+        store: the store.
 
     Raises:
-        StoreError: people's verdicts cannot be read.
+        StoreError: the verdicts cannot be read.
     """
-    said = {shelf[0]: _by_case(verdicts(store, shelf[0])) for shelf in store.shelves(VERDICTS)}
-    fresh = {(name, case) for name, cases in said.items() for case, about in cases.items() if _later(about, moment)}
+    by_evaluator = {name: _by_case(read_verdicts(store, name)) for (name,) in store.list_keys(VERDICTS)}
+    fresh = {
+        (name, case)
+        for name, by_case in by_evaluator.items()
+        for case, items in by_case.items()
+        if any(_is_later(item, moment) for item in items)
+    }
     return sum(
-        _outcome(case, contest, about := said[name][case.hash])
-        is not _outcome(case, contest, [each for each in about if not _later([each], moment)])
+        _find_winner(case, contest, items := by_evaluator[name][case.hash])
+        is not _find_winner(case, contest, [item for item in items if not _is_later(item, moment)])
         for case in (read().cases if fresh else ())
         for name, contest in case.contests.items()
         if name in case.pending and (name, case.hash) in fresh
     )
 
 
-def _by_case(said: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+def _by_case(items: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     by_case = defaultdict(list)
-    for verdict in said:
+    for verdict in items:
         by_case[verdict.case].append(verdict)
     return by_case
 
 
-def _later(said: Iterable[Verdict], moment: datetime) -> bool:
-    return any(each.created_at is not None and each.created_at > moment for each in said)
+def _is_later(verdict: Verdict, moment: datetime) -> bool:
+    return verdict.created_at is not None and verdict.created_at > moment
 
 
-def _outcome(case: CaseResult, contest: PairwiseComparison, said: Iterable[Verdict]) -> Winner | None:
-    return verdict_on(said, case.hash, baseline=contest.baseline, challenger=contest.challenger)
+def _find_winner(case: CaseResult, contest: PairwiseComparison, items: Iterable[Verdict]) -> Winner | None:
+    return majority_winner(items, case.hash, baseline=contest.baseline, challenger=contest.challenger)
 
 
-def _judged(case: CaseResult, contest: PairwiseComparison, said: dict[str, list[Verdict]]) -> Evaluation | None:
-    winner = _outcome(case, contest, said.get(case.hash, ()))
-    return None if winner is None else evaluation_of(contest, winner)
-
-
-def evaluation_of(contest: PairwiseComparison, winner: Winner) -> Evaluation:
-    """What people said of two outputs, as the score of the challenger."""
+def to_evaluation(contest: PairwiseComparison, winner: Winner) -> Evaluation:
+    """A verdict of people as the score of the challenger."""
     reason = "people call it a tie" if winner is Winner.TIE else f"people prefer the {winner}"
     pair = {"baseline": contest.baseline, "challenger": contest.challenger, "criteria": contest.rubric}
     return Evaluation(winner.score, contest.threshold, {"reason": reason, **pair})

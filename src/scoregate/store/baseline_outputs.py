@@ -1,4 +1,4 @@
-"""The outputs that challengers have to beat, by suite and evaluator."""
+"""Stored baseline outputs of battles, by suite and evaluator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
@@ -13,73 +14,75 @@ from scoregate.store.protocol import Store
 from scoregate.store.review_records import Item
 
 
-class Champion(Item):
-    """The best output for one test case so far; `case` is its hash."""
+class BaselineOutput(Item):
+    """The best output of a test case so far. `case` is the hash of the case."""
 
     case: str
     output: str
 
 
-def _case(champion: Champion) -> str:
-    return champion.case
+BASELINE_OUTPUTS = Kind("champions", BaselineOutput, JSON_LINES, ("suite", "evaluator"), attrgetter("case"))
 
 
-CHAMPIONS = Kind("champions", Champion, JSON_LINES, ("suite", "evaluator"), _case)
-
-
-def champions(store: Store, suite: str, evaluator: str) -> dict[str, str]:
-    """The champion of every case that has one, by the case's hash.
+def load_baseline_outputs(store: Store, suite: str, evaluator: str) -> dict[str, str]:
+    """The baseline outputs of an evaluator, by the hash of the case.
 
     Raises:
         StoreError: they cannot be read.
     """
-    return {each.case: each.output for each in store.read(CHAMPIONS, (suite, evaluator))}
+    return {each.case: each.output for each in store.read(BASELINE_OUTPUTS, (suite, evaluator))}
 
 
 def set_baseline_outputs(store: Store, suite: str, evaluator: str, *, outputs: Mapping[str, str]) -> None:
-    """Make these outputs, by their cases' hashes, the champions; other cases keep theirs.
+    """Store outputs as the baseline of their cases. Other cases keep their outputs.
+
+    Args:
+        store: the store.
+        suite: the key of the suite's battles, see `core.baseline_outputs.battle_key`.
+        evaluator: the evaluator's id.
+        outputs: the outputs, by the hash of the case.
 
     Raises:
         StoreError: they could not be written.
     """
-    new = [Champion(case=case, output=output) for case, output in outputs.items()]
+    new = [BaselineOutput(case=case, output=output) for case, output in outputs.items()]
 
-    def change(present: Iterable[Champion]) -> Iterable[Champion]:
+    def change(present: Iterable[BaselineOutput]) -> Iterable[BaselineOutput]:
         return [*present, *new]
 
-    store.update(CHAMPIONS, (suite, evaluator), change)
+    store.update(BASELINE_OUTPUTS, (suite, evaluator), change)
 
 
 @dataclass
 class BaselineOutputs:
-    """What the store has for battles of a suite. Its methods block; threads may share it."""
+    """The baseline outputs of an evaluator, with a write-behind cache. Methods block; threads may share it."""
 
     store: Store
-    ring: str
+    battle_key: str
     evaluator: str
     _new: dict[str, str] = field(default_factory=dict)
-    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _write_lock: threading.Lock = field(default_factory=threading.Lock)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @cached_property
-    def champions(self) -> Mapping[str, str]:
-        """Their texts by the hashes of their cases, as they were when first asked for.
+    def outputs(self) -> Mapping[str, str]:
+        """The outputs by the hash of the case, read at the first use.
 
         Raises:
             StoreError: they cannot be read.
         """
-        return champions(self.store, self.ring, self.evaluator)
+        return load_baseline_outputs(self.store, self.battle_key, self.evaluator)
 
-    def crown(self, case: str, output: str) -> None:
-        """Make an output the champion of later runs. Those that wait for the file are written together.
+    def save(self, case: str, output: str) -> None:
+        """Store an output as the baseline of later runs. Outputs that wait for the file are written together.
 
         Raises:
             StoreError: it could not be written.
         """
         with self._lock:
             self._new[case] = output
-        with self._turn:
+        with self._write_lock:
             with self._lock:
                 new, self._new = self._new, {}
             if new:
-                set_baseline_outputs(self.store, self.ring, self.evaluator, outputs=new)
+                set_baseline_outputs(self.store, self.battle_key, self.evaluator, outputs=new)

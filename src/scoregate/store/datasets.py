@@ -1,75 +1,68 @@
-"""Datasets as they are kept: a card, the rows that people edit, and every version that there was."""
+"""Stored datasets: a document, the rows that people may edit, and the history of all versions."""
 
 from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from scoregate.store.json_lines import Card
+from scoregate.store.json_lines import JsonDocument
 from scoregate.store.kinds import Kind
 from scoregate.store.review_records import Item
 
-# Rows start … start + count - 1 of the version before, or so many new ones.
+# Either (start, count): rows start … start + count - 1 of the version before. Or the number of new rows.
 Run: TypeAlias = tuple[int, int] | int
 Positions: TypeAlias = "array[int]"
 
 
-def runs_between(old: Iterable[bytes], new: Iterable[bytes]) -> tuple[Run, ...]:
-    """How to make the new lines of the old ones; lines that moved are taken from where they were.
+def find_runs(old: Iterable[bytes], new: Iterable[bytes]) -> tuple[Run, ...]:
+    """The runs that make the new lines from the old ones. Moved lines refer to their old positions.
 
-    Memory grows with the lines after the first that differs, not with what they say.
+    Memory grows with the number of lines after the first difference, not with their lengths.
     """
     before, after = iter(old), iter(new)
-    start, ours, theirs = _common(before, after)
-    if theirs is None:
-        return _runs(range(start))
-    places = _Places(chain([] if ours is None else [ours], before), start)
-    rest = (places.take(line) for line in chain([theirs], after))
-    return _runs(chain(range(start), rest))
+    start, old_line, new_line = 0, next(before, None), next(after, None)
+    while old_line is not None and old_line == new_line:
+        start, old_line, new_line = start + 1, next(before, None), next(after, None)
+    if new_line is None:
+        return _to_runs(range(start))
+    positions = _OldPositions(chain([] if old_line is None else [old_line], before), start)
+    rest = (positions.take(line) for line in chain([new_line], after))
+    return _to_runs(chain(range(start), rest))
 
 
-def applied(runs: Sequence[Run], old: Positions, new: Positions) -> Positions:
-    """What stands at each position after the runs: that of the old version, or the next of the new."""
-    made, used = array("q"), 0
+def apply_runs(runs: Sequence[Run], old: Positions, new: Positions) -> Positions:
+    """The values after the runs: each comes from the old version, or is the next of the new values."""
+    result, used = array("q"), 0
     for run in runs:
         if isinstance(run, int):
-            made.extend(new[used : used + run])
+            result.extend(new[used : used + run])
             used += run
         else:
-            made.extend(old if run == (0, len(old)) else old[run[0] : run[0] + run[1]])
-    return made
+            result.extend(old if run == (0, len(old)) else old[run[0] : run[0] + run[1]])
+    return result
 
 
-def added_in(runs: Sequence[Run]) -> int:
-    """How many rows are new."""
+def count_new_rows(runs: Sequence[Run]) -> int:
+    """The number of new rows."""
     return sum(run for run in runs if isinstance(run, int))
 
 
-def length_of(runs: Sequence[Run]) -> int:
-    """How many rows there are after the runs."""
+def count_rows(runs: Sequence[Run]) -> int:
+    """The number of rows after the runs."""
     return sum(run if isinstance(run, int) else run[1] for run in runs)
 
 
-def _common(before: Iterator[bytes], after: Iterator[bytes]) -> tuple[int, bytes | None, bytes | None]:
-    """How many lines are the same at the start, and the first of each that are not."""
-    count = 0
-    while True:
-        ours, theirs = next(before, None), next(after, None)
-        if ours is None or ours != theirs:
-            return count, ours, theirs
-        count += 1
-
-
-class _Places:
-    """Where lines stand; every place is given once, that after the last where it fits, else the first."""
+class _OldPositions:
+    """The positions of old lines. Each is taken once: the one after the last taken if its line is equal, else the
+    first free one."""
 
     def __init__(self, lines: Iterable[bytes], start: int) -> None:
-        self._keys = [_key(line) for line in lines]
+        self._keys = [_line_key(line) for line in lines]
         self._start, self._last = start, -1
         self._taken = bytearray(len(self._keys))
         self._first: dict[int, int] = {}
@@ -79,38 +72,34 @@ class _Places:
             self._first[self._keys[place]] = place
 
     def take(self, line: bytes) -> int:
-        """A place of such a line; -1 where there is none left."""
-        key, place = _key(line), self._last + 1
+        """A position of an equal line; -1 if none is left."""
+        key, place = _line_key(line), self._last + 1
         if place >= len(self._keys) or self._keys[place] != key or self._taken[place]:
-            place = self._free(key)
+            place = self._first.get(key, -1)
+            while place >= 0 and self._taken[place]:
+                place = self._next[place]
+            self._first[key] = place
         if place < 0:
             return -1
         self._taken[place], self._last = True, place
         return place + self._start
 
-    def _free(self, key: int) -> int:
-        place = self._first.get(key, -1)
-        while place >= 0 and self._taken[place]:
-            place = self._next[place]
-        self._first[key] = place
-        return place
 
-
-def _key(line: bytes) -> int:
+def _line_key(line: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(line, digest_size=16).digest())
 
 
-def _runs(places: Iterable[int]) -> tuple[Run, ...]:
-    """Places in order as runs; -1 is a new row."""
+def _to_runs(positions: Iterable[int]) -> tuple[Run, ...]:
+    """The runs for old positions in their new order; -1 is a new row."""
     runs: list[Run] = []
     start, count = 0, 0
-    for place in places:
-        if count and (place == start + count if place >= 0 and start >= 0 else place == start):
+    for position in positions:
+        if count and (position == start + count if position >= 0 and start >= 0 else position == start):
             count += 1
             continue
         if count:
             runs.append(count if start < 0 else (start, count))
-        start, count = place, 1
+        start, count = position, 1
     if count:
         runs.append(count if start < 0 else (start, count))
     return tuple(runs)
@@ -123,7 +112,7 @@ _Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class StoredDataset(Item):
-    """A dataset's card. `schema` is a JSON Schema of an object whose properties are the columns."""
+    """The document of a dataset. `schema` is a JSON Schema of an object whose properties are the columns."""
 
     id: str = Field(min_length=1, max_length=200)
     name: str = Field(min_length=1)
@@ -133,12 +122,18 @@ class StoredDataset(Item):
 
 
 class Head(Item):
-    """A version: how it is made of the one before, and what came of it.
+    """The record of a version: the changes since the version before, and the digest of the result.
 
-    Args:
-        version: counted from 1. id: unique in the dataset; the same for the same change of the same version.
-        parent: the id of the version before. count: of rows. digest: of the rows as `rows.jsonl` has them.
-        rows: see `Run`. start: where in the history this line begins, in bytes.
+    Attributes:
+        version: the number of the version, from 1.
+        id: unique in the dataset; the same change of the same version gives the same id.
+        parent: the id of the version before; None for the first.
+        created_at: the time of the change.
+        count: the number of rows.
+        digest: the digest of `rows.jsonl`.
+        columns: the columns with their types.
+        rows: the changes, see `Run`.
+        start: the position of this line in the history, in bytes.
     """
 
     version: int = Field(ge=1)
@@ -153,19 +148,24 @@ class Head(Item):
 
     @property
     def added(self) -> int:
-        """How many of its rows are new."""
-        return added_in(self.rows)
+        """The number of new rows."""
+        return count_new_rows(self.rows)
 
     @model_validator(mode="after")
-    def _counted(self) -> Head:
-        if length_of(self.rows) != self.count:
-            raise ValueError(f"version {self.version} has {length_of(self.rows)} rows, and says {self.count}")
+    def _check_count(self) -> Head:
+        if count_rows(self.rows) != self.count:
+            raise ValueError(f"version {self.version} has {count_rows(self.rows)} rows, but its count is {self.count}")
         return self
 
 
-# Both sides' versions stay. Of both sides' rows git cannot know whether they are two rows or two forms of one.
+# Git keeps the versions of both branches. It cannot merge rows: two rows may be two forms of one row.
 _ATTRIBUTES = f"{HISTORY} merge=union\n{ROWS} merge=text\n"
 DATASETS = Kind(
-    "datasets", StoredDataset, Card("schema.json"), ("dataset",), beside=(ROWS, HISTORY), attributes=_ATTRIBUTES
+    "datasets",
+    StoredDataset,
+    JsonDocument("schema.json"),
+    ("dataset",),
+    extra_files=(ROWS, HISTORY),
+    attributes=_ATTRIBUTES,
 )
 __all__ = ["DATASETS", "HISTORY", "ROWS", "ColumnType", "Columns", "Head", "Run", "StoredDataset"]

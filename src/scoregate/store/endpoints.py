@@ -1,4 +1,4 @@
-"""Endpoints as they are kept: what is under test, how it is called, and where in its answers the output is."""
+"""Stored endpoints: the system under test, how to call it, and where the output is in its responses."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_val
 from scoregate.core.text import replace_surrogates
 from scoregate.store.kinds import Kind
 from scoregate.store.review_records import Item
-from scoregate.store.secret_references import address_without_secret, without_secret, without_secrets
+from scoregate.store.secret_references import check_secret, check_secrets, check_url_secrets
 from scoregate.store.toml import TOML, Document, Text
 
-Secret = Annotated[str, AfterValidator(without_secret)]
-Address = Annotated[str, AfterValidator(address_without_secret)]
-Values = Annotated[dict[str, str], AfterValidator(without_secrets)]
-_NEEDED = {"REST": "url", "WebSocket": "url", "SDK": "function"}
+Secret = Annotated[str, AfterValidator(check_secret)]
+Address = Annotated[str, AfterValidator(check_url_secrets)]
+Values = Annotated[dict[str, str], AfterValidator(check_secrets)]
+_REQUIRED_FIELD = {"REST": "url", "WebSocket": "url", "SDK": "function"}
 
 
-def _body(value: Any) -> Any:
-    """JSON as TOML can hold it, which has no null: as the template that gives one."""
+def _to_toml_body(value: Any) -> Any:
+    """A JSON body as TOML. TOML has no null; the template `{{ none }}` gives one."""
     if isinstance(value, dict):
-        return without_secrets({name: _body(each) for name, each in value.items()})
+        return check_secrets({name: _to_toml_body(each) for name, each in value.items()})
     if isinstance(value, list):
-        return [_body(each) for each in value]
+        return [_to_toml_body(each) for each in value]
     if isinstance(value, str):
         return replace_surrogates(value)
     return "{{ none }}" if value is None else value
 
 
-class _Secretive(Item):
-    """What shows no values in its errors."""
+class _SecretItem(Item):
+    """An item whose validation errors do not contain its values."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
 
-class BearerToken(_Secretive):
+class BearerToken(_SecretItem):
     """A token in the header `Authorization`."""
 
     type: Literal["bearer_token"]
     token: Secret = Field(min_length=1)
 
 
-class ApiKey(_Secretive):
-    """A key in a header, or in the parameter `query` of the address."""
+class ApiKey(_SecretItem):
+    """A key in a header, or in the parameter `query` of the URL."""
 
     type: Literal["api_key"]
     key: Secret = Field(min_length=1)
@@ -51,8 +51,8 @@ class ApiKey(_Secretive):
     query: str = ""
 
 
-class ClientCredentials(_Secretive):
-    """OAuth 2.0: a token that is fetched for an id and a secret, sent in the form or, with `basic`, in a header."""
+class ClientCredentials(_SecretItem):
+    """OAuth 2.0 client credentials. They are sent in the form or, with `basic`, in a header."""
 
     type: Literal["client_credentials"]
     token_url: Address = Field(min_length=1)
@@ -68,19 +68,21 @@ Auth = Annotated[BearerToken | ApiKey | ClientCredentials, Field(discriminator="
 
 
 class StoredEndpoint(Document):
-    """An endpoint. `${NAME}` in its texts stands for an environment variable; no secret stands in it itself.
+    """An endpoint. `${NAME}` in its texts means an environment variable. Secrets are only given this way.
 
     Attributes:
-        function: of connection type SDK, as "module:function".
-        request_mapping: the body, with Jinja in its texts; a text is a whole body. None: input and conversation.
-        response_mapping: by field, a JSONPath or Jinja. None: `output`, `conversation_id` … as they are named.
-        auth_token: short for `auth` of type bearer_token.
-        timeout_seconds: of one message. retries: of one message, after failures that may pass.
-        max_concurrency: messages under way at a time.
+        function: the function as "module:function", for connection type SDK.
+        request_mapping: the request body; its texts are Jinja templates. A text is the whole body. None: the input and
+            the conversation.
+        response_mapping: a JSONPath or Jinja template for each field. None: fields named `output`, `conversation_id` …
+        auth_token: short form of `auth` with type bearer_token.
+        timeout_seconds: limit for one message, in seconds.
+        retries: retries of one message after transient errors.
+        max_concurrency: the number of messages at the same time.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
-    shown: ClassVar[frozenset[str]] = frozenset({"connection_type"})
+    always_written: ClassVar[frozenset[str]] = frozenset({"connection_type"})
 
     name: Text = ""
     id: str = Field(default="", max_length=200)
@@ -92,7 +94,7 @@ class StoredEndpoint(Document):
     function: str = ""
     request_headers: Values = Field(default_factory=dict)
     query_params: Values = Field(default_factory=dict)
-    request_mapping: Annotated[dict[str, Any] | Text, AfterValidator(_body)] | None = None
+    request_mapping: Annotated[dict[str, Any] | Text, AfterValidator(_to_toml_body)] | None = None
     response_mapping: dict[str, Text] | None = None
     system_prompt: Text = ""
     auth: Auth | None = None
@@ -106,12 +108,12 @@ class StoredEndpoint(Document):
 
     @property
     def title(self) -> str:
-        """What it is called in records and messages."""
+        """The name of the endpoint in records and messages."""
         return self.name or self.id or self.url or self.function
 
     @model_validator(mode="after")
-    def _whole(self) -> StoredEndpoint:
-        needed = _NEEDED[self.connection_type]
+    def _check_fields(self) -> StoredEndpoint:
+        needed = _REQUIRED_FIELD[self.connection_type]
         if not getattr(self, needed):
             raise ValueError(f"an endpoint of type {self.connection_type} needs {needed}")
         if self.auth is not None and self.auth_token:

@@ -1,4 +1,4 @@
-"""What is wrong with something that people wrote or git merged, in words."""
+"""Error messages for files that people edited or git merged."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from scoregate.errors import StoreError
 from scoregate.store.kinds import Kind, T
 
 
-def suggestion(model: type[BaseModel], where: Sequence[int | str]) -> str:
-    """The field whose name is most like the last part of `where`, as the end of a sentence; empty if none is.
+def suggest_field(model: type[BaseModel], where: Sequence[int | str]) -> str:
+    """The most similar field name, as the end of a sentence; empty if no field is similar.
 
     Args:
-        model: of the whole document. where: the way to the field that it has not, as pydantic tells it.
+        model: the class of the whole document.
+        where: the path of the unknown field, as pydantic reports it.
     """
-    *way, name = where
+    *parents, name = where
     models: list[type[BaseModel]] = [model]
-    for part in way:
+    for part in parents:
         inner = [field.annotation for each in models if (field := each.model_fields.get(str(part)))]
-        models = [found for annotation in inner for found in _models(annotation)] or models
+        models = [model_class for annotation in inner for model_class in _models(annotation)] or models
     near = get_close_matches(str(name), [field for each in models for field in each.model_fields], 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
@@ -35,104 +36,112 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 N = TypeVar("N")
-_MOST = 10
+_MAX_PROBLEMS = 10
 _CONFLICT = "git left a merge conflict here"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
-_TWICE = "says otherwise than"
+_CONTRADICTION = "differs from"
 SECRET = "secret_in_clear"
 
 
-def marker(line: bytes) -> str | None:
-    """What to say of a line that git wrote into a file that it could not merge."""
+def conflict_message(line: bytes) -> str | None:
+    """The error message for a conflict marker of git; None for other lines."""
     return f"{_CONFLICT} ({line[:7].decode()})" if line.startswith(_MARKERS) else None
 
 
-def said(error: ValidationError) -> str:
-    """All that is wrong with one item, on one line; what people or models wrote is bounded and quoted."""
-    return "; ".join(told(*each) for each in details(error))
+def error_message(error: ValidationError) -> str:
+    """All errors of one item on one line. Values are quoted and truncated."""
+    return "; ".join(located_message(*each) for each in error_details(error))
 
 
-def details(error: ValidationError, model: type[BaseModel] | None = None) -> Iterable[tuple[str, str]]:
-    """For each thing that is wrong: where in the item, empty where in all of it, and what.
+def error_details(error: ValidationError, model: type[BaseModel] | None = None) -> Iterable[tuple[str, str]]:
+    """The field and the message of each error. The field is empty if the error is about the whole item.
 
     Args:
-        model: of the item, to tell which field may have been meant.
+        error: the errors of one item.
+        model: the class of the item, to suggest a field in place of an unknown one.
     """
-    for found in error.errors(include_url=False, include_context=False):
-        where = ".".join(str(part) for part in found["loc"])
-        if found["type"] == "extra_forbidden":
-            yield where, f"there is no such field{suggestion(model, found['loc']) if model else ''}"
-        elif found["type"] in ("missing", "json_invalid"):
-            yield where, "is missing" if found["type"] == "missing" else found["msg"]
-        elif found["type"] == SECRET:
-            yield where, found["msg"]
+    for detail in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            yield where, f"there is no such field{suggest_field(model, detail['loc']) if model else ''}"
+        elif detail["type"] in ("missing", "json_invalid"):
+            yield where, "is missing" if detail["type"] == "missing" else detail["msg"]
+        elif detail["type"] == SECRET:
+            yield where, detail["msg"]
         else:
             what = (
-                found["msg"]
+                detail["msg"]
                 .removeprefix("Value error, ")
                 .replace("Input should", "must")
                 .replace("valid tuple", "list")
             )
-            yield where, f"{what}, not {found['input']!r:.60}" if where else what
+            yield where, f"{what}, not {detail['input']!r:.60}" if where else what
 
 
-def told(where: str, what: str) -> str:
-    """One thing that is wrong, and where in the item."""
+def located_message(where: str, what: str) -> str:
+    """An error message with the field before it."""
     return f"{where:.80}: {what}" if where else what
 
 
-def checked(found: Iterable[tuple[int, T | str | None]], kind: Kind[T], *, place: Callable[[int], str]) -> Iterator[T]:
-    """The items among what was found; of two that say the same, the first.
+def check_distinct_items(
+    results: Iterable[tuple[int, T | str | None]], kind: Kind[T], *, place: Callable[[int], str]
+) -> Iterator[T]:
+    """Yield the valid items, without repetitions.
 
     Args:
-        found: by number of line or row: an item, what is wrong with it, or nothing. place: how people call a number.
+        results: the number of each line or row, and its item, its error message, or None if it is empty.
+        kind: the kind of the items.
+        place: gives the name of a line or row for messages, such as "file.jsonl:3".
 
     Raises:
-        StoreError: all that is wrong, once the items have been given.
+        StoreError: lists all errors, after the items. Two items with the same key and different content are an error.
     """
-    yield from sound(_distinct(found, kind, place), place=place)
+
+    def distinct() -> Iterator[tuple[int, T | str | None]]:
+        seen: dict[Any, tuple[int, T]] = {}
+        for number, item in results:
+            if kind.item_key is None or item is None or isinstance(item, str):
+                yield number, item
+                continue
+            first, other = seen.setdefault(key := kind.item_key(item), (number, item))
+            if other is item:
+                yield number, item
+            elif not kind.is_same(item, other):
+                yield number, contradiction_message(place(first), key)
+
+    yield from check_items(distinct(), place=place)
 
 
-def sound(found: Iterable[tuple[N, Any | str | None]], *, place: Callable[[N], str]) -> Iterator[Any]:
-    """As `checked`, for anything but text, found anywhere; two may say the same."""
+def check_items(results: Iterable[tuple[N, Any | str | None]], *, place: Callable[[N], str]) -> Iterator[Any]:
+    """Yield the valid items.
+
+    Args:
+        results: the place of each item, and the item, its error message, or None if it is empty.
+        place: gives the name of a place for messages.
+
+    Raises:
+        StoreError: lists all errors, after the items.
+    """
     problems: list[str] = []
-    for number, item in found:
+    for number, item in results:
         if isinstance(item, str):
             problems.append(f"{place(number)}: {item}")
         elif item is not None:
             yield item
-        if len(problems) == _MOST:
+        if len(problems) == _MAX_PROBLEMS:
             break
     if problems:
-        raise StoreError("\n".join(problems), advice=_advice(problems))
+        raise StoreError("\n".join(problems), advice=_advice("\n".join(problems)))
 
 
-def contradiction(first: str, key: object) -> str:
-    """What to say of an item that says otherwise than the one at the place `first`, which has the same key."""
-    return f"{_TWICE} {first}, and both are {str(key)!r:.60}"
+def contradiction_message(first: str, key: object) -> str:
+    """The error message for an item with the same key as the item at the place `first`, but other content."""
+    return f"{_CONTRADICTION} {first}, and both have the key {str(key)!r:.60}"
 
 
-def _distinct(
-    found: Iterable[tuple[int, T | str | None]], kind: Kind[T], place: Callable[[int], str]
-) -> Iterator[tuple[int, T | str | None]]:
-    """The same, without items that say again what was said, and with a word where one says otherwise."""
-    seen: dict[Any, tuple[int, T]] = {}
-    for number, item in found:
-        if kind.key is None or item is None or isinstance(item, str):
-            yield number, item
-            continue
-        first, other = seen.setdefault(key := kind.key(item), (number, item))
-        if other is item:
-            yield number, item
-        elif not kind.same(item, other):
-            yield number, contradiction(place(first), key)
-
-
-def _advice(problems: Iterable[str]) -> str:
-    """What to do about them."""
-    joined = "\n".join(problems)
-    if _CONFLICT in joined:
+def _advice(problems: str) -> str:
+    if _CONFLICT in problems:
         return "Keep the lines of both sides, delete the lines that git put between them, then `git add` the file."
-    if _TWICE in joined:
+    if _CONTRADICTION in problems:
         return "Two branches changed the same thing: keep the line that is right, delete the other."
     return "Correct these places by hand."

@@ -1,4 +1,4 @@
-"""Items as JSON lines: one a line, keys sorted, so that a diff shows what changed."""
+"""Items as JSON lines, one on each line, with sorted keys, so a diff shows what changed."""
 
 from __future__ import annotations
 
@@ -10,93 +10,95 @@ from typing import Any, BinaryIO, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from scoregate.core.text import replace_surrogates
-from scoregate.store.errors import checked, marker, said
+from scoregate.store.errors import check_distinct_items, conflict_message, error_message
 from scoregate.store.kinds import Kind, T
 
-# Characters that a reviewer of a diff would not see, or that would turn the text around them.
-UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+# Characters that are invisible in a diff, or that change the direction of the text around them.
+INVISIBLE = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 _BOM = b"\xef\xbb\xbf"
 M = TypeVar("M", bound=BaseModel)
 
 
 class JsonLines:
-    """The layout of shelves that hold many small items."""
+    """The layout of collections with many small items."""
 
     def __init__(self, suffix: str = ".jsonl") -> None:
         self.suffix = suffix
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:
-        """The items, one by one.
+        """As `Layout.read`; the error is raised after the valid items.
 
         Raises:
-            StoreError: all that is wrong with the file, each with its line, once the good items have been given.
+            StoreError: lists all errors with their lines.
         """
         lines = enumerate(file, 1)
-        found = ((n, item_on(line.removeprefix(_BOM) if n == 1 else line, kind.model)) for n, line in lines)
-        yield from checked(found, kind, place=f"{origin}:{{}}".format)
+        results = ((n, parse_item(line.removeprefix(_BOM) if n == 1 else line, kind.model)) for n, line in lines)
+        yield from check_distinct_items(results, kind, place=f"{origin}:{{}}".format)
 
     def write(self, items: Iterable[BaseModel]) -> Iterator[bytes]:
-        """A line an item; what is as it is by default is left out."""
+        """One line for each item, without the fields that have their default value."""
         for item in items:
-            yield replace_surrogates(line_of(item)).encode() + b"\n"
+            yield replace_surrogates(encode_item(item)).encode() + b"\n"
 
 
 JSON_LINES = JsonLines()
 
 
-def line_of(item: BaseModel) -> str:
-    """An item as one line of JSON, in which every character can be seen."""
+def encode_item(item: BaseModel) -> str:
+    """An item as one line of JSON. Invisible characters are escaped."""
     text = _encode(item.model_dump(mode="json", exclude_defaults=True))
-    return text if text.isascii() else UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text if text.isascii() else INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def item_on(line: bytes, model: type[M]) -> M | str | None:
-    """What stands on a line: an item, nothing, or what is wrong with it."""
+def parse_item(line: bytes, model: type[M]) -> M | str | None:
+    """The item of a line, the error message, or None for an empty line."""
     if not (line := line.strip()):
         return None
-    if told := marker(line):
-        return told
+    if message := conflict_message(line):
+        return message
     try:
         return model.model_validate_json(line, strict=True)
     except ValidationError as error:
-        return said(error)
+        return error_message(error)
 
 
-_HIDDEN = re.compile(f"{UNSEEN.pattern[:-1]}\ud800-\udfff]")
+_HIDDEN = re.compile(f"{INVISIBLE.pattern[:-1]}\ud800-\udfff]")
 _encode_rows = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _decode = json.JSONDecoder().decode
 Row = dict[str, Any]
 
 
-def row_line(row: Mapping[str, Any]) -> bytes:
-    """A row as a line, without its end; `row_of` gives back the same.
+def encode_row(row: Mapping[str, Any]) -> bytes:
+    """A row as a line, without the line end. `decode_row` reverses it.
 
     Raises:
-        ValueError: something in it has no form in JSON.
+        ValueError: a value cannot be written as JSON.
     """
     try:
-        return seen(_encode_rows(row))
+        return escape_invisible(_encode_rows(row))
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     except TypeError as error:
         raise ValueError(str(error)) from None
 
 
-def row_of(line: bytes) -> Row:
-    """The row of a line that `line_of` made."""
+def decode_row(line: bytes) -> Row:
+    """The row of a line that `encode_row` has written."""
     row: Row = _decode(line.decode())
     return row
 
 
-def parsed(line: bytes) -> Row | str | None:
-    """The row of a line that anybody may have written: an object, nothing, or what is wrong with it."""
-    if not (line := line.strip()) or (told := marker(line)):
-        return told if line else None
+def parse_row(line: bytes) -> Row | str | None:
+    """The object of a line from any source, the error message, or None for an empty line."""
+    if not (line := line.strip()):
+        return None
+    if message := conflict_message(line):
+        return message
     try:
-        row = json.loads(line.decode(), object_pairs_hook=unique, parse_constant=_refused)
+        row = json.loads(line.decode(), object_pairs_hook=reject_duplicate_keys, parse_constant=_reject_constant)
     except json.JSONDecodeError as error:
-        return f"is no JSON: {error.msg} at character {error.pos + 1}"
+        return f"is not JSON: {error.msg} at character {error.pos + 1}"
     except RecursionError:
         return "is nested too deeply"
     except ValueError as error:
@@ -104,58 +106,58 @@ def parsed(line: bytes) -> Row | str | None:
     return row if isinstance(row, dict) else f"must be an object, not {row!r:.60}"
 
 
-def unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON whose keys differ.
+def reject_duplicate_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object with unique keys, for `object_pairs_hook`.
 
     Raises:
-        ValueError: one comes twice.
+        ValueError: a key comes twice.
     """
-    made: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in pairs:
-        if key in made:
+        if key in result:
             raise ValueError(f"{key!r:.60} comes twice")
-        made[key] = value
-    return made
+        result[key] = value
+    return result
 
 
-def seen(text: str) -> bytes:
-    """JSON with every character that a reviewer of a diff would not see, or that has no UTF-8, as an escape."""
+def escape_invisible(text: str) -> bytes:
+    """JSON text with escapes for invisible characters and for those without UTF-8."""
     if text.isascii() and "\x7f" not in text:
         return text.encode()
     return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
-def _refused(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+def _reject_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
 
 
-class Card:
-    """The layout of shelves that hold one item; its file stands in a folder, beside others."""
+class JsonDocument:
+    """The layout of collections with one item. Each has its own folder, which may have extra files."""
 
     def __init__(self, name: str) -> None:
         self.suffix = f"/{name}"
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:
-        """The item.
+        """As `Layout.read`.
 
         Raises:
-            StoreError: what is wrong with it.
+            StoreError: lists all errors with their lines.
         """
-        yield from checked(_found(file.read(), kind), kind, place=f"{origin}:{{}}".format)
+        yield from check_distinct_items(_parse_document(file.read(), kind), kind, place=f"{origin}:{{}}".format)
 
     def write(self, items: Iterable[BaseModel]) -> Iterator[bytes]:
-        """The whole file; what is as it is by default is left out."""
+        """The whole file, without the fields that have their default value."""
         for item in items:
             fields: dict[str, Any] = item.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-            yield seen(json.dumps(fields, ensure_ascii=False, indent=2)) + b"\n"
+            yield escape_invisible(json.dumps(fields, ensure_ascii=False, indent=2)) + b"\n"
 
 
-def _found(text: bytes, kind: Kind[T]) -> Iterator[tuple[int, T | str | None]]:
+def _parse_document(text: bytes, kind: Kind[T]) -> Iterator[tuple[int, T | str | None]]:
     for number, line in enumerate(text.splitlines(), 1):
-        if told := marker(line):
-            yield number, told
+        if message := conflict_message(line):
+            yield number, message
             return
     try:
         yield 1, kind.model.model_validate_json(text.removeprefix(_BOM), strict=True)
     except ValidationError as error:
-        yield 1, said(error)
+        yield 1, error_message(error)

@@ -1,4 +1,4 @@
-"""Judges as they are kept: a document that people edit, and beside it every version there was."""
+"""Stored judges: a document that people may edit, and the history of all versions."""
 
 from __future__ import annotations
 
@@ -20,46 +20,43 @@ _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 _TAG = re.compile(r"(?!latest$)[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
-def _version_text(text: str) -> str:
-    if not _VERSION.fullmatch(text):
-        raise ValueError("must be written as in 1.2")
-    return text
+def _check_format(pattern: re.Pattern[str], message: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(message)
+        return text
+
+    return AfterValidator(check)
 
 
-def _tag_text(text: str) -> str:
-    if not _TAG.fullmatch(text):
-        raise ValueError("must be a letter, then letters, digits, _ and -, and other than latest")
-    return text
-
-
-VersionText = Annotated[str, AfterValidator(_version_text)]
-TagText = Annotated[str, AfterValidator(_tag_text)]
+VersionText = Annotated[str, _check_format(_VERSION, "must be a version such as 1.2")]
+TagText = Annotated[str, _check_format(_TAG, "must be a letter, then letters, digits, _ and -, and not latest")]
 ScoreType = Literal["binary", "categorical", "numeric"]
 
 
-class Number(NamedTuple):
-    """Of a version."""
+class VersionNumber(NamedTuple):
+    """The number of a version, such as 1.2."""
 
     major: int
     minor: int
 
     @classmethod
-    def of(cls, text: str) -> Number:
-        """From "1.2".
+    def parse(cls, text: str) -> VersionNumber:
+        """Parse a text such as "1.2".
 
         Raises:
-            ValueError: it is no such text.
+            ValueError: the text has another form.
         """
-        if (found := _VERSION.fullmatch(text)) is None:
-            raise ValueError(f"a version must be written as in 1.2, not {text!r:.60}")
-        return cls(int(found[1]), int(found[2]))
+        if (match := _VERSION.fullmatch(text)) is None:
+            raise ValueError(f"a version must be a text such as 1.2, not {text!r:.60}")
+        return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}"
 
 
 class Category(Item):
-    """An answer of a categorical judge; `score`, in [0, 1], is what it stands for, None where it is a mere label."""
+    """An answer of a categorical judge. `score` is in [0, 1]; None for a label without a score."""
 
     value: Annotated[Text, Field(min_length=1, max_length=200)]
     description: Text = ""
@@ -67,10 +64,10 @@ class Category(Item):
 
 
 class Grading(Item):
-    """What a judge's scores depend on: what a version is a version of.
+    """The part of a judge that its scores depend on. A version is a copy of it.
 
-    `model` is "provider/name", None the project's. `target` names a code judge, as "module:Class"; `source` is a digest
-    of its code.
+    `model` is "provider/name"; None means the project's model. `target` is the class of a code judge as "module:Class",
+    and `source` is a digest of its code.
     """
 
     kind: Literal["prompt", "code"] = "prompt"
@@ -84,30 +81,27 @@ class Grading(Item):
     categories: tuple[Category, ...] = ()
 
     @model_validator(mode="after")
-    def _whole(self) -> Grading:
+    def _check_fields(self) -> Grading:
         needed = "prompt" if self.kind == "prompt" else "target"
         if not (getattr(self, needed) or "").strip():
             raise ValueError(f"a {self.kind} judge needs a {needed}")
-        if self.kind == "prompt" or self.score_type != "categorical":
-            _check_answers(self)
+        if self.kind == "code" and self.score_type == "categorical":
+            return self
+        values = [category.value for category in self.categories]
+        if self.score_type == "categorical" and (len(values) < 2 or len(set(values)) < len(values)):
+            raise ValueError("a categorical judge needs at least two categories of different values")
+        if self.score_type != "categorical" and values:
+            raise ValueError(f"a {self.score_type} judge has no categories")
+        low, high = self.min_score, self.max_score
+        if self.score_type != "numeric" and (low is not None or high is not None):
+            raise ValueError(f"a {self.score_type} judge has no min_score and no max_score")
+        if self.score_type == "numeric" and (low is None or high is None or low >= high):
+            raise ValueError("a numeric judge needs a min_score and a max_score that is greater")
         return self
 
 
-def _check_answers(grading: Grading) -> None:
-    values = [category.value for category in grading.categories]
-    if grading.score_type == "categorical" and (len(values) < 2 or len(set(values)) < len(values)):
-        raise ValueError("a categorical judge needs at least two categories of different values")
-    if grading.score_type != "categorical" and values:
-        raise ValueError(f"a {grading.score_type} judge has no categories")
-    bounds = (grading.min_score, grading.max_score)
-    if grading.score_type != "numeric" and bounds != (None, None):
-        raise ValueError(f"a {grading.score_type} judge has no min_score and no max_score")
-    if grading.score_type == "numeric" and (None in bounds or not bounds[0] < bounds[1]):  # type: ignore[operator]
-        raise ValueError("a numeric judge needs a min_score and a max_score that is greater")
-
-
-class _Named(Document):
-    shown = frozenset({"version"})
+class _JudgeDocument(Document):
+    always_written = frozenset({"version"})
 
     name: str = ""
     id: str = Field(default="", max_length=200)
@@ -115,63 +109,62 @@ class _Named(Document):
     description: Text = ""
 
 
-class StoredJudge(Grading, _Named):
-    """A judge as it stands now. `tags` are versions by their tags, such as {"prod": "1.1"}."""
+class StoredJudge(Grading, _JudgeDocument):
+    """The present state of a judge. `tags` are versions by tag, such as {"prod": "1.1"}."""
 
     tags: dict[TagText, VersionText] = Field(default_factory=dict)
 
     @property
-    def number(self) -> Number:
-        """Of the version that it says it is."""
-        return Number.of(self.version)
+    def number(self) -> VersionNumber:
+        """The number in `version`."""
+        return VersionNumber.parse(self.version)
 
 
 class StoredVersion(Grading):
-    """A version of a judge; nobody may change it."""
+    """A version of a judge. It never changes, and `digest` checks this."""
 
     version: VersionText
     digest: str = ""
     created_at: AwareDatetime | None = None
 
     @property
-    def number(self) -> Number:
-        """Of this version."""
-        return Number.of(self.version)
+    def number(self) -> VersionNumber:
+        """The number of this version."""
+        return VersionNumber.parse(self.version)
 
     @model_validator(mode="after")
-    def _unchanged(self) -> StoredVersion:
-        found = digest_of(self)
-        if self.digest and self.digest != found:
-            raise ValueError(f"version {self.version} was changed: its digest is {found}, not {self.digest!r:.40}")
-        object.__setattr__(self, "digest", found)
+    def _check_digest(self) -> StoredVersion:
+        digest = grading_digest(self)
+        if self.digest and self.digest != digest:
+            raise ValueError(f"version {self.version} was changed: its digest is {digest}, not {self.digest!r:.40}")
+        object.__setattr__(self, "digest", digest)
         return self
 
 
-def grading_of(item: Grading) -> dict[str, Any]:
-    """What a version is made of, as fields."""
+def grading_fields(item: Grading) -> dict[str, Any]:
+    """The fields of `Grading`."""
     return {name: getattr(item, name) for name in Grading.model_fields}
 
 
-def digest_of(item: Grading) -> str:
-    """Of what a version is made of: 16 hexadecimal digits."""
-    said = item.model_dump(mode="json", include=set(Grading.model_fields), exclude_defaults=True)
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _number(version: StoredVersion) -> Number:
-    return version.number
-
-
-def _same(one: StoredVersion, other: StoredVersion) -> bool:
-    return one.digest == other.digest
+def grading_digest(item: Grading) -> str:
+    """A digest of the fields of `Grading`: 16 hexadecimal digits."""
+    fields = item.model_dump(mode="json", include=set(Grading.model_fields), exclude_defaults=True)
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
 JUDGES = Kind("judges", StoredJudge, TOML, ("judge",))
-JUDGE_HISTORY = Kind("judges", StoredVersion, JsonLines(".history.jsonl"), ("judge",), _number, _same)
+JUDGE_HISTORY = Kind(
+    "judges",
+    StoredVersion,
+    JsonLines(".history.jsonl"),
+    ("judge",),
+    item_key=lambda version: version.number,
+    is_same=lambda one, other: one.digest == other.digest,
+)
 
 
 class StoredConfig(Document):
-    """A test config. `dataset` and `judges` are names or ids; a judge may come once."""
+    """A test config. `dataset` and `judges` are names or ids. No judge is listed twice."""
 
     name: str = ""
     id: str = Field(default="", max_length=200)
@@ -184,10 +177,10 @@ class StoredConfig(Document):
 CONFIGS = Kind("configs", StoredConfig, TOML, ("config",))
 
 
-def stored_configs(store: Store) -> Iterator[tuple[str, StoredConfig]]:
-    """All test configs, each with the name that its file has.
+def list_configs(store: Store) -> Iterator[tuple[str, StoredConfig]]:
+    """All test configs, each with the name of its file.
 
     Raises:
         StoreError: one cannot be read.
     """
-    return ((name, config) for (name,) in store.shelves(CONFIGS) for config in store.read(CONFIGS, (name,)))
+    return ((name, config) for (name,) in store.list_keys(CONFIGS) for config in store.read(CONFIGS, (name,)))

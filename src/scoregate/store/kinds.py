@@ -1,4 +1,4 @@
-"""What a kind of thing in the store is: its name, its items, its files."""
+"""The kinds of items that the store keeps: the model of each, its files and its keys."""
 
 from __future__ import annotations
 
@@ -14,42 +14,49 @@ Key: TypeAlias = tuple[str, ...]
 
 
 class Layout(Protocol):
-    """How the items of a shelf stand in its file."""
+    """The file format of a collection. `suffix` is the end of the file's path."""
 
     suffix: str
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:
-        """The items, one by one.
+        """Read the items one by one.
+
+        Args:
+            file: the open file.
+            kind: the kind of the items.
+            origin: the name of the file in error messages.
 
         Raises:
-            StoreError: all that is wrong with the file, each with its line. `origin` is how the file is called.
+            StoreError: lists everything that is wrong with the file, with line numbers.
         """
 
     def write(self, items: Iterable[T]) -> Iterator[bytes]:
-        """The file, piece by piece."""
+        """The content of the file, in pieces."""
 
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """One kind of thing.
+    """A kind of item. Its items are in collections; each collection is one file and has a key.
 
     Args:
-        name: of its folder. model: of its items. layout: of its files.
-        shelf: what the names of a shelf stand for, outermost first, such as ("evaluator",).
-        key: what tells the items of a shelf apart, hashable; they are kept in its order, and of two with one key the
-            later stays. None keeps all, in the order given.
-        same: whether two items with one key say the same, so that either may stay.
-        beside: names of further files in the folder of a shelf; its layout's suffix then begins with a slash.
-        attributes: what git has to know of the files of this kind, as lines of a `.gitattributes`.
-        ignored: whether git is told to leave the folder of this kind out.
+        name: the name of the folder.
+        model: the class of the items.
+        layout: the format of the files.
+        key_parts: the meaning of each part of a collection's key, such as ("evaluator",).
+        item_key: gives the hashable key of an item. The items of a collection are sorted by it, and of two items with
+            the same key the later one is kept. None keeps all items in their order.
+        is_same: whether two items with the same key have the same meaning, so that either may be kept.
+        extra_files: names of more files in the folder of a collection. The layout's suffix then begins with a slash.
+        attributes: the lines of the `.gitattributes` file in the folder of this kind.
+        ignored: whether git ignores the folder of this kind.
     """
 
     name: str
     model: type[T]
     layout: Layout
-    shelf: tuple[str, ...]
-    key: Callable[[T], Any] | None = None
-    same: Callable[[T, T], bool] = operator.eq
-    beside: tuple[str, ...] = ()
+    key_parts: tuple[str, ...]
+    item_key: Callable[[T], Any] | None = None
+    is_same: Callable[[T, T], bool] = operator.eq
+    extra_files: tuple[str, ...] = ()
     attributes: str = ""
     ignored: bool = False

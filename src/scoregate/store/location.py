@@ -1,4 +1,4 @@
-"""Where the store of a project is, and which one is meant where nobody says."""
+"""Finds the store of a project, and keeps the store that the current context uses."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _CHOSEN: ContextVar[Store | None] = ContextVar("scoregate_store", default=None)
 
 
 def open_store(root: Path | str | None = None) -> Store:
-    """The store of a project; nothing is read or written yet.
+    """The store of a project. Nothing is read or written yet.
 
     Args:
-        root: the project's top folder. If not given: `SCOREGATE_ROOT`, which suites get from their host; else, around
-            the working directory, the top of the git work tree or the nearest folder that has a store; else that
-            directory.
+        root: the top folder of the project. The default is the environment variable `SCOREGATE_ROOT`, which the host
+            sets for suites. Without it: the top of the git work tree around the working directory, else the nearest
+            folder around it that has a store, else the working directory.
     """
-    return DirectoryStore(Path(root or os.environ.get("SCOREGATE_ROOT") or _top(Path.cwd())) / FOLDER)
+    root = root or os.environ.get("SCOREGATE_ROOT")
+    if not root:
+        start = Path.cwd()
+        marks = (folder / mark for mark in (".git", FOLDER) for folder in (start, *start.parents))
+        root = next((path.parent for path in marks if path.exists()), start)
+    return DirectoryStore(Path(root) / FOLDER)
 
 
 def current_store() -> Store:
-    """The store that `use_store` named, else the one that `open_store` finds."""
+    """The store of `use_store`, else the one that `open_store` finds."""
     chosen = _CHOSEN.get()
     return open_store() if chosen is None else chosen
 
 
 @contextmanager
 def use_store(store: Store | Path | str) -> Iterator[Store]:
-    """Keep entities and metrics elsewhere as long as the block lasts; threads and tasks that run already do not.
+    """Use another store for entities and metrics inside the block. Threads and tasks that already run do not see it.
 
     Args:
-        store: a project's top folder, or a store.
+        store: a store, or the top folder of a project.
     """
     token = _CHOSEN.set(open_store(store) if isinstance(store, Path | str) else store)
     try:
         yield current_store()
     finally:
         _CHOSEN.reset(token)
-
-
-def _top(start: Path) -> Path:
-    marks = (folder / mark for mark in (".git", FOLDER) for folder in (start, *start.parents))
-    return next((path.parent for path in marks if path.exists()), start)

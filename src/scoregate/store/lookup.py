@@ -1,4 +1,4 @@
-"""Documents by their ids: found, listed, named; an id is a slug of the name, or the caller's own."""
+"""Finds documents by id. An id is a slug of the name, or given by the caller."""
 
 from __future__ import annotations
 
@@ -12,49 +12,50 @@ from scoregate.errors import StoreError
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store
 
-_LONGEST = 60
+_MAX_SLUG_LENGTH = 60
 
 
-def head_of(store: Store, kind: Kind[Any], own: str) -> Any:
-    """The document of this id; None where there is none.
+def find_document(store: Store, kind: Kind[Any], document_id: str) -> Any:
+    """The document with this id; None if there is none.
 
     Raises:
-        StoreError: it cannot be read, or says that it has another id.
+        StoreError: it cannot be read, or contains another id.
     """
-    if (found := next(store.read(kind, (own,)), None)) is None:
+    if (document := next(store.read(kind, (document_id,)), None)) is None:
         return None
-    if found.id not in ("", own):
+    if document.id not in ("", document_id):
+        where = store.location(kind, (document_id,))
         raise StoreError(
-            f"{store.where(kind, (own,))} calls itself {found.id!r:.60}, and its name there is {own!r:.60}",
-            advice="Of a copy delete the line with the id; else rename it.",
+            f"{where} has the id {document.id!r:.60}, but its file is named {document_id!r:.60}",
+            advice="If it is a copy, delete the line with the id; else rename the file.",
         )
-    return found.model_copy(update={"id": own})
+    return document.model_copy(update={"id": document_id})
 
 
-def heads(store: Store, kind: Kind[Any]) -> Iterator[Any]:
-    """All documents of a kind, by id."""
-    for (own,) in store.shelves(kind):
-        if (found := head_of(store, kind, own)) is not None:
-            yield found
+def list_documents(store: Store, kind: Kind[Any]) -> Iterator[Any]:
+    """All documents of a kind, sorted by id."""
+    for (document_id,) in store.list_keys(kind):
+        if (document := find_document(store, kind, document_id)) is not None:
+            yield document
 
 
-def ambiguous(name: str, ids: Iterable[object]) -> str:
-    """What to say where several things have the name that one was to be found by."""
+def ambiguous_name_message(name: str, ids: Iterable[object]) -> str:
+    """The error message if several entities have the same name."""
     return (
         f"More than one entity found with name {name!r:.200}. Entity names must be unique. Please use the entity id"
         f" instead. Matching entity IDs: {', '.join(map(str, ids)):.500}"
     )
 
 
-def free_id(store: Store, kind: Kind[Any], name: str | None) -> str:
-    """An id for something of this name that nothing has. Needs the lock."""
-    slug = slug_of(name or "") or kind.shelf[0].replace(" ", "-")
+def unused_id(store: Store, kind: Kind[Any], name: str | None) -> str:
+    """A new id from a name, or from the kind's name without one. Needs the lock."""
+    slug = to_slug(name or "") or kind.key_parts[0].replace(" ", "-")
     candidates = (slug if number == 1 else f"{slug}-{number}" for number in count(1))
-    return next(own for own in candidates if next(store.read(kind, (own,)), None) is None)
+    return next(document_id for document_id in candidates if next(store.read(kind, (document_id,)), None) is None)
 
 
-def slug_of(name: str) -> str:
-    """The letters and digits of a name, in small, with hyphens between words; at most 60 characters."""
+def to_slug(name: str) -> str:
+    """The letters and digits of a name in lower case, with hyphens between words; at most 60 characters."""
     plain = normalize("NFKC", name).casefold()
     words = "-".join(re.findall(r"[^\W_]+", plain))
-    return words[:_LONGEST].strip("-")
+    return words[:_MAX_SLUG_LENGTH].strip("-")

@@ -1,4 +1,4 @@
-"""Metrics as they are kept: a judge in words and numbers, or the name of a class or a function."""
+"""Stored metrics: a judge as prompt and numbers, or the name of a class or function."""
 
 from __future__ import annotations
 
@@ -14,24 +14,20 @@ MetricKind = Literal["numeric", "categorical", "conversational", "goal", "behavi
 _ARGUMENTS = "with"
 
 
-def _also(name: str, *others: str) -> AliasChoices:
-    return AliasChoices(name, *others)
-
-
 class StoredMetric(Document):
-    """A metric: of a `kind`, or code that `use` names as "module:name", a class made with the arguments `with`.
+    """A metric: either of a `kind`, or code that `use` names as "module:name". `with` has the arguments of a class.
 
-    What the other fields mean, and which a kind has, is told where metrics are made of them.
+    The classes of `scoregate.metrics` describe the other fields and the kinds that have them.
     """
 
-    shown: ClassVar[frozenset[str]] = frozenset({"kind"})
+    always_written: ClassVar[frozenset[str]] = frozenset({"kind"})
 
     name: Text = ""
     id: str = Field(default="", max_length=200)
     description: Text = ""
     kind: MetricKind | None = None
     use: Text | None = None
-    arguments: dict[str, Any] = Field(default_factory=dict, validation_alias=_also(_ARGUMENTS, "arguments"))
+    arguments: dict[str, Any] = Field(default_factory=dict, validation_alias=AliasChoices(_ARGUMENTS, "arguments"))
     model: Text | None = None
     metric_type: Text = ""
     metric_scope: tuple[str, ...] = ()
@@ -45,18 +41,18 @@ class StoredMetric(Document):
     required_criteria: tuple[Text, ...] = ()
     prohibited_criteria: tuple[Text, ...] = ()
     created_at: AwareDatetime | None = None
-    prompt: Text = Field(default="", validation_alias=_also("prompt", "evaluation_prompt"))
-    steps: Text | None = Field(default=None, validation_alias=_also("steps", "evaluation_steps"))
+    prompt: Text = Field(default="", validation_alias=AliasChoices("prompt", "evaluation_prompt"))
+    steps: Text | None = Field(default=None, validation_alias=AliasChoices("steps", "evaluation_steps"))
     reasoning: Text | None = None
-    examples: Text | None = Field(default=None, validation_alias=_also("examples", "evaluation_examples"))
+    examples: Text | None = Field(default=None, validation_alias=AliasChoices("examples", "evaluation_examples"))
 
     @property
     def title(self) -> str:
-        """What it is called in messages."""
+        """The name of the metric in messages."""
         return self.name or self.id or self.use or str(self.kind)
 
     @model_validator(mode="after")
-    def _of_one_sort(self) -> StoredMetric:
+    def _check_source(self) -> StoredMetric:
         if (self.kind is None) == (self.use is None):
             raise ValueError('a metric has either a kind or the code that it uses, as in use = "module:Class"')
         if self.arguments and self.use is None:
@@ -64,7 +60,7 @@ class StoredMetric(Document):
         return self
 
     @model_serializer(mode="wrap")
-    def _named(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _serialize_arguments(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {_ARGUMENTS if name == "arguments" else name: value for name, value in write(self).items()}
 
 

@@ -1,4 +1,4 @@
-"""People's corrections of judges, by evaluator."""
+"""People's corrections of scores, by evaluator."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComm
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store
-from scoregate.store.review_records import ReviewRecord, age, key_of, same_words, upsert
+from scoregate.store.review_records import ReviewRecord, age_key, is_same_review, item_id, upsert
 
 Score = Annotated[FiniteFloat, Field(ge=0, le=1)]
 _FIELDS = TypeAdapter(tuple[EvaluationOverrideField, ...])
 
 
 class Source(StrEnum):
-    """How a score came to be reviewed: it was drawn at random, or somebody chose it."""
+    """Why a score was reviewed: it was drawn at random, or a person chose it."""
 
     SAMPLE = "sample"
     CHOSEN = "chosen"
 
 
 class Override(ReviewRecord):
-    """A person's correction of a judge's score of one output; both scores in [0, 1].
+    """A person's correction of a judge's score of one output. Both scores are in [0, 1].
 
-    An `override_score` that equals the original says that the judge was right. `fingerprint` tells which judge gave the
-    score, as `digest_fingerprint` does; empty where that is not known. `sampled`: the score was drawn at random from a
-    run's, and was not chosen by anybody.
+    If `override_score` equals the original score, the judge was right. `fingerprint` is that of the judge, see
+    `digest_fingerprint`; empty if it is unknown. `sampled`: the score was drawn at random from a run's scores.
     """
 
     original_score: Score
@@ -44,12 +43,12 @@ class Override(ReviewRecord):
     sampled: bool = False
 
     def about(self) -> object:
-        """The input, the output, and the judge's score; of a sampled one also the judge.
+        """The input, the output and the judge's score, for a sampled score also the judge.
 
-        What was drawn at random and what people chose stand side by side, so that neither takes the other's place.
+        So the correction of a sampled score and of a chosen score do not replace each other.
 
         Raises:
-            ValueError: neither input nor output is known, so that nothing tells it apart.
+            ValueError: neither input nor output is known.
         """
         if not self.input_fields and not self.output_fields:
             raise ValueError("an override needs the input or the output that was judged (or an id)")
@@ -57,22 +56,26 @@ class Override(ReviewRecord):
         sample = [self.fingerprint] if self.sampled else []
         return [*fields, self.original_score, *sample]
 
-    def as_given(self) -> EvaluationOverride:
-        """As an evaluator's `example_output_mapper` gets it."""
+    def to_evaluation_override(self) -> EvaluationOverride:
+        """The argument of an evaluator's `example_output_mapper`."""
         fields = list(self.input_fields), list(self.output_fields)
         return EvaluationOverride(self.original_score, self.override_score, *fields, list(self.comments))
 
 
-OVERRIDES = Kind("overrides", Override, JSON_LINES, ("evaluator",), key_of, same_words)
+OVERRIDES = Kind("overrides", Override, JSON_LINES, ("evaluator",), item_id, is_same_review)
 
 
 def add_override(
     store: Store, evaluator: str, override: EvaluationOverride, *, by: str = "", at: datetime | None = None
 ) -> Override:
-    """Keep a correction of an evaluator's score; of what one person said of one output, the latest counts.
+    """Store a correction of an evaluator's score. It replaces the person's earlier correction for the same output.
 
     Args:
-        by: who made it. at: when, with a time zone; now if not given.
+        store: the store.
+        evaluator: the evaluator's id.
+        override: the correction.
+        by: the reviewer.
+        at: the time, with a time zone; default: now.
 
     Raises:
         pydantic.ValidationError: a score is outside [0, 1], or neither input nor output is given.
@@ -91,45 +94,45 @@ def add_override(
     return item
 
 
-def overrides(store: Store, evaluator: str) -> list[Override]:
+def read_overrides(store: Store, evaluator: str) -> list[Override]:
     """All corrections of an evaluator, the oldest first.
 
     Raises:
         StoreError: they cannot be read.
     """
-    return sorted(store.read(OVERRIDES, (evaluator,)), key=age)
+    return sorted(store.read(OVERRIDES, (evaluator,)), key=age_key)
 
 
 def recent_overrides(store: Store, evaluator: str, count: int) -> list[EvaluationOverride]:
-    """The newest corrections of an evaluator, at most `count`, the newest first; always the same for the same store.
+    """The newest corrections of an evaluator, at most `count`, the newest first. The order is deterministic.
 
-    Those of sampled scores are left out: a judge that had seen them as examples could not be tested by them.
+    Corrections of sampled scores are left out: they test the judge, so the judge must not see them as examples.
 
     Raises:
         StoreError: they cannot be read.
     """
-    chosen = [item for item in overrides(store, evaluator) if not item.sampled]
-    return [item.as_given() for item in chosen[::-1][: max(0, count)]]
+    chosen = [item for item in read_overrides(store, evaluator) if not item.sampled]
+    return [item.to_evaluation_override() for item in chosen[::-1][: max(0, count)]]
 
 
 def split_by_source(items: Iterable[Override]) -> list[tuple[Source, str, list[Override]]]:
-    """What people chose to correct, and of each judge, by its fingerprint, what they said of a sample.
+    """The corrections of chosen scores, and those of sampled scores for each fingerprint of the judge.
 
     The judge that was reviewed last comes last.
     """
     items = list(items)
     chosen = [item for item in items if not item.sampled]
-    samples = [(Source.SAMPLE, fingerprint, said) for fingerprint, said in group_samples(items).items()]
+    samples = [(Source.SAMPLE, fingerprint, group) for fingerprint, group in group_samples(items).items()]
     return [*([(Source.CHOSEN, "", chosen)] if chosen else []), *samples]
 
 
 def group_samples(items: Iterable[Override]) -> dict[str, list[Override]]:
-    """People's words on sampled scores by the judge's fingerprint, the judge that was reviewed last at the end.
+    """The corrections of sampled scores by the judge's fingerprint; the judge that was reviewed last comes last.
 
-    Of one output only the latest word counts: several people's words on it are no further outputs.
+    Only the latest correction of an output counts, since several corrections of it are not several outputs.
     """
     groups: dict[str, dict[Hashable, Override]] = {}
-    for item in sorted(items, key=age):
+    for item in sorted(items, key=age_key):
         if item.sampled:
             group = groups[item.fingerprint] = groups.pop(item.fingerprint, {})
             group[item.input_fields, item.output_fields, item.original_score] = item
@@ -137,15 +140,15 @@ def group_samples(items: Iterable[Override]) -> dict[str, list[Override]]:
 
 
 def read_calibrations(store: Store) -> Calibrations:
-    """How well each judge agrees with people on sampled scores.
+    """The agreement of each judge with people on sampled scores.
 
     Raises:
-        StoreError: people's words cannot be read.
+        StoreError: the corrections cannot be read.
     """
-    found = {
-        (name, fingerprint): measure_agreement(said)
-        for (name,) in store.shelves(OVERRIDES)
-        for fingerprint, said in group_samples(store.read(OVERRIDES, (name,))).items()
+    agreements = {
+        (name, fingerprint): measure_agreement(group)
+        for (name,) in store.list_keys(OVERRIDES)
+        for fingerprint, group in group_samples(store.read(OVERRIDES, (name,))).items()
         if fingerprint
     }
-    return {judge: each for judge, each in found.items() if each is not None}
+    return {judge: each for judge, each in agreements.items() if each is not None}

@@ -1,4 +1,4 @@
-"""Where in a folder the shelves of a store are."""
+"""The file paths of collections in the folder of a store."""
 
 from __future__ import annotations
 
@@ -13,49 +13,48 @@ from scoregate.store.kinds import Key, Kind
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
-_LONGEST = 100
-_MORE = "~"
+_MAX_PART_LENGTH = 100
+_CONTINUED = "~"
 _ESCAPE = re.compile(r"((?:%[0-9a-f]{2})+)|\+([a-z])|%")
 
 
 def to_parts(names: Sequence[str]) -> tuple[str, ...]:
-    """The way of a shelf below its kind's folder: one part a name, or several for a name beyond 100 characters.
+    """The path parts for the names in a key. A name of more than 100 characters has several parts.
 
-    Lower-case letters, digits, `_`, `-` and `.` stay; a capital becomes `+` and the small letter, so that `A` and `a`
-    are two files everywhere; all else becomes `%` and two hex digits a byte of its UTF-8. Parts end with `~` where the
-    name goes on in the next.
+    Lower-case letters, digits, `_`, `-` and `.` are kept. A capital letter becomes `+` and the lower-case letter, so
+    `A` and `a` are different files on every system. Other characters become `%` and two hex digits for each byte of
+    their UTF-8. A part ends with `~` if the name continues in the next part.
     """
-    return tuple(part for name in names for part in _parts(name))
+    parts = []
+    for name in names:
+        part = ""
+        for token in map(_escape, name):
+            if len(part) + len(token) > _MAX_PART_LENGTH:
+                parts.append(_safe_part(part) + _CONTINUED)
+                part = ""
+            part += token
+        parts.append(_safe_part(part) if part else "%")
+    return tuple(parts)
 
 
 def to_names(parts: Sequence[str]) -> tuple[str, ...]:
-    """The names behind a way.
+    """The names in a key from path parts.
 
     Raises:
-        ValueError: `to_parts` would not have made this way; the argument is the one it would have made.
+        ValueError: `to_parts` gives another path for the names; the message is that path.
     """
-    whole, names = "", []
+    name, names = "", []
     for part in parts:
-        whole += part.removesuffix(_MORE)
-        if not part.endswith(_MORE):
-            names.append(_unescaped(whole))
-            whole = ""
+        name += part.removesuffix(_CONTINUED)
+        if not part.endswith(_CONTINUED):
+            names.append(_ESCAPE.sub(_unescape, name))
+            name = ""
     if (proper := to_parts(names)) != tuple(parts):
         raise ValueError("/".join(proper))
     return tuple(names)
 
 
-def _parts(name: str) -> Iterator[str]:
-    part = ""
-    for token in map(_escaped, name):
-        if len(part) + len(token) > _LONGEST:
-            yield _safe(part) + _MORE
-            part = ""
-        part += token
-    yield _safe(part) if part else "%"
-
-
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     if char in _PLAIN:
         return char
     if "A" <= char <= "Z":
@@ -67,73 +66,63 @@ def _hex(char: str) -> str:
     return "".join(f"%{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
 
 
-def _safe(part: str) -> str:
-    """Nothing hidden, nothing that looks like an option, no name of a device, no dot that Windows would drop."""
+def _safe_part(part: str) -> str:
+    """Escape what makes a hidden file, an option, a device name, or a final dot that Windows removes."""
     if part[0] in ".-" or part.split(".", maxsplit=1)[0] in _DEVICES:
         part = _hex(part[0]) + part[1:]
     return part[:-1] + _hex(part[-1]) if part.endswith(".") else part
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(_meant, text)
-
-
-def _meant(match: re.Match[str]) -> str:
-    escaped, capital = match.groups()
-    if escaped:
-        return _decoded(bytes.fromhex(escaped.replace("%", "")))
-    return capital.upper() if capital else ""
-
-
-def _decoded(text: bytes) -> str:
+def _unescape(match: re.Match[str]) -> str:
+    hex_text, capital = match.groups()
+    if not hex_text:
+        return capital.upper() if capital else ""
+    data = bytes.fromhex(hex_text.replace("%", ""))
     try:
-        return text.decode("utf-8", "surrogatepass")
+        return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        return text.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")
 
 
-def path_of(folder: Path, kind: Kind[Any], shelf: Key) -> Path:
-    """The file of a shelf.
+def collection_path(folder: Path, kind: Kind[Any], key: Key) -> Path:
+    """The file of a collection.
 
     Raises:
-        ValueError: shelves of this kind have more names, or fewer.
+        ValueError: the key has too many or too few parts.
     """
-    if len(shelf) != len(kind.shelf):
-        raise ValueError(f"{kind.name} are found by {' and '.join(kind.shelf)}, not by {shelf!r}")
-    *folders, last = to_parts(shelf)
+    if len(key) != len(kind.key_parts):
+        raise ValueError(f"the key of {kind.name} is {' and '.join(kind.key_parts)}, not {key!r}")
+    *folders, last = to_parts(key)
     return folder.joinpath(kind.name, *folders, last + kind.layout.suffix)
 
 
-def shelves_in(folder: Path, kind: Kind[Any]) -> Iterator[Key]:
-    """The shelves that have files, as they come.
+def find_keys(folder: Path, kind: Kind[Any]) -> Iterator[Key]:
+    """The keys of all collections, unsorted.
 
     Raises:
-        StoreError: a file has a name that no shelf can have.
+        StoreError: the name of a file is not a key.
     """
-    top = folder / kind.name
-    for path in top.rglob(f"*{kind.layout.suffix}"):
-        if not path.name.startswith(".") and path.is_file():
-            yield _shelf_of(path, top, kind)
+    top, suffix = folder / kind.name, kind.layout.suffix
+    for path in top.rglob(f"*{suffix}"):
+        if path.name.startswith(".") or not path.is_file():
+            continue
+        try:
+            key = to_names(path.relative_to(top).as_posix().removesuffix(suffix).split("/"))
+        except ValueError as error:
+            raise _name_error(path, f"{error}{suffix}") from None
+        if len(key) != len(kind.key_parts):
+            raise _name_error(path, "/".join(f"<{name}>" for name in kind.key_parts) + suffix)
+        yield key
 
 
-def shown(path: Path) -> str:
-    """A path as people know it: relative to the working directory where it is below that."""
+def _name_error(path: Path, expected: str) -> StoreError:
+    return StoreError(
+        f"the name of {display_path(path)} is not valid in the store",
+        advice=f"Rename it to {expected}, or move it away.",
+    )
+
+
+def display_path(path: Path) -> str:
+    """A path for messages: relative to the working directory if it is below it."""
     inner = os.path.relpath(path)
     return str(path) if inner.startswith(os.pardir) else inner
-
-
-def _shelf_of(path: Path, top: Path, kind: Kind[Any]) -> Key:
-    suffix = kind.layout.suffix
-    try:
-        shelf = to_names(path.relative_to(top).as_posix().removesuffix(suffix).split("/"))
-    except ValueError as error:
-        raise _misnamed(path, f"{error}{suffix}") from None
-    if len(shelf) != len(kind.shelf):
-        raise _misnamed(path, "/".join(f"<{name}>" for name in kind.shelf) + suffix)
-    return shelf
-
-
-def _misnamed(path: Path, proper: str) -> StoreError:
-    return StoreError(
-        f"{shown(path)} has a name that nothing in the store can have", advice=f"Name it {proper}, or move it away."
-    )

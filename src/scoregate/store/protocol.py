@@ -1,4 +1,4 @@
-"""What a store can do, wherever it keeps things."""
+"""The interface of a store."""
 
 from __future__ import annotations
 
@@ -10,49 +10,56 @@ from scoregate.store.kinds import Key, Kind, T
 
 
 class Writer(Protocol):
-    """Several changes by the one who holds the lock. Each is whole or not at all; others see them one after another."""
+    """Makes several changes while it holds the lock. Each change is atomic; readers may see one before the next."""
 
-    def update(self, kind: Kind[T], shelf: Key, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
-        """As `Store.update`; with a shelf goes what stands beside it."""
+    def update(self, kind: Kind[T], key: Key, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
+        """As `Store.update`. If the collection is removed, its extra files are removed too."""
 
-    def replace(self, kind: Kind[Any], shelf: Key, beside: str, *, pieces: Iterable[bytes]) -> None:
-        """Put these bytes in the place of a file beside a shelf, or of none."""
+    def replace(self, kind: Kind[Any], key: Key, file_name: str, *, pieces: Iterable[bytes]) -> None:
+        """Write an extra file of a collection, in place of the old one."""
 
-    def extend(self, kind: Kind[Any], shelf: Key, beside: str, *, pieces: Iterable[bytes], start: int) -> None:
-        """Add bytes to a file beside a shelf; what a killed process left there after its first `start` bytes goes."""
+    def extend(self, kind: Kind[Any], key: Key, file_name: str, *, pieces: Iterable[bytes], start: int) -> None:
+        """Append to an extra file of a collection. Bytes after `start`, left by a killed process, are overwritten."""
 
 
 class Store(Protocol):
-    """Shelves of items, by kind. Calls block; from async code they belong in a worker thread.
+    """Collections of items, by kind and key. Methods block; call them in a worker thread from async code.
 
-    Processes may read and write at the same time: a reader sees a shelf as it was before or after a change, and no
-    change is lost. Every method raises `StoreError` where something cannot be read or written.
+    Several processes may use a store at the same time. A reader sees a collection before or after a change, and no
+    change is lost. All methods raise `StoreError` if something cannot be read or written.
     """
 
-    def shelves(self, kind: Kind[T]) -> Iterator[Key]:
-        """The names of all shelves of a kind that hold something, in order; what they hold is not read."""
+    def list_keys(self, kind: Kind[T]) -> Iterator[Key]:
+        """The sorted keys of all collections of a kind that are not empty. The items are not read."""
 
-    def read(self, kind: Kind[T], shelf: Key) -> Iterator[T]:
-        """The items of one shelf, one by one; none where there is no such shelf."""
+    def read(self, kind: Kind[T], key: Key) -> Iterator[T]:
+        """The items of a collection, one by one; no items if there is no such collection."""
 
-    def mark(self, kind: Kind[Any], shelf: Key) -> Hashable:
-        """What differs from before once a shelf has been written, by whomever; it is not read. None: no such shelf."""
+    def stamp(self, kind: Kind[Any], key: Key) -> Hashable:
+        """A value that changes with every write to a collection, by any process; None if there is no such collection.
 
-    def update(self, kind: Kind[T], shelf: Key, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
-        """Put what `change` makes of a shelf's items in their place, as one step; no items, no shelf.
-
-        `change` must not write to the store itself.
+        The collection is not read.
         """
 
-    def open(self, kind: Kind[Any], shelf: Key, beside: str) -> BinaryIO | None:
-        """The bytes of a file beside a shelf, as they are now whatever is written later; None where there is none."""
+    def update(self, kind: Kind[T], key: Key, change: Callable[[Iterator[T]], Iterable[T]]) -> None:
+        """Replace the items of a collection in one step.
 
-    def writing(self) -> AbstractContextManager[Writer]:
-        """Hold the lock, for several changes that belong together.
+        Args:
+            kind: the kind of the items.
+            key: the key of the collection.
+            change: gets the present items and returns the new ones; with no items the collection is removed. It must
+                not write to the store.
+        """
+
+    def open(self, kind: Kind[Any], key: Key, file_name: str) -> BinaryIO | None:
+        """Open an extra file of a collection. Later writes do not change what it reads. None if there is no file."""
+
+    def open_writer(self) -> AbstractContextManager[Writer]:
+        """Hold the lock for several changes.
 
         Raises:
-            ReadOnlyStore: nothing can be written here.
+            ReadOnlyStore: the store cannot be written.
         """
 
-    def where(self, kind: Kind[Any], shelf: Key, beside: str = "") -> str:
-        """Where a person finds a shelf, or a file beside it, such as a path relative to the root."""
+    def location(self, kind: Kind[Any], key: Key, file_name: str = "") -> str:
+        """The place of a collection or of one of its extra files, for messages, such as a relative path."""

@@ -1,4 +1,4 @@
-"""What people said, as items of the store: who said it, when, and of what."""
+"""Reviews by people, as items of the store: reviewer, time and subject."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from scoregate.store.protocol import Store
 
 
 class Item(BaseModel):
-    """Anything in the store. Nobody's field is ignored: a misspelt one would be lost."""
+    """The base class of items. Unknown fields are errors, so a misspelled field is not lost."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ReviewRecord(Item):
-    """What one person said of one thing.
+    """A review of one subject by one person.
 
-    `id` tells it apart: a digest of what it was said of and by whom, so that a person's second word on a thing takes
-    the place of the first, and the same word said on two branches is one.
+    `id` is a digest of the subject and the person. So a person's second review of a subject replaces the first, and the
+    same review on two branches is one item.
     """
 
     id: str = Field(default="", max_length=200)
@@ -33,11 +33,11 @@ class ReviewRecord(Item):
     created_at: AwareDatetime | None = None
 
     def about(self) -> object:
-        """What it was said of, as JSON."""
+        """The subject as JSON."""
         raise NotImplementedError
 
     @model_validator(mode="after")
-    def _named(self) -> ReviewRecord:
+    def _set_id(self) -> ReviewRecord:
         if not self.id:
             text = json.dumps([self.about(), self.by], sort_keys=True)
             object.__setattr__(self, "id", hashlib.sha256(text.encode()).hexdigest()[:16])
@@ -47,90 +47,98 @@ class ReviewRecord(Item):
 S = TypeVar("S", bound=ReviewRecord)
 
 
-def key_of(item: ReviewRecord) -> str:
-    """Its id."""
+def item_id(item: ReviewRecord) -> str:
+    """The id of a review."""
     return item.id
 
 
-def same_words(one: ReviewRecord, other: ReviewRecord) -> bool:
-    """Whether they say the same, at whatever time."""
+def is_same_review(one: ReviewRecord, other: ReviewRecord) -> bool:
+    """Whether two reviews differ at most in their times."""
     return one.model_dump(exclude={"created_at"}) == other.model_dump(exclude={"created_at"})
 
 
-def age(item: ReviewRecord) -> tuple[float, str]:
-    """What sorts items from the oldest to the newest; those without a time come first."""
+def age_key(item: ReviewRecord) -> tuple[float, str]:
+    """A sort key, the oldest first; reviews without a time come before all others."""
     return (item.created_at.timestamp() if item.created_at else float("-inf"), item.id)
 
 
 @dataclass(slots=True)
-class Kept:
-    """How many items were new, took the place of another, or had been there."""
+class ChangeCounts:
+    """How many items were new, replaced another one, or were there already."""
 
     added: int = 0
     changed: int = 0
-    known: int = 0
+    unchanged: int = 0
 
 
 def upsert(
     store: Store,
     kind: Kind[S],
-    shelf: Key,
+    key: Key,
     items: Iterable[S],
     *,
-    thing: Callable[[S], Hashable] | None = None,
-) -> Kept:
-    """Add items to a shelf, all in one step. What is there already stays as it is, with its time.
+    subject: Callable[[S], Hashable] | None = None,
+) -> ChangeCounts:
+    """Add items to a collection in one step. An item that is there already keeps its time.
 
     Args:
-        thing: what an item is said of and by whom, where items of other ids may say it too: those go.
+        store: the store.
+        kind: the kind of review.
+        key: the key of the collection.
+        items: the new items.
+        subject: gives the subject and the person of an item. Items with the same ones but another id are removed. None:
+            no other items are removed.
 
     Raises:
-        StoreError: the shelf cannot be read or written; then nothing is added.
+        StoreError: the collection cannot be read or written; then nothing is added.
     """
-    kept = Kept()
+    counts = ChangeCounts()
     items = list(items)
-    new = {} if thing is None else {thing(item): item.id for item in items}
+    new = {} if subject is None else {subject(item): item.id for item in items}
 
     def change(present: Iterable[S]) -> Iterable[S]:
-        stays = present if thing is None else (each for each in present if new.get(thing(each), each.id) == each.id)
-        by_id = {item.id: item for item in stays}
+        by_id = {item.id: item for item in present if subject is None or new.get(subject(item), item.id) == item.id}
         for item in items:
-            there = by_id.get(item.id)
-            if there is not None and same_words(there, item):
-                kept.known += 1
+            old = by_id.get(item.id)
+            if old is not None and is_same_review(old, item):
+                counts.unchanged += 1
                 continue
-            kept.added += there is None
-            kept.changed += there is not None
+            counts.added += old is None
+            counts.changed += old is not None
             by_id[item.id] = item
         return by_id.values()
 
-    store.update(kind, shelf, change)
-    return kept
+    store.update(kind, key, change)
+    return counts
 
 
-def remove(store: Store, kind: Kind[S], shelf: Key, names: Iterable[str]) -> list[S]:
-    """Take items from a shelf, all in one step, and return them.
+def remove_items(store: Store, kind: Kind[S], key: Key, names: Iterable[str]) -> list[S]:
+    """Remove items from a collection in one step, and return them.
 
     Args:
-        names: their ids, or beginnings of ids that only one item has.
+        store: the store.
+        kind: the kind of review.
+        key: the key of the collection.
+        names: ids, or unique prefixes of ids.
 
     Raises:
-        StoreError: a name is that of no item, or of several; then nothing is removed.
+        StoreError: a name matches no item or several; then nothing is removed.
     """
     removed: dict[str, S] = {}
 
     def change(present: Iterable[S]) -> Iterable[S]:
         items = list(present)
-        removed.update((item.id, item) for item in (_named(items, name, store.where(kind, shelf)) for name in names))
+        for name in names:
+            matches = [item for item in items if item.id == name]
+            matches = matches or [item for item in items if name and item.id.startswith(name)]
+            if len(matches) != 1:
+                problem = f"{len(matches)} ids begin with it" if matches else "there is none"
+                raise StoreError(
+                    f"{store.location(kind, key)}: no single item {name!r:.200}: {problem}",
+                    advice="The command `list` shows every id.",
+                )
+            removed[matches[0].id] = matches[0]
         return [item for item in items if item.id not in removed]
 
-    store.update(kind, shelf, change)
+    store.update(kind, key, change)
     return list(removed.values())
-
-
-def _named(items: list[S], name: str, where: str) -> S:
-    found = [item for item in items if item.id == name] or [item for item in items if name and item.id.startswith(name)]
-    if len(found) != 1:
-        said = f"{len(found)} begin with it" if found else "there is none"
-        raise StoreError(f"{where}: no one item {name!r:.200}: {said}", advice="The command `list` shows every id.")
-    return found[0]

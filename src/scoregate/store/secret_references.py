@@ -1,4 +1,4 @@
-"""Secrets in what is stored: none stands there itself, only the name of the environment variable that holds it."""
+"""Secrets in stored documents. A document never contains a secret, only the name of its environment variable."""
 
 from __future__ import annotations
 
@@ -13,33 +13,37 @@ from scoregate.store.errors import SECRET
 
 REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _TEMPLATE = re.compile(r"\{\{[^\"'{}]{1,100}\}\}")
-_REFUSED = "is a secret in clear: put it in an environment variable, and write ${NAME}, the name of that, in its place"
-# Longer words beside a reference than these may be the secret itself; "Bearer" and "sk-" are not.
+_REFUSED = "is a secret in clear text: put it in an environment variable NAME, and write ${NAME} in its place"
+# A word of 12 or more characters next to a reference may be the secret itself; "Bearer" and "sk-" are not.
 _LONGEST_WORD = re.compile(r"[^\s:]{12}")
 _SECRET_NAME = re.compile(r"authorization|cookie|api[-_]?key|access[-_]?key|token|secret|password|credential", re.I)
-_NUMBERS_OF_TOKENS = re.compile(r"tokens(?:$|[-_])|token[-_]?(?:limit|count|budget|type)", re.I)
+_TOKEN_COUNT_NAME = re.compile(r"tokens(?:$|[-_])|token[-_]?(?:limit|count|budget|type)", re.I)
 
 
-def names_secret(name: str) -> bool:
-    """Whether what is called so, a header or a field, is likely a secret; `max_tokens` is none."""
-    return bool(_SECRET_NAME.search(_NUMBERS_OF_TOKENS.sub("", name)))
+def is_secret_name(name: str) -> bool:
+    """Whether a header or field with this name is likely a secret; `max_tokens` is not."""
+    return bool(_SECRET_NAME.search(_TOKEN_COUNT_NAME.sub("", name)))
 
 
-def references(value: Any) -> Iterator[str]:
-    """The names of the variables that the strings in a value refer to, as `${NAME}`."""
+def find_references(value: Any) -> Iterator[str]:
+    """The names of the variables that the strings in a value refer to with `${NAME}`."""
     if isinstance(value, str):
         yield from REFERENCE.findall(value)
     elif isinstance(value, Mapping):
-        yield from (name for each in value.values() for name in references(each))
+        yield from (name for each in value.values() for name in find_references(each))
     elif isinstance(value, Iterable):
-        yield from (name for each in value for name in references(each))
+        yield from (name for each in value for name in find_references(each))
 
 
-def without_secret(text: str, name: str = "") -> str:
-    """The text of a place that is for secrets, and may have a name.
+def check_secret(text: str, name: str = "") -> str:
+    """The value of a secret field, if it refers to a variable.
+
+    Args:
+        text: the value.
+        name: the name of the field, for the message.
 
     Raises:
-        PydanticCustomError: there is a secret in it, rather than a reference to a variable.
+        PydanticCustomError: the value contains a secret.
     """
     rest = REFERENCE.sub(" ", _TEMPLATE.sub(" ", text))
     if text and (rest == text or _LONGEST_WORD.search(rest)):
@@ -47,30 +51,32 @@ def without_secret(text: str, name: str = "") -> str:
     return text
 
 
-def without_secrets(values: dict[str, Any]) -> dict[str, Any]:
-    """Headers, parameters or fields of a body; those with the name of a secret hold references alone.
+def check_secrets(values: dict[str, Any]) -> dict[str, Any]:
+    """Headers, parameters or body fields, if those with the name of a secret contain only references.
 
     Raises:
-        PydanticCustomError: one does not.
+        PydanticCustomError: one contains a secret.
     """
     for name, value in values.items():
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and names_secret(name):
-                without_secret(each, name)
+            if isinstance(each, str) and is_secret_name(name):
+                check_secret(each, name)
     return values
 
 
-def address_without_secret(url: str) -> str:
-    """An address; the password in it, and the secrets among its parameters, are references.
+def check_url_secrets(url: str) -> str:
+    """A URL, if its password and its secret parameters are references.
 
     Raises:
-        PydanticCustomError: one is not. ValueError: it is no address.
+        PydanticCustomError: one is a secret.
+        ValueError: it is not a valid URL.
     """
-    parts = urlsplit(REFERENCE.sub(lambda found: f"ref--{found[1]}", url))
-    without_secrets({name: _restored(value) for name, value in parse_qsl(parts.query)})
-    without_secret(_restored(parts.password or ""))
+    # A URL can't contain "${NAME}", so references have another form while it is parsed.
+    parts = urlsplit(REFERENCE.sub(lambda match: f"ref--{match[1]}", url))
+    check_secrets({name: _restore_references(value) for name, value in parse_qsl(parts.query)})
+    check_secret(_restore_references(parts.password or ""))
     return url
 
 
-def _restored(text: str) -> str:
+def _restore_references(text: str) -> str:
     return re.sub(r"ref--([A-Za-z0-9_]+)", r"${\1}", text)

@@ -1,9 +1,8 @@
-"""Suites that are data: a file of TOML that says which tests are put to which endpoint, and what judges the answers."""
+"""Suites as TOML files. A file names the tests, the endpoint and the metrics."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
@@ -12,9 +11,9 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from scoregate.core.text import replace_surrogates
 from scoregate.errors import StoreError
 from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
-from scoregate.store.errors import said
+from scoregate.store.errors import error_message
 from scoregate.store.kinds import Kind
-from scoregate.store.lookup import head_of, heads
+from scoregate.store.lookup import find_document, list_documents
 from scoregate.store.metrics import StoredMetric
 from scoregate.store.protocol import Store
 from scoregate.store.review_records import Item
@@ -23,30 +22,32 @@ from scoregate.store.toml import TOML, Document
 
 Text = Annotated[str, Field(min_length=1), AfterValidator(replace_surrogates)]
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-_ENDING = ".testset"
-_BARE = (
+_SUFFIX = ".testset"
+_ENDPOINT_PATTERNS = (
     (re.compile(r"https?://"), "REST"),
     (re.compile(r"wss?://"), "WebSocket"),
     (re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*$"), "SDK"),
 )
-# What is shown of an address that cannot be used: nothing that may be a secret.
-_SHOWN = re.compile(r"(?<=//)[^/@]*@|\?.*")
+# The parts of a URL that may be secret. They are removed from error messages.
+_SECRET_PARTS = re.compile(r"(?<=//)[^/@]*@|\?.*")
 
 
 class TestSetTable(Item):
-    """The table `[testset]`. Paths are relative to the file's folder.
+    """The table `[testset]`. Paths are relative to the folder of the file.
 
     Attributes:
-        name: the suite's id; if not given, the file's name without its end.
-        tests: a file of tests; if neither it nor `set` is given, the one beside the file that has its name.
+        name: the suite's id; default: the name of the file without its suffix.
+        description: a text for people.
+        tests: a file of tests. Without `tests` and `set`: the file in the same folder with the same name.
         set: a test set of the store, by id or name.
-        endpoint: one of the store, by id or name; the path of a file of TOML; an address, or a function as
-            "module:function", where nothing else is to be said. Or there is a table `[endpoint]`.
-        metrics: names of metrics, for every test, besides those of the tables `[[metrics]]`.
-        model: judges, and plays the user in conversations, in the place of the project's.
-        user_model: plays the user in the place of that.
-        max_concurrency: tests at a time, in the place of the endpoint's. timeout_seconds: that a test may take.
-        retries: of a test, after an error that may pass.
+        endpoint: an endpoint of the store, by id or name; the path of a TOML file; a URL; or a function as
+            "module:function". Not given if there is a table `[endpoint]`.
+        metrics: names of metrics for every test, in addition to the tables `[[metrics]]`.
+        model: the model of judges and of the simulated user; default: the project's.
+        user_model: the model of the simulated user; default: `model`.
+        max_concurrency: the number of tests at the same time; default: the endpoint's.
+        timeout_seconds: the time limit for a test, in seconds.
+        retries: retries of a test after transient errors.
     """
 
     __test__ = False
@@ -64,14 +65,14 @@ class TestSetTable(Item):
     retries: int = Field(default=0, ge=0, le=10)
 
     @model_validator(mode="after")
-    def _of_one_source(self) -> TestSetTable:
+    def _check_source(self) -> TestSetTable:
         if self.tests is not None and self.set is not None:
             raise ValueError("tests and set exclude each other")
         return self
 
 
 class SuiteFile(Document):
-    """The whole file. `gates` are limits for this suite, as the project's settings have them."""
+    """The whole file. `gates` are limits for this suite, as in the project's settings."""
 
     testset: TestSetTable
     endpoint: StoredEndpoint | None = None
@@ -80,14 +81,14 @@ class SuiteFile(Document):
 
     @property
     def text(self) -> str:
-        """As it stands in the file."""
+        """The text of the file."""
         return self._text
 
     @model_validator(mode="after")
-    def _of_one_endpoint(self) -> SuiteFile:
+    def _check_endpoint(self) -> SuiteFile:
         if (self.endpoint is None) == (self.testset.endpoint is None):
-            said = "both are there" if self.endpoint else "there is neither"
-            raise ValueError(f"an endpoint is named by `endpoint` in [testset], or is a table [endpoint]: {said}")
+            problem = "both are there" if self.endpoint else "there is neither"
+            raise ValueError(f"an endpoint is named by `endpoint` in [testset], or is a table [endpoint]: {problem}")
         return self
 
 
@@ -95,106 +96,100 @@ SUITE_FILES = Kind("suites", SuiteFile, TOML, ("suite",))
 
 
 def read_suite_file(path: Path, *, shown: str) -> SuiteFile:
-    """Read one; `shown` is what it is called in messages.
+    """Read a suite file. `shown` is its name in error messages.
 
     Raises:
-        StoreError: all that is wrong with it, each with its line. OSError: it cannot be read.
+        StoreError: lists all errors with their lines.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
-        (found,) = TOML.read(file, SUITE_FILES, origin=shown)
-    return found
+        (suite_file,) = TOML.read(file, SUITE_FILES, origin=shown)
+    return suite_file
 
 
 def suite_name(name: str | None, path: PurePath) -> str:
-    """The suite's id: the name in its file, else the file's."""
-    return name or path.stem.removesuffix(_ENDING) or path.stem
+    """The suite's id: the name in the file, else the name of the file."""
+    return name or path.stem.removesuffix(_SUFFIX) or path.stem
 
 
-def file_of_tests(file: SuiteFile, path: Path) -> Path:
-    """The file of the tests, where they are in none of the store's sets.
+def find_tests_file(file: SuiteFile, path: Path) -> Path:
+    """The file of the tests, if they are not in a test set of the store.
 
     Raises:
         StoreError: there is none.
     """
     named = file.testset.tests
-    candidates = [path.parent / named] if named else list(_beside(path))
-    if (found := next((each for each in candidates if each.is_file()), None)) is not None:
-        return found
-    sought = repr(named) if named else f"{path.stem.removesuffix(_ENDING)}{{{','.join(TABLES)}}}"
-    raise StoreError(f"there is no file of tests {sought:.200} beside it", advice="`tests` in [testset] names it.")
+    stems = dict.fromkeys((path.stem.removesuffix(_SUFFIX), path.stem))
+    default_files = [path.with_name(stem + suffix) for stem in stems for suffix in TABLES]
+    candidates = [path.parent / named] if named else default_files
+    if (file_path := next((each for each in candidates if each.is_file()), None)) is not None:
+        return file_path
+    sought = repr(named) if named else f"{path.stem.removesuffix(_SUFFIX)}{{{','.join(TABLES)}}}"
+    raise StoreError(
+        f"there is no file of tests {sought:.200} in its folder", advice="Name the file with `tests` in [testset]."
+    )
 
 
-def _beside(path: Path) -> Iterator[Path]:
-    for stem in dict.fromkeys((path.stem.removesuffix(_ENDING), path.stem)):
-        yield from (path.with_name(stem + suffix) for suffix in TABLES)
-
-
-def endpoint_of(file: SuiteFile, path: Path, store: Store) -> StoredEndpoint:
-    """What the tests are put to.
+def load_endpoint(file: SuiteFile, path: Path, store: Store) -> StoredEndpoint:
+    """The endpoint that runs the tests.
 
     Raises:
         StoreError: there is no such endpoint, or something is wrong with it.
     """
     if file.endpoint is not None:
         return file.endpoint
-    return endpoint_called(str(file.testset.endpoint), store, beside=path.parent)
+    return resolve_endpoint(str(file.testset.endpoint), store, folder=path.parent)
 
 
-def endpoint_called(name: str, store: Store, *, beside: Path) -> StoredEndpoint:
-    """The endpoint of a file, if the name ends in .toml; an address or a function by itself; else that of the store
-    which has this id, else this name.
+def resolve_endpoint(name: str, store: Store, *, folder: Path) -> StoredEndpoint:
+    """Find an endpoint by name.
 
     Args:
-        beside: the folder that files are looked for in.
+        name: a file if it ends in .toml; a URL; a function as "module:function"; else an id or a name in the store.
+        store: the store.
+        folder: the folder of the files.
 
     Raises:
-        StoreError: there is none, or something is wrong with it.
+        StoreError: there is no such endpoint, or it is invalid.
     """
     if name.endswith(".toml"):
-        return _in_file(beside / name, name)
-    if (kind := next((kind for pattern, kind in _BARE if pattern.match(name)), None)) is not None:
-        return _bare(name, kind)
-    found: StoredEndpoint = _called(store, ENDPOINTS, name)
-    return found
-
-
-def _bare(name: str, kind: str) -> StoredEndpoint:
-    """One that takes and gives what endpoints do by default."""
+        path = folder / name
+        try:
+            with path.open("rb") as file:
+                (endpoint,) = TOML.read(file, ENDPOINTS, origin=name)
+        except OSError as error:
+            raise StoreError(f"the endpoint's file {name:.200} cannot be read: {error.strerror}") from None
+        return endpoint if endpoint.name or endpoint.id else endpoint.model_copy(update={"name": path.stem})
+    kind = next((kind for pattern, kind in _ENDPOINT_PATTERNS if pattern.match(name)), None)
+    if kind is None:
+        stored: StoredEndpoint = _resolve_document(store, ENDPOINTS, name)
+        return stored
     try:
         return StoredEndpoint.model_validate({"connection_type": kind, "function" if kind == "SDK" else "url": name})
     except ValidationError as error:
-        raise StoreError(f"the endpoint {_SHOWN.sub('', name)!r:.100}: {said(error)}") from None
+        raise StoreError(f"the endpoint {_SECRET_PARTS.sub('', name)!r:.100}: {error_message(error)}") from None
 
 
-def _in_file(path: Path, shown: str) -> StoredEndpoint:
-    try:
-        with path.open("rb") as file:
-            (found,) = TOML.read(file, ENDPOINTS, origin=shown)
-    except OSError as error:
-        raise StoreError(f"the endpoint's file {shown:.200} cannot be read: {error.strerror}") from None
-    return found if found.name or found.id else found.model_copy(update={"name": path.stem})
-
-
-def set_called(name: str, store: Store) -> str:
-    """The id of the test set of the store which has this id, else this name.
+def resolve_test_set_id(name: str, store: Store) -> str:
+    """The id of the test set in the store with this id, else with this name.
 
     Raises:
         StoreError: there is none.
     """
-    return str(_called(store, TEST_SETS, name).id)
+    return str(_resolve_document(store, TEST_SETS, name).id)
 
 
-def _called(store: Store, kind: Kind[Any], name: str) -> Any:
-    """As the kinds of the store are named everywhere: by id, else by name in whatever case."""
-    what = kind.shelf[0]
-    if (found := head_of(store, kind, name)) is not None:
-        return found
-    there = list(heads(store, kind))
-    named = [each for each in there if each.name.casefold() == name.casefold()]
-    if len(named) == 1:
-        return named[0]
-    if named:
-        ids = ", ".join(each.id for each in named)
+def _resolve_document(store: Store, kind: Kind[Any], name: str) -> Any:
+    """The document with this id, else with this name, ignoring case."""
+    what = kind.key_parts[0]
+    if (document := find_document(store, kind, name)) is not None:
+        return document
+    documents = list(list_documents(store, kind))
+    matches = [each for each in documents if each.name.casefold() == name.casefold()]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        ids = ", ".join(each.id for each in matches)
         raise StoreError(f"several {kind.name} have the name {name!r:.200}", advice=f"Name it by its id: {ids:.500}.")
-    known = ", ".join(each.id for each in there)
+    known = ", ".join(each.id for each in documents)
     raise StoreError(f"there is no {what} {name!r:.200}", advice=f"There are: {known:.500}." if known else "")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from scoregate.store.json_lines import Row, parsed, unique
+from scoregate.store.json_lines import Row, parse_row, reject_duplicate_keys
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 # Far above any text of a test. A longer cell is most likely an unclosed quote.
@@ -25,7 +25,7 @@ class TableError(Exception):
     """A file is not the table that it should be.
 
     Args:
-        problem: what is wrong, such as "is no CSV: …".
+        problem: what is wrong, such as "is not CSV: …".
         line: where it is, counted from 1; None for the whole file.
         column: the character of the line, if known.
         last_line: how far the file was read, if a row has several lines.
@@ -79,12 +79,20 @@ class TableReader:
         file: the text of the table, with its line ends.
 
     Raises:
-        TableError: the table is no CSV, or a cell is longer than 16 million characters; for a row, when it is read.
+        TableError: the table is not CSV, or a cell is longer than 16 million characters; for a row, when it is read.
     """
 
     def __init__(self, file: TextIO) -> None:
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-        self.delimiter = _find_delimiter(file.read(_SAMPLE))
+        # The most frequent delimiter in the header, outside of quotes; a comma if there is none.
+        header, is_quoted = [], False
+        for char in file.read(_SAMPLE):
+            if char in "\r\n" and not is_quoted:
+                break
+            is_quoted ^= char == '"'
+            if not is_quoted:
+                header.append(char)
+        self.delimiter = max(DELIMITERS, key=header.count)
         file.seek(0)
         self._rows = csv.reader(file, delimiter=self.delimiter, strict=True)
         self._line = 1
@@ -104,19 +112,7 @@ class TableReader:
             raise self._error(error) from None
 
     def _error(self, error: csv.Error) -> TableError:
-        return TableError(f"is no CSV: {error}", line=self._line, last_line=self._rows.line_num)
-
-
-def _find_delimiter(sample: str) -> str:
-    """The most frequent delimiter in the header, outside of quotes; a comma if there is none."""
-    header, is_quoted = [], False
-    for char in sample:
-        if char in "\r\n" and not is_quoted:
-            break
-        is_quoted ^= char == '"'
-        if not is_quoted:
-            header.append(char)
-    return max(DELIMITERS, key=header.count)
+        return TableError(f"is not CSV: {error}", line=self._line, last_line=self._rows.line_num)
 
 
 def read_json(text: str) -> Any:
@@ -126,9 +122,9 @@ def read_json(text: str) -> Any:
         TableError: it is no such JSON.
     """
     try:
-        return json.loads(text, object_pairs_hook=unique)
+        return json.loads(text, object_pairs_hook=reject_duplicate_keys)
     except json.JSONDecodeError as error:
-        raise TableError(f"is no JSON: {error.msg}", line=error.lineno, column=error.colno) from None
+        raise TableError(f"is not JSON: {error.msg}", line=error.lineno, column=error.colno) from None
     except RecursionError:
         raise TableError("is nested too deeply") from None
     except ValueError as error:
@@ -138,7 +134,7 @@ def read_json(text: str) -> Any:
 def read_json_lines(file: BinaryIO) -> Iterator[tuple[int, Row | str | None]]:
     """Each line with its number: an object, what is wrong with the line, or None for an empty line."""
     for number, line in enumerate(file, 1):
-        yield number, parsed(line.removeprefix(_UTF8_BOM) if number == 1 else line)
+        yield number, parse_row(line.removeprefix(_UTF8_BOM) if number == 1 else line)
 
 
 def to_cell(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Runs of test sets as they are kept: a card, and beside it the results as they came; git leaves them out."""
+"""Stored runs of test sets: a document and the results in their order. Git ignores them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field, FiniteFloat
 
-from scoregate.store.json_lines import JSON_LINES, Card
+from scoregate.store.json_lines import JSON_LINES, JsonDocument
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.review_records import Item
@@ -18,7 +18,7 @@ Outcome = Literal["Pass", "Fail", "Error"]
 
 
 class StoredTestRun(Item):
-    """A run of a test set against an endpoint. `pass_rate` is in [0, 1], None where nothing was judged."""
+    """A run of a test set against an endpoint. `pass_rate` is in [0, 1]; None if nothing was judged."""
 
     id: str = Field(default="", max_length=200)
     name: str = ""
@@ -33,7 +33,7 @@ class StoredTestRun(Item):
 
 
 class StoredTestResult(Item):
-    """What came of one test."""
+    """The result of one test."""
 
     id: str = Field(default="", max_length=200)
     test_run_id: str = ""
@@ -46,21 +46,23 @@ class StoredTestResult(Item):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
-TEST_RUNS = Kind("test_runs", StoredTestRun, Card("test_run.json"), ("test run",), beside=(RESULTS,), ignored=True)
+TEST_RUNS = Kind(
+    "test_runs", StoredTestRun, JsonDocument("test_run.json"), ("test run",), extra_files=(RESULTS,), ignored=True
+)
 RESULT_LINES = Kind("test_results", StoredTestResult, JSON_LINES, ("test result",))
 
 
-def results_of(store: Store, test_run: str) -> Iterator[StoredTestResult]:
-    """The results of a run in the order in which they came; none where there is no such run.
+def read_results(store: Store, test_run: str) -> Iterator[StoredTestResult]:
+    """The results of a run in their order; no results if there is no such run.
 
     Raises:
-        StoreError: something is wrong with them; told when the good ones have been given.
+        StoreError: lists all invalid results, after the valid ones.
     """
     if file := store.open(TEST_RUNS, (test_run,), RESULTS):
         with file:
-            yield from JSON_LINES.read(file, RESULT_LINES, origin=store.where(TEST_RUNS, (test_run,), RESULTS))
+            yield from JSON_LINES.read(file, RESULT_LINES, origin=store.location(TEST_RUNS, (test_run,), RESULTS))
 
 
-def put_results(writer: Writer, test_run: str, results: Iterable[StoredTestResult]) -> None:
+def write_results(writer: Writer, test_run: str, results: Iterable[StoredTestResult]) -> None:
     """Put results in the place of those that a run has."""
     writer.replace(TEST_RUNS, (test_run,), RESULTS, pieces=JSON_LINES.write(results))

@@ -1,15 +1,16 @@
-"""Test sets as they are kept: a document, and beside it the tests, a line each."""
+"""Stored test sets: a document, and a file with one test on each line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, BinaryIO, Literal
 
 from pydantic import AliasChoices, AwareDatetime, BaseModel, Field, ValidationError, model_validator
 
-from scoregate.store.errors import contradiction, said, sound
-from scoregate.store.json_lines import parsed, row_line
+from scoregate.store.errors import check_items, contradiction_message, error_message
+from scoregate.store.json_lines import encode_row, parse_row
 from scoregate.store.kinds import Kind, T
 from scoregate.store.protocol import Store, Writer
 from scoregate.store.review_records import Item
@@ -20,7 +21,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class StoredPrompt(Item):
-    """What a test says, and what is expected to come back."""
+    """The prompt of a test and the expected response."""
 
     content: str
     expected_response: str | None = None
@@ -29,7 +30,7 @@ class StoredPrompt(Item):
 
 
 class StoredTestConfiguration(Item):
-    """How a conversation is led; turns are counted from 1."""
+    """The plan of a conversation. Turns are counted from 1."""
 
     goal: str
     instructions: str = ""
@@ -40,7 +41,7 @@ class StoredTestConfiguration(Item):
 
 
 class StoredTest(Item):
-    """A test. One without an `id` gets a digest of what its line says."""
+    """A test. Without an `id` it gets a digest of its fields."""
 
     id: str = Field(default="", max_length=200)
     category: str
@@ -52,64 +53,64 @@ class StoredTest(Item):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _named(self) -> StoredTest:
+    def _set_id(self) -> StoredTest:
         if not self.id:
-            text = row_line(self.model_dump(exclude_defaults=True))
+            text = encode_row(self.model_dump(exclude_defaults=True))
             object.__setattr__(self, "id", blake2b(text, digest_size=16).hexdigest())
             self.__pydantic_fields_set__.add("id")
         return self
 
 
 class TestLines:
-    """The layout of files of tests, which people edit too. Two lines with one id must say the same."""
+    """The layout of files of tests, which people may edit too. Lines with the same id must be equal."""
 
     __test__ = False
     suffix = ".jsonl"
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:
-        """The tests, one by one.
+        """As `Layout.read`; the error is raised after the valid tests.
 
         Raises:
-            StoreError: all that is wrong with the file, each with its line, once the good tests have been given.
+            StoreError: lists all errors with their lines.
         """
         seen: dict[str, tuple[int, int]] = {}
 
-        def found() -> Iterator[tuple[int, T | str | None]]:
+        def parse_lines() -> Iterator[tuple[int, T | str | None]]:
             for number, line in enumerate(file, 1):
-                item = _item(line.removeprefix(_BOM) if number == 1 else line, kind)
+                item = _parse_test(line.removeprefix(_BOM) if number == 1 else line, kind)
                 if item is not None and not isinstance(item, str):
                     key, this = item.id, hash(line.strip())  # type: ignore[attr-defined]
                     first, other = seen.setdefault(key, (number, this))
                     if first != number:
-                        item = None if this == other else contradiction(f"{origin}:{first}", key)
+                        item = None if this == other else contradiction_message(f"{origin}:{first}", key)
                 yield number, item
 
-        yield from sound(found(), place=f"{origin}:{{}}".format)
+        yield from check_items(parse_lines(), place=f"{origin}:{{}}".format)
 
     def write(self, items: Iterable[BaseModel]) -> Iterator[bytes]:
-        """A line a test."""
+        """One line for each test."""
         for item in items:
-            yield row_line(item.model_dump(exclude_defaults=True)) + b"\n"
+            yield encode_row(item.model_dump(exclude_defaults=True)) + b"\n"
 
 
 TEST_LINES = TestLines()
 
 
-def _item(line: bytes, kind: Kind[T]) -> T | str | None:
-    row = parsed(line)
+def _parse_test(line: bytes, kind: Kind[T]) -> T | str | None:
+    row = parse_row(line)
     if row is None or isinstance(row, str):
         return row
     try:
         return kind.model.model_validate(row)
     except ValidationError as error:
-        return said(error)
+        return error_message(error)
 
 
 TESTS, LOOSE = "tests.jsonl", ("tests",)
 
 
 class StoredTestSet(Document):
-    """A test set without its tests. `metrics` are names."""
+    """A test set without its tests. `metrics` are names of metrics."""
 
     id: str = Field(default="", max_length=200)
     name: Text = ""
@@ -121,41 +122,37 @@ class StoredTestSet(Document):
     created_at: AwareDatetime | None = None
 
 
-def _id(test: StoredTest) -> str:
-    return test.id
+TEST_SETS = Kind("test_sets", StoredTestSet, Toml("/test_set.toml"), ("test set",), extra_files=(TESTS,))
+# Tests that were pushed without a test set are in one file.
+LOOSE_TESTS = Kind("loose_tests", StoredTest, TEST_LINES, ("file",), attrgetter("id"))
 
 
-TEST_SETS = Kind("test_sets", StoredTestSet, Toml("/test_set.toml"), ("test set",), beside=(TESTS,))
-# Tests that were pushed by themselves stand together in one file.
-LOOSE_TESTS = Kind("loose_tests", StoredTest, TEST_LINES, ("file",), _id)
-
-
-def tests_of(store: Store, test_set: str) -> Iterator[StoredTest]:
-    """The tests of a set in their order, read as they are taken; none where there is no such set.
+def load_stored_tests(store: Store, test_set: str) -> Iterator[StoredTest]:
+    """The tests of a set in their order, read one by one; no tests if there is no such set.
 
     Raises:
-        StoreError: something is wrong with them; told when the good ones have been given.
+        StoreError: lists all invalid tests, after the valid ones.
     """
     if file := store.open(TEST_SETS, (test_set,), TESTS):
         with file:
-            yield from TEST_LINES.read(file, LOOSE_TESTS, origin=store.where(TEST_SETS, (test_set,), TESTS))
+            yield from TEST_LINES.read(file, LOOSE_TESTS, origin=store.location(TEST_SETS, (test_set,), TESTS))
 
 
 def count_tests(store: Store, test_set: str) -> int:
-    """How many lines of tests a set has, whatever stands there."""
+    """The number of lines in the file of tests that are not empty. They may be invalid."""
     if (file := store.open(TEST_SETS, (test_set,), TESTS)) is None:
         return 0
     with file:
         return sum(1 for line in file if not line.isspace())
 
 
-def put_tests(writer: Writer, test_set: str, lines: Iterable[bytes]) -> None:
-    """Put tests in the place of those that a set has; lines as `rows.line_of` makes them."""
+def write_tests(writer: Writer, test_set: str, lines: Iterable[bytes]) -> None:
+    """Replace the tests of a set. `lines` are from `json_lines.encode_row`."""
     writer.replace(TEST_SETS, (test_set,), TESTS, pieces=(line + b"\n" for line in lines))
 
 
 class StoredLabel(Document):
-    """A name that tests are sorted by."""
+    """A name that groups tests."""
 
     id: str = Field(default="", max_length=200)
     name: Text = ""
@@ -163,7 +160,7 @@ class StoredLabel(Document):
 
 
 class StoredBehavior(StoredLabel):
-    """What is expected of the system under test; `metrics` are the names of those that tell."""
+    """An expected behavior of the system under test. `metrics` are the names of the metrics that measure it."""
 
     metrics: tuple[Text, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Traces as they are kept: one file each, a span a line."""
+"""Stored traces: one file for each trace, one line for each span."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class StoredSpan(BaseModel):
 TRACES = Kind("traces", StoredSpan, JSON_LINES, ("trace",))
 
 
-def keep_trace(store: Store, trace: Trace) -> None:
-    """Keep a trace, in the place of one of the same id.
+def save_trace(store: Store, trace: Trace) -> None:
+    """Store a trace. A trace with the same id is replaced.
 
     Raises:
         StoreError: it could not be written.
@@ -42,8 +42,8 @@ def keep_trace(store: Store, trace: Trace) -> None:
     store.update(TRACES, (trace.trace_id,), lambda _: spans)
 
 
-def stored_trace(store: Store, trace_id: str) -> Trace | None:
-    """A trace by its id; None where there is none.
+def load_trace(store: Store, trace_id: str) -> Trace | None:
+    """The trace with this id; None if there is none.
 
     Raises:
         StoreError: it cannot be read.

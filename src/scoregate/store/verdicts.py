@@ -1,4 +1,4 @@
-"""What people said of pairs of outputs, by evaluator."""
+"""People's verdicts on pairs of outputs, by evaluator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scoregate.core.text import replace_surrogates
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store
-from scoregate.store.review_records import ReviewRecord, age, key_of, same_words, upsert
+from scoregate.store.review_records import ReviewRecord, age_key, is_same_review, item_id, upsert
 
 
 class Winner(StrEnum):
@@ -23,17 +23,17 @@ class Winner(StrEnum):
 
     @property
     def mirrored(self) -> Winner:
-        """The same judgement with the outputs exchanged."""
+        """The same verdict with the outputs swapped."""
         return {Winner.BASELINE: Winner.CHALLENGER, Winner.CHALLENGER: Winner.BASELINE}.get(self, self)
 
     @property
     def score(self) -> float:
-        """Of the challenger: 1, 0.5 or 0."""
+        """The score of the challenger: 1, 0.5 or 0."""
         return {Winner.BASELINE: 0.0, Winner.CHALLENGER: 1.0}.get(self, 0.5)
 
 
 class Verdict(ReviewRecord):
-    """What a person said of two outputs for one test case; `case` is its hash."""
+    """A person's verdict on two outputs of one test case. `case` is the hash of the case."""
 
     case: str
     baseline: str
@@ -42,15 +42,15 @@ class Verdict(ReviewRecord):
     comment: str = ""
 
     def about(self) -> object:
-        """The case and the pair."""
+        """The case and the two outputs."""
         return [self.case, self.baseline, self.challenger]
 
 
-VERDICTS = Kind("verdicts", Verdict, JSON_LINES, ("evaluator",), key_of, same_words)
+VERDICTS = Kind("verdicts", Verdict, JSON_LINES, ("evaluator",), item_id, is_same_review)
 
 
 def add_verdict(store: Store, evaluator: str, verdict: Verdict) -> Verdict:
-    """Keep a person's verdict, made now if it has no time; it takes the place of an earlier one of theirs on the pair.
+    """Store a verdict, with the present time if it has none. It replaces the person's earlier verdict on the pair.
 
     Raises:
         StoreError: it could not be written.
@@ -61,24 +61,26 @@ def add_verdict(store: Store, evaluator: str, verdict: Verdict) -> Verdict:
     return verdict
 
 
-def verdicts(store: Store, evaluator: str) -> list[Verdict]:
-    """All verdicts of an evaluator's battles, the oldest first.
+def read_verdicts(store: Store, evaluator: str) -> list[Verdict]:
+    """All verdicts on an evaluator's battles, the oldest first.
 
     Raises:
         StoreError: they cannot be read.
     """
-    return sorted(store.read(VERDICTS, (evaluator,)), key=age)
+    return sorted(store.read(VERDICTS, (evaluator,)), key=age_key)
 
 
-def verdict_on(said: Iterable[Verdict], case: str, *, baseline: str, challenger: str) -> Winner | None:
-    """What people said of a pair of outputs for a case, in either order: the majority's word, a tie where there is
-    none; None where nobody said anything.
+def majority_winner(items: Iterable[Verdict], case: str, *, baseline: str, challenger: str) -> Winner | None:
+    """The winner of a pair of outputs by majority, in either order; a tie without a majority, None without a verdict.
 
     Args:
-        said: the evaluator's verdicts, read once for all cases. case: the test case's hash.
+        items: the evaluator's verdicts.
+        case: the hash of the test case.
+        baseline: one output.
+        challenger: the other output.
     """
     case, pair = replace_surrogates(case), (replace_surrogates(baseline), replace_surrogates(challenger))
-    about = [verdict for verdict in said if verdict.case == case]
+    about = [verdict for verdict in items if verdict.case == case]
     votes = [verdict.winner for verdict in about if (verdict.baseline, verdict.challenger) == pair]
     if pair[0] != pair[1]:
         mirrored = [verdict for verdict in about if (verdict.challenger, verdict.baseline) == pair]

@@ -68,11 +68,12 @@ def retry_batches(gaps: Iterable[Shortfall], most: int, *, after: int, known: Se
     for gap in gaps:
         by_chunk.setdefault(gap.batch.chunk, []).append(gap)
     numbers = count(after + 1)
-    return [
-        Batch(next(numbers), size, chunk, tuple(known))
-        for chunk, found in by_chunk.items()
-        for size in batch_sizes(sum(gap.missing for gap in found), _retry_size(found, most))
-    ]
+    batches = []
+    for chunk, found in by_chunk.items():
+        missing = sum(gap.missing for gap in found)
+        largest = max(1, min((gap.batch.size // 2 for gap in found if gap.failed), default=most))
+        batches += [Batch(next(numbers), size, chunk, tuple(known)) for size in batch_sizes(missing, largest)]
+    return batches
 
 
 def batch_sizes(tests: int, most: int) -> Iterator[int]:
@@ -88,10 +89,6 @@ def distribute(tests: int, chunks: Sequence[Chunk]) -> list[tuple[Chunk | None, 
     return [(chunk, each + (number < more)) for number, chunk in enumerate(chunks)]
 
 
-def _retry_size(gaps: Iterable[Shortfall], most: int) -> int:
-    return max(1, min((gap.batch.size // 2 for gap in gaps if gap.failed), default=most))
-
-
 _PROMPTS = Path(__file__).parent / "prompts"
 
 
@@ -101,7 +98,13 @@ def batch_messages(brief: Brief, batch: Batch) -> list[dict[str, Any]]:
     Raises:
         MissingExtra: jinja2 is not installed.
     """
-    blocks = {name: replace_surrogates(text) for name, text in _untrusted_blocks(brief, batch).items() if text.strip()}
+    # Texts that the prompt delimits, because they may contain instructions.
+    untrusted = {
+        "context": brief.config.additional_context,
+        "source": "" if batch.chunk is None else batch.chunk.text,
+        "tests that there are": "\n".join(f"- {text}" for text in batch.known),
+    }
+    blocks = {name: replace_surrogates(text) for name, text in untrusted.items() if text.strip()}
     words = {
         "config": brief.config,
         "batch": batch,
@@ -110,15 +113,6 @@ def batch_messages(brief: Brief, batch: Batch) -> list[dict[str, Any]]:
         "fence": make_delimiter(blocks.values()),
     }
     return render_messages(_PROMPTS, "batch", words)
-
-
-def _untrusted_blocks(brief: Brief, batch: Batch) -> dict[str, str]:
-    """Texts that the prompt delimits, because they may contain instructions."""
-    return {
-        "context": brief.config.additional_context,
-        "source": "" if batch.chunk is None else batch.chunk.text,
-        "tests that there are": "\n".join(f"- {text}" for text in batch.known),
-    }
 
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 20_000
@@ -159,17 +153,14 @@ def valid_tests(answer: Any, brief: Brief, batch: Batch) -> Iterator[Test]:
     """The complete tests of an answer whose labels are allowed."""
     for item in answer.tests:
         labels = [_match_label(getattr(item, name), among) for name, among in zip(_LABELS, brief.names, strict=True)]
-        said = _conversation_fields(item) if brief.kind is TestType.MULTI_TURN else _prompt_fields(item)
-        if said and all(labels):
-            behavior, category, topic = labels
-            yield Test(
-                category=category,
-                topic=topic,
-                behavior=behavior,
-                test_type=brief.kind,
-                metadata=_test_metadata(brief, batch),
-                **said,
-            )
+        fields = _conversation_fields(item) if brief.kind is TestType.MULTI_TURN else _prompt_fields(item)
+        if not fields or not all(labels):
+            continue
+        behavior, category, topic = labels
+        metadata: dict[str, Any] = {"generated_by": brief.maker}
+        if batch.chunk is not None:
+            metadata["sources"] = [{"source": batch.chunk.source, "chunk": batch.chunk.number}]
+        yield Test(category=category, topic=topic, behavior=behavior, test_type=brief.kind, metadata=metadata, **fields)
 
 
 _LABELS = ("behavior", "category", "topic")
@@ -226,13 +217,6 @@ def _name_type(among: Sequence[str]) -> Any:
     return Annotated[str, WithJsonSchema({"type": "string", "enum": list(among)})] if among else str
 
 
-def _test_metadata(brief: Brief, batch: Batch) -> dict[str, Any]:
-    made: dict[str, Any] = {"generated_by": brief.maker}
-    if batch.chunk is not None:
-        made["sources"] = [{"source": batch.chunk.source, "chunk": batch.chunk.number}]
-    return made
-
-
 # After these errors every further request fails, too.
 FINAL_ERRORS = (BudgetSpent, MissingExtra, MissingKey, ModelGone, RateLimited, RefusedSchema, SettingsError)
 
@@ -265,18 +249,16 @@ async def ask_batches(
         async with limiter:
             if any(isinstance(each.error, FINAL_ERRORS) for each in found.values()):
                 return
-            found[batch.number] = outcome = await _ask_batch(model, brief, batch)
+            try:
+                answer = await model.a_generate(batch_messages(brief, batch), schema=answer_schema(brief))
+                tests = islice(valid_tests(answer.parsed, brief, batch), batch.size)
+                outcome = BatchResult(batch, tuple(tests))
+            except Exception as error:  # a custom model may raise anything; other batches continue
+                outcome = BatchResult(batch, error=error)
+            found[batch.number] = outcome
             on_result(outcome)
 
     async with anyio.create_task_group() as group:
         for batch in batches:
             group.start_soon(ask, batch)
     return [found[batch.number] for batch in batches if batch.number in found]
-
-
-async def _ask_batch(model: Model, brief: Brief, batch: Batch) -> BatchResult:
-    try:
-        answer = await model.a_generate(batch_messages(brief, batch), schema=answer_schema(brief))
-        return BatchResult(batch, tuple(islice(valid_tests(answer.parsed, brief, batch), batch.size)))
-    except Exception as error:  # a custom model may raise anything; other batches continue
-        return BatchResult(batch, error=error)

@@ -41,10 +41,25 @@ async def finish_test_set(
     """
     if not draft.tests:
         raise _no_tests_error(draft)
-    metadata = _set_metadata(model, brief, options, draft=draft) | _source_coverage(draft, chunks)
+    dropped = draft.distinct.dropped
+    problems = [f"{type(error).__name__}: {error!s:.{_LONGEST_PROBLEM}}" for error in draft.errors[-_MOST_PROBLEMS:]]
+    metadata: dict[str, Any] = {
+        "synthesizer": brief.maker,
+        "model": model.name,
+        "batch_size": options.batch_size,
+        "num_tests": len(draft.tests),
+        "requested_tests": draft.wanted,
+        "batches": draft.batches,
+        "duplicates_dropped": dropped,
+        "duplicates_by": draft.distinct.measure,
+        **({"problems": problems} if problems else {}),
+        **_source_coverage(draft, chunks),
+    }
     test_set = TestSet(tests=draft.tests, test_set_type=brief.kind, metadata=metadata)
     if draft.missing:
-        warnings.warn(_shortage_message(draft), UserWarning, stacklevel=2)
+        message = f"{len(draft.tests)} of {draft.wanted} tests were generated"
+        reasons = [*([f"{dropped} said what another one does"] if dropped else []), *problems[-1:]]
+        warnings.warn("; ".join([message, *reasons]), UserWarning, stacklevel=2)
     await anyio.to_thread.run_sync(_set_properties, test_set, model)
     if brief.kind is TestType.MULTI_TURN:
         test_set.name = f"{test_set.name}{_SUFFIX}"
@@ -71,30 +86,6 @@ def _no_tests_error(draft: Draft) -> SynthesisError:
     )
     error.__cause__ = last
     return error
-
-
-def _shortage_message(draft: Draft) -> str:
-    message = f"{len(draft.tests)} of {draft.wanted} tests were generated"
-    dropped = f"; {draft.distinct.dropped} said what another one does" if draft.distinct.dropped else ""
-    return f"{message}{dropped}" + (f"; {_error_texts(draft)[-1]}" if draft.errors else "")
-
-
-def _error_texts(draft: Draft) -> list[str]:
-    return [f"{type(error).__name__}: {error!s:.{_LONGEST_PROBLEM}}" for error in draft.errors[-_MOST_PROBLEMS:]]
-
-
-def _set_metadata(model: Model, brief: Brief, options: Options, *, draft: Draft) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "synthesizer": brief.maker,
-        "model": model.name,
-        "batch_size": options.batch_size,
-        "num_tests": len(draft.tests),
-        "requested_tests": draft.wanted,
-        "batches": draft.batches,
-        "duplicates_dropped": draft.distinct.dropped,
-        "duplicates_by": draft.distinct.measure,
-    }
-    return made | ({"problems": _error_texts(draft)} if draft.errors else {})
 
 
 def _source_coverage(draft: Draft, chunks: Sequence[Chunk]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from unicodedata import normalize
 from scoregate.entities import Test
 from scoregate.synthesizers.ask_model import (
     FINAL_ERRORS,
-    Batch,
     BatchResult,
     Shortfall,
     ask_batches,
@@ -143,25 +142,19 @@ async def generate_tests(
 
     Answers are added in the order of the batches, so that equal answers always give equal tests.
     """
-    draft = Draft(wanted, DistinctTests(options.similarity))
+    draft, count = Draft(wanted, DistinctTests(options.similarity)), 0
+
+    def report_progress(outcome: BatchResult) -> None:
+        nonlocal count
+        count += len(outcome.tests)
+        advance(count)
+
     batches = first_batches(wanted, options.batch_size, chunks)
     for _ in range(1 + options.retries):
-        outcomes = await _ask_round(model, brief, options, batches=batches, begun=len(draft.tests), advance=advance)
+        count = len(draft.tests)
+        outcomes = await ask_batches(model, brief, batches, at_once=options.max_concurrency, on_result=report_progress)
         gaps = [draft.take(outcome) for outcome in outcomes]
         if draft.is_over:
             break
         batches = retry_batches(gaps, options.batch_size, after=batches[-1].number, known=draft.known)
     return draft
-
-
-async def _ask_round(
-    model: Model, brief: Brief, options: Options, *, batches: Sequence[Batch], begun: int, advance: OnCount
-) -> list[BatchResult]:
-    count = begun
-
-    def add(outcome: BatchResult) -> None:
-        nonlocal count
-        count += len(outcome.tests)
-        advance(count)
-
-    return await ask_batches(model, brief, batches, at_once=options.max_concurrency, on_result=add)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -63,19 +63,17 @@ def _read_file(path: Path) -> str:
     except (ValueError, RecursionError) as error:
         if isinstance(error, SourceError):
             raise
-        raise SourceError(f"{path} is no {suffix[1:].upper()}: {error!s:.200}") from None
+        raise SourceError(f"{path} is not {suffix[1:].upper()}: {error!s:.200}") from None
 
 
 def _table_text(text: str) -> str:
     """Every row with the names of its columns, so that each chunk is complete."""
     table = TableReader(StringIO(text, newline=""))
-    return "\n\n".join(filter(None, ("\n".join(_row_lines(table.header, row)) for _, row in table)))
-
-
-def _row_lines(header: Sequence[str], row: Sequence[str]) -> Iterator[str]:
-    for place, cell in enumerate(row):
-        if cell.strip():
-            yield f"{header[place]}: {cell}" if place < len(header) else cell
+    paragraphs = []
+    for _, row in table:
+        names = [f"{name}: " for name in table.header] + [""] * (len(row) - len(table.header))
+        paragraphs.append("\n".join(name + cell for name, cell in zip(names, row, strict=False) if cell.strip()))
+    return "\n\n".join(filter(None, paragraphs))
 
 
 def _json_text(text: str) -> str:

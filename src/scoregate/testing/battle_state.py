@@ -36,12 +36,9 @@ def current_trial() -> Trial:
 
 def recorded_baseline(trial: Trial) -> Any:
     """The base run's output for this case, as JSON; None if there is none."""
-    file = os.environ.get(BASELINE_OUTPUTS_VARIABLE)
-    return (
-        None
-        if not file
-        else _read_recorded_outputs(file).get((battle_key(trial.log.suite, trial.params), trial.case.hash))
-    )
+    if not (file := os.environ.get(BASELINE_OUTPUTS_VARIABLE)):
+        return None
+    return _read_recorded_outputs(file).get((battle_key(trial.log.suite, trial.params), trial.case.hash))
 
 
 @lru_cache(maxsize=1)
@@ -63,21 +60,21 @@ class BattleState:
         self._outputs = store.BaselineOutputs(self._store, key, evaluator)
 
     @property
-    def champions(self) -> Mapping[str, str]:
+    def outputs(self) -> Mapping[str, str]:
         """The texts to beat, by the hashes of their cases."""
-        return self._outputs.champions
+        return self._outputs.outputs
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:
-        from scoregate.store import verdicts
+        from scoregate.store import read_verdicts
 
-        return verdicts(self._store, self._evaluator)
+        return read_verdicts(self._store, self._evaluator)
 
     def verdict(self, case: str, *, baseline: str, challenger: str) -> Winner | None:
         """The winner of a pair of outputs according to people; None without a verdict."""
-        from scoregate.store import verdict_on
+        from scoregate.store import majority_winner
 
-        return verdict_on(self._verdicts, case, baseline=baseline, challenger=challenger)
+        return majority_winner(self._verdicts, case, baseline=baseline, challenger=challenger)
 
     def save_baseline_output(self, case: str, output: str) -> None:
         """Store an output as the one to beat in later runs.
@@ -85,7 +82,7 @@ class BattleState:
         Raises:
             StoreError: it could not be written.
         """
-        self._outputs.crown(case, output)
+        self._outputs.save(case, output)
 
 
 def get_battle_state(trial: Trial, evaluator: str) -> BattleState:

@@ -102,7 +102,12 @@ def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job:
             log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
         failed = assert_test and not replace(reduce_log(log), complete=True).passed
         finish_suite(log, started, assertion_failed=failed)
-    result = lazy_result(logs[0]) if len(logs) == 1 else _grid_result(logs)
+    if len(logs) == 1:
+        result = lazy_result(logs[0])
+    else:
+        found = [reduce_log(log) for log in logs]
+        variants = tuple(replace(each, label=label) for each, label in zip(found, label_suites(found), strict=True))
+        result = SuiteResult(found[0].id, found[0].id, found[0].origin, complete=True, variants=variants)
     if alone or assert_test:
         from scoregate.engine.terminal import print_text
         from scoregate.testing.summary import summary
@@ -112,9 +117,3 @@ def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job:
         if assert_test and not result.passed:
             raise SuiteFailed(summary(result))
     return result
-
-
-def _grid_result(logs: Sequence[EventLog]) -> SuiteResult:
-    results = [reduce_log(log) for log in logs]
-    variants = tuple(replace(result, label=label) for result, label in zip(results, label_suites(results), strict=True))
-    return SuiteResult(results[0].id, results[0].id, results[0].origin, complete=True, variants=variants)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -70,7 +70,11 @@ class RunManager:
         """
         log = self._open("adding results")
         given = list(evaluations or ())
-        _check_arguments(given, test_case_duration_ms)
+        for evaluation in given:
+            if not isinstance(evaluation, EvaluationWithId):
+                raise TypeError(f"evaluations must be a list of EvaluationWithId, not of {type(evaluation).__name__}")
+        if test_case_duration_ms is not None:
+            require_number(test_case_duration_ms, "test_case_duration_ms")
         case = Case(check_hash(make_hasher(None)(test_case)), test_case)
         key: dict[str, Any] = {"case": case.hash, "repeat": next(self._repeats[case.hash])}
         try:
@@ -143,14 +147,6 @@ class RunManager:
         if self._ended:
             raise ValueError("You cannot add results to an ended run.")
         return self._log
-
-
-def _check_arguments(evaluations: Sequence[Any], duration_ms: Any) -> None:
-    for evaluation in evaluations:
-        if not isinstance(evaluation, EvaluationWithId):
-            raise TypeError(f"evaluations must be a list of EvaluationWithId, not of {type(evaluation).__name__}")
-    if duration_ms is not None:
-        require_number(duration_ms, "test_case_duration_ms")
 
 
 def _emit_score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> None:

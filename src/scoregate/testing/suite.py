@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 from zlib import crc32
 
@@ -39,7 +38,18 @@ def make_hasher(test_case_hash: Sequence[str] | Hasher | None) -> Hasher:
     names = [test_case_hash] if isinstance(test_case_hash, str) else list(test_case_hash)
     if not names:
         raise TypeError("it names no field")
-    return lambda value: md5("".join(dump(sort_sets(_field(value, name))).decode() for name in names))
+
+    def hash_fields(value: Any) -> str:
+        texts = []
+        for name in names:
+            try:
+                field = value[name] if isinstance(value, Mapping) else getattr(value, name)
+            except (KeyError, AttributeError):
+                raise TypeError(f"it has no field {name!r}, which `test_case_hash` names") from None
+            texts.append(dump(sort_sets(field)).decode())
+        return md5("".join(texts))
+
+    return hash_fields
 
 
 def _own_hash(value: Any) -> object:
@@ -47,13 +57,6 @@ def _own_hash(value: Any) -> object:
     if not callable(own):
         raise TypeError(f"a {type(value).__name__} has no method `hash`; add one, or name fields in `test_case_hash`")
     return own()
-
-
-def _field(value: Any, name: str) -> Any:
-    try:
-        return value[name] if isinstance(value, Mapping) else getattr(value, name)
-    except (KeyError, AttributeError):
-        raise TypeError(f"it has no field {name!r}, which `test_case_hash` names") from None
 
 
 def build_cases(values: Iterable[Any], hash_of: Hasher, selection: Selection) -> tuple[list[Case], list[str]]:
@@ -125,18 +128,14 @@ def _case_body(value: Any) -> Any:
     serialize = getattr(value, "serialize", None)
     body = serialize() if callable(serialize) else value
     if dataclasses.is_dataclass(body) and not isinstance(body, type):
-        return {name: getattr(body, name) for name in _field_names(type(body))}
+        names = (field.name for field in dataclasses.fields(body) if field.name != _CONFIG_FIELD)
+        return {name: getattr(body, name) for name in names}
     if hasattr(body, "model_dump"):
         return body.model_dump(exclude={_CONFIG_FIELD})
     if isinstance(body, Mapping):
         return {name: item for name, item in body.items() if name != _CONFIG_FIELD}
     own = getattr(body, "__dict__", None) if body is value else None
     return body if own is None else {k: v for k, v in own.items() if not k.startswith("_") and k != _CONFIG_FIELD}
-
-
-@cache
-def _field_names(cls: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cls) if field.name != _CONFIG_FIELD)
 
 
 def build_suite(

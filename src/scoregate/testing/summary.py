@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from scoregate.core.cases import CaseResult, Status
-from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo
 from scoregate.core.run import SuiteResult
 from scoregate.engine.terminal import one_line
@@ -15,13 +14,17 @@ _LONGEST_LINE = 300
 
 
 def summary(result: SuiteResult) -> str:
-    """The counts, the mean scores, and the first cases that failed or had errors."""
+    """A short text about a result.
+
+    Args:
+        result: the result of a suite. For a grid search each combination has its own text.
+
+    Returns:
+        One line with the counts and the mean scores, then the first five cases that failed or had errors. Each advice
+        is listed once.
+    """
     if result.variants:
         return "\n".join(summary(variant) for variant in result.variants)
-    return "\n".join([_headline(result), *_details(result)])
-
-
-def _headline(result: SuiteResult) -> str:
     columns = result.columns
     counts = {status: columns.count(status) for status in Status}
     cases = "1 case" if len(columns) == 1 else f"{len(columns)} cases"
@@ -30,7 +33,8 @@ def _headline(result: SuiteResult) -> str:
     means = [(name, result.mean(name)) for name in result.evaluators]
     parts += [f"{name} {mean:.3f}" for name, mean in means if mean is not None]
     mark = "✓" if result.passed else "✗"
-    return f"{mark} {_one_line(result.label)}: {' · '.join(map(_one_line, parts))}"
+    headline = f"{mark} {_one_line(result.label)}: {' · '.join(map(_one_line, parts))}"
+    return "\n".join([headline, *_details(result)])
 
 
 def _details(result: SuiteResult) -> Iterator[str]:
@@ -61,20 +65,18 @@ def _advice(errors: Iterable[ErrorInfo], shown_advice: set[str]) -> Iterator[str
 
 def _failure_text(case: CaseResult) -> str:
     errors = [f"{error.evaluator or 'fn'}: {error.error.type}: {error.error.message}" for error in case.errors]
-    missed = [
-        f"{name} {evaluation.score:.3g}, not {evaluation.threshold}{_reason_text(evaluation)}"
-        for name, evaluation in sorted(case.evaluations.items())
-        if evaluation.passed is False
-    ]
+    missed = []
+    for name, evaluation in sorted(case.evaluations.items()):
+        if evaluation.passed is not False:
+            continue
+        unmet = [assertion.criterion for assertion in evaluation.assertions or () if not assertion.passed]
+        metadata = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
+        reasons = {key: value for key, value in metadata.items() if key != "prompt"}
+        if unmet:
+            reasons["unmet"] = unmet
+        reason_text = f" ({', '.join(f'{key}: {value}' for key, value in reasons.items())})" if reasons else ""
+        missed.append(f"{name} {evaluation.score:.3g}, not {evaluation.threshold}{reason_text}")
     return "; ".join([*missed, *errors])
-
-
-def _reason_text(evaluation: Evaluation) -> str:
-    unmet = [assertion.criterion for assertion in evaluation.assertions or () if not assertion.passed]
-    metadata = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
-    reasons = {name: value for name, value in metadata.items() if name != "prompt"}
-    reasons |= {"unmet": unmet} if unmet else {}
-    return f" ({', '.join(f'{name}: {value}' for name, value in reasons.items())})" if reasons else ""
 
 
 def _one_line(text: str) -> str:

@@ -18,7 +18,7 @@ from scoregate.core.run import Run
 from scoregate.core.text import natural_sort_key
 from scoregate.store import Store
 from scoregate.store.kinds import Kind
-from scoregate.store.review_records import Kept, ReviewRecord, age, upsert
+from scoregate.store.review_records import ChangeCounts, ReviewRecord, age_key, upsert
 from scoregate.web.review_items import Battle, JudgedScore, digest, find_battles, find_judged_scores
 
 T = TypeVar("T", Battle, JudgedScore)
@@ -190,7 +190,7 @@ class CachedReviews(Generic[S, W]):
             StoreError: the reviews can't be read.
         """
         with self._lock:
-            mark = self._store.mark(self._kind, (evaluator,))
+            mark = self._store.stamp(self._kind, (evaluator,))
             known = self._known.get(evaluator)
             if known is None or known[0] != mark:
                 known = self._known[evaluator] = mark, self._read(evaluator)
@@ -198,11 +198,11 @@ class CachedReviews(Generic[S, W]):
 
     def marks(self, evaluators: Iterable[str]) -> tuple[Any, ...]:
         """A value that changes when there are new reviews for these evaluators."""
-        return tuple((name, self._store.mark(self._kind, (name,))) for name in evaluators)
+        return tuple((name, self._store.stamp(self._kind, (name,))) for name in evaluators)
 
     def _read(self, evaluator: str) -> Reviews[W]:
         found: defaultdict[str, defaultdict[str, list[W]]] = defaultdict(lambda: defaultdict(list))
-        for each in sorted(self._store.read(self._kind, (evaluator,)), key=age):
+        for each in sorted(self._store.read(self._kind, (evaluator,)), key=age_key):
             found[self._key(evaluator, each)][each.by].append(self._value(each))
         return found
 
@@ -214,7 +214,7 @@ def save_reviews(
     *,
     reviews: Iterable[S],
     key: Callable[[str, S], str],
-) -> Kept:
+) -> ChangeCounts:
     """Save reviews with the current time. They replace earlier reviews of the same items by the same people.
 
     Args:
@@ -229,7 +229,7 @@ def save_reviews(
     """
     now = datetime.now(UTC)
     timed = [each.model_copy(update={"created_at": now}) for each in reviews]
-    return upsert(store, kind, (evaluator,), timed, thing=lambda each: (key("", each), each.by))
+    return upsert(store, kind, (evaluator,), timed, subject=lambda each: (key("", each), each.by))
 
 
 def draw_sample(run: Run, size: int | None = None) -> Queue:

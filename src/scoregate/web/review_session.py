@@ -16,7 +16,7 @@ from scoregate.core.agreement import Agreement, measure_agreement
 from scoregate.core.evaluation import EvaluationOverrideComment
 from scoregate.errors import UsageError
 from scoregate.store import OVERRIDES, VERDICTS, Override, Source, Store, Verdict
-from scoregate.store.review_records import age, remove
+from scoregate.store.review_records import age_key, remove_items
 from scoregate.web.review_items import (
     Battle,
     JudgedScore,
@@ -98,7 +98,7 @@ class BattleReviews:
         """
         row = self.queue.rows[key]
         if gone := [vote.id for vote in self._reviews_of(row).get(self.reviewer, ())]:
-            remove(self._store, VERDICTS, (row.evaluator,), gone)
+            remove_items(self._store, VERDICTS, (row.evaluator,), gone)
         return self.shown(key)
 
     def _reviews_of(self, row: QueueRow) -> Votes:
@@ -195,7 +195,7 @@ class ScoreReviews:
         """
         row = self.queue.rows[key]
         if gone := [mark.id for mark in self._reviews_of(row).get(self.reviewer, ())]:
-            remove(self._store, OVERRIDES, (row.evaluator,), gone)
+            remove_items(self._store, OVERRIDES, (row.evaluator,), gone)
         return self.shown(key)
 
     def agreements(self) -> list[dict[str, Any]]:
@@ -215,7 +215,7 @@ class ScoreReviews:
         return found
 
     def _corrected(self) -> list[str]:
-        return [shelf[0] for shelf in self._store.shelves(OVERRIDES)]
+        return [name for (name,) in self._store.list_keys(OVERRIDES)]
 
     def _reviews_of(self, row: QueueRow) -> Corrections:
         return self._reviews.of(row.evaluator).get(row.key, {})
@@ -239,7 +239,7 @@ class ScoreReviews:
 
 def _to_correction(said: Override) -> Correction:
     judge = said.fingerprint if said.sampled else None
-    return Correction(said.id, said.original_score, said.override_score, said.comments, judge, age(said))
+    return Correction(said.id, said.original_score, said.override_score, said.comments, judge, age_key(said))
 
 
 def _split_by_source(said: Iterable[Corrections]) -> Iterator[tuple[Source, list[Correction]]]:

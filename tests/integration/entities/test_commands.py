@@ -82,5 +82,5 @@ def test_branches_that_both_add_tests_merge_and_a_test_changed_twice_is_told(pro
     project.git("merge", "--quiet", "three")
     done = project.scoregate("testset", "show", "x")
     assert done.returncode == 2
-    assert "x/tests.jsonl:2: says otherwise than" in done.stderr
+    assert "x/tests.jsonl:2: differs from" in done.stderr
     assert "keep the line that is right" in done.stderr

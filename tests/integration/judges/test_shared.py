@@ -137,8 +137,8 @@ def test_the_same_number_given_on_two_branches_is_told(project: Project) -> None
     with pytest.raises(StoreError) as caught:
         made.judges.list()
     told = str(caught.value)
-    assert "helpfulness.history.jsonl:3: says otherwise than" in told
-    assert "both are '0.1'" in told
+    assert "helpfulness.history.jsonl:3: differs from" in told
+    assert "both have the key '0.1'" in told
     history = project.file("judges/helpfulness.history.jsonl")
     history.write_text("".join(history.read_text().splitlines(keepends=True)[:2]))
     newest = made.judges.versions("helpfulness")[0]

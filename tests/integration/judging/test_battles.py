@@ -13,7 +13,7 @@ from tests.fakes.openai import OpenAIServer, Question
 from tests.integration.judging.suites import Case, only, prompts, run
 
 from scoregate.core.evaluation import Threshold
-from scoregate.store import Verdict, Winner, add_override, add_verdict, champions, open_store
+from scoregate.store import Verdict, Winner, add_override, add_verdict, load_baseline_outputs, open_store
 from scoregate.testing.evaluators import BaseAutomaticBattle, BaseManualBattle
 from scoregate.testing.models import EvaluationOverride, EvaluationOverrideField
 
@@ -52,7 +52,7 @@ def always(server: OpenAIServer, answer: str) -> None:
 
 
 def crowned(evaluator: str = "auto") -> dict[str, str]:
-    return champions(open_store(), "demo", evaluator)
+    return load_baseline_outputs(open_store(), "demo", evaluator)
 
 
 def test_the_first_output_becomes_the_champion_and_is_not_evaluated(server: OpenAIServer) -> None:

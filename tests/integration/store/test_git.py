@@ -77,7 +77,7 @@ def test_two_words_of_one_person_on_one_thing_are_told(project: Project) -> None
     project.git("merge", "--quiet", "theirs")
     done = project.scoregate("overrides", "list")
     assert done.returncode == 2
-    assert "accuracy.jsonl:2: says otherwise than .scoregate/overrides/accuracy.jsonl:1" in done.stderr
+    assert "accuracy.jsonl:2: differs from .scoregate/overrides/accuracy.jsonl:1" in done.stderr
     assert "keep the line that is right" in done.stderr
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.integration.store.conftest import Project
 from tests.unit.store.builders import correction
 
-from scoregate.store import OVERRIDES, add_override, open_store, overrides
+from scoregate.store import OVERRIDES, add_override, open_store, read_overrides
 
 WRITERS, ADDS = 8, 200
 
@@ -74,19 +74,19 @@ def test_no_word_of_many_writers_is_lost(in_memory: Project) -> None:
     writers = [in_memory.start(ADD, f"writer{number}", str(ADDS)) for number in range(WRITERS)]
     store, sizes = open_store(in_memory.root), [0]
     while any(writer.poll() is None for writer in writers):
-        sizes.append(len(overrides(store, "judge0")))
+        sizes.append(len(read_overrides(store, "judge0")))
         time.sleep(0.1)
     for writer in writers:
         writer.communicate()
     assert [writer.returncode for writer in writers] == [0] * WRITERS
-    found = [each for (name,) in store.shelves(OVERRIDES) for each in overrides(store, name)]
+    found = [each for (name,) in store.list_keys(OVERRIDES) for each in read_overrides(store, name)]
     expected = {f"writer{who}-{number}" for who in range(WRITERS) for number in range(ADDS)}
     assert {each.output_fields[0].value for each in found} == expected
     assert len(found) == WRITERS * ADDS
     assert sizes == sorted(sizes), "a reader saw fewer than before"
     assert len(set(sizes)) > 2, "no reader read while others wrote"
     lines = in_memory.file("overrides/judge0.jsonl").read_text().splitlines()
-    assert [json.loads(line)["id"] for line in lines] == sorted(each.id for each in overrides(store, "judge0"))
+    assert [json.loads(line)["id"] for line in lines] == sorted(each.id for each in read_overrides(store, "judge0"))
 
 
 def test_a_writer_killed_at_any_time_leaves_the_old_or_the_new(project: Project) -> None:
@@ -94,11 +94,11 @@ def test_a_writer_killed_at_any_time_leaves_the_old_or_the_new(project: Project)
     for delay in (0.0, 0.02, 0.05, 0.11):
         writer = project.start(REWRITE)
         assert said(writer) == "ready"
-        while not list(store.shelves(OVERRIDES)):
+        while not list(store.list_keys(OVERRIDES)):
             time.sleep(0.005)
         time.sleep(delay)
         end(writer)
-        scores = [each.override_score for each in overrides(store, "accuracy")]
+        scores = [each.override_score for each in read_overrides(store, "accuracy")]
         assert len(scores) == 2000
         assert len(set(scores)) == 1
 
@@ -109,11 +109,11 @@ def test_a_writer_killed_half_way_harms_neither_readers_nor_the_next_writer(proj
     writer = project.start(STOPS_HALF_WAY)
     assert said(writer) == "half"
     assert (half := project.file("overrides/.new")).stat().st_size > 100_000
-    assert [each.output_fields[0].value for each in overrides(store, "accuracy")] == ["old"]
+    assert [each.output_fields[0].value for each in read_overrides(store, "accuracy")] == ["old"]
     end(writer)
     assert half.exists()
     add_override(store, "accuracy", correction("new"))
-    assert {each.output_fields[0].value for each in overrides(store, "accuracy")} == {"old", "new"}
+    assert {each.output_fields[0].value for each in read_overrides(store, "accuracy")} == {"old", "new"}
     assert not half.exists()
 
 
@@ -124,10 +124,10 @@ def test_a_writer_waits_for_the_one_before(project: Project) -> None:
     second = project.start(ADD, "second", "1")
     time.sleep(1)
     assert second.poll() is None
-    assert overrides(store, "judge0") == []
+    assert read_overrides(store, "judge0") == []
     end(first)
     second.communicate(timeout=30)
-    assert len(overrides(store, "judge0")) == 1
+    assert len(read_overrides(store, "judge0")) == 1
 
 
 def test_readers_never_see_a_mixture(project: Project) -> None:
@@ -136,7 +136,7 @@ def test_readers_never_see_a_mixture(project: Project) -> None:
     assert said(writer) == "ready"
     both, seen, until = {0.25, 0.75}, set[float](), time.monotonic() + 30
     while time.monotonic() < until and seen != both:
-        found = {each.override_score for each in overrides(store, "accuracy")}
+        found = {each.override_score for each in read_overrides(store, "accuracy")}
         assert len(found) <= 1
         seen |= found
     end(writer)

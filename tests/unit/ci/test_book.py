@@ -12,7 +12,7 @@ from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
 from scoregate.core.events import EvaluatorInfo
 from scoregate.core.run import Run, SuiteResult
-from scoregate.store import add_override, champions, open_store, set_baseline_outputs
+from scoregate.store import add_override, load_baseline_outputs, open_store, set_baseline_outputs
 
 
 def suite(*cases: CaseResult, sdk: str | None = "autoblocks-python", **more: object) -> SuiteResult:
@@ -39,7 +39,7 @@ def test_without_a_base_the_store_knows_the_champions(tmp_path: Path) -> None:
     book = open_baseline_lookup(tmp_path, {}, {})
     assert book.baseline_output("demo", "a") is None
     book.save_baseline_output("demo", "a", "best")
-    assert champions(open_store(tmp_path), "demo", EVALUATOR) == {"a": "best"}
+    assert load_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR) == {"a": "best"}
     assert open_baseline_lookup(tmp_path, {}, {}).baseline_output("demo", "a") == "best"
 
 
@@ -56,7 +56,7 @@ def test_the_base_decides_and_the_store_stays_as_it_is(tmp_path: Path) -> None:
     book = open_baseline_lookup(tmp_path, {}, told(tmp_path, suite(case("a", "of the base"))))
     assert (book.baseline_output("demo", "a"), book.baseline_output("demo", "b")) == ("of the base", None)
     book.save_baseline_output("demo", "a", "new")
-    assert champions(open_store(tmp_path), "demo", EVALUATOR)["a"] == "of the store"
+    assert load_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR)["a"] == "of the store"
 
 
 def test_what_fought_for_the_base_is_known_by_its_text(tmp_path: Path) -> None:

@@ -88,19 +88,19 @@ def test_the_kind_is_what_the_method_says(dataset: Dataset, tmp_path: Path) -> N
         ("a.csv", "input,n,n\nx,1,2\n", "row 1, column 3: 'n' comes twice"),
         ("a.csv", "input,n,\nx,1,2\n", "row 1, column 3: has no name"),
         ("a.csv", "", "row 1: there is no header"),
-        ("a.csv", 'input,n\n"x,1\n', "line 2: is no CSV"),
+        ("a.csv", 'input,n\n"x,1\n', "line 2: is not CSV"),
         ("a.csv", b"input,n\n\xff,1\n", "a.csv:2: is not UTF-8: byte 1 of the line is 0xff"),
-        ("a.json", "[", "a.json:1:2: is no JSON"),
+        ("a.json", "[", "a.json:1:2: is not JSON"),
         ("a.json", '{"input": "x"}', "must be a list of objects, or an object with such a list under 'examples'"),
         ("a.json", "[1]", "a.json, row 1: must be an object, not 1"),
         ("a.json", '[{"n": 1, "n": 2, "input": "x"}]', "'n' comes twice"),
         ("a.json", b'["\xff"]', "is not UTF-8: byte 3"),
         ("a.json", "[" * 200_000, "nested too deeply"),
         ("a.jsonl", '{"input": "x", "n": 1}\n\n{"input": "x"}', "a.jsonl:3: column 'n': is missing"),
-        ("a.jsonl", '{"input": "x", "n": 1}\n{', "a.jsonl:2: is no JSON"),
+        ("a.jsonl", '{"input": "x", "n": 1}\n{', "a.jsonl:2: is not JSON"),
         ("a.jsonl", "[1]", "a.jsonl:1: must be an object, not [1]"),
         ("a.jsonl", '{"input": "x", "n": 1, "n": 2}', "a.jsonl:1: 'n' comes twice"),
-        ("a.jsonl", '{"input": "x", "n": NaN}', "a.jsonl:1: NaN is no number of JSON"),
+        ("a.jsonl", '{"input": "x", "n": NaN}', "a.jsonl:1: NaN is not a JSON number"),
         ("a.jsonl", b'{"input": "\xff", "n": 1}', "a.jsonl:1: is not UTF-8"),
         ("a.jsonl", "<<<<<<< HEAD\n", "a.jsonl:1: git left a merge conflict here"),
         ("a.jsonl", "[" * 200_000, "a.jsonl:1: is nested too deeply"),
@@ -153,7 +153,7 @@ def test_a_dataset_is_made_of_a_file(datasets: Datasets, tmp_path: Path) -> None
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": 1.5}\n')
     assert datasets.create_from("found", tmp_path / "a.jsonl").version.columns == {"a": "number"}
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": \n')
-    with pytest.raises(InvalidDataset, match=r"a\.jsonl:2: is no JSON"):
+    with pytest.raises(InvalidDataset, match=r"a\.jsonl:2: is not JSON"):
         datasets.create_from("wrong", tmp_path / "a.jsonl")
 
 

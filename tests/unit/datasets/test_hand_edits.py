@@ -55,7 +55,7 @@ def test_spaces_and_the_order_of_keys_make_no_version_and_are_set_right(datasets
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "must be an object, not []"),
         ('{"input": "x"}', "column 'n': is missing"),
         ('{"input": "x", "n": true}', "column 'n': must be an integer, not True"),
@@ -120,16 +120,16 @@ def test_a_wrong_card_is_told(datasets: Datasets, folder: Path, change: Callable
     ("change", "told"),
     [
         (lambda lines: lines[1:], r"history\.jsonl:4: of the 4 rows of version 1, 1 are missing above"),
-        (lambda lines: [*lines[:4], *lines[5:]], r"history\.jsonl:6: version 2 does not fit to the version before it"),
+        (lambda lines: [*lines[:4], *lines[5:]], r"history\.jsonl:6: version 2 does not fit the version before it"),
         (lambda lines: [*lines[:5], "=======", *lines[5:]], r"history\.jsonl:6: git left a merge conflict here"),
         (lambda lines: [*lines[:2], "{}", *lines[2:]], r"history\.jsonl:3: .*is missing"),
         (
             lambda lines: [line.replace('"count": 5', '"count": 6') for line in lines],
-            "version 2 has 5 rows, and says 6",
+            "version 2 has 5 rows, but its count is 6",
         ),
         (lambda lines: [line.replace("[[0, 4], 1]", "[[1, 4], 1]") for line in lines], "does not fit"),
-        (lambda lines: [lines[1], lines[0], *lines[2:]], "are not those that were written there"),
-        (lambda lines: [lines[0].replace('"a"', '"x"'), *lines[1:]], "are not those that were written there"),
+        (lambda lines: [lines[1], lines[0], *lines[2:]], "do not match their checksum"),
+        (lambda lines: [lines[0].replace('"a"', '"x"'), *lines[1:]], "do not match their checksum"),
         (lambda _: [], "has no version"),
     ],
 )
@@ -176,5 +176,5 @@ def test_reading_tells_when_the_file_is_no_longer_what_it_was(datasets: Datasets
     history = folder / "history.jsonl"
     history.write_bytes(history.read_bytes().replace(b'"b"', b'"x"'))
     _, again = open_version(datasets.store, "golden", 1)
-    with pytest.raises(StoreError, match="are not those that were written there"):
+    with pytest.raises(StoreError, match="do not match their checksum"):
         list(again)

@@ -151,12 +151,12 @@ def test_unknown_columns_are_told_and_left_out(tmp_path: Path) -> None:
         (HEADER + ",goal,max_turns\nq,c,t,b,g,3.5\n", ":2: column max_turns: must be a whole number, not '3.5'"),
         (HEADER + ",goal,max_turns\nq,c,t,b,g,0\n", ":2: column max_turns: must be greater than or equal to 1"),
         (HEADER + ",goal,max_turns,min_turns\nq,c,t,b,g,1,2\n", ":2: min_turns, 2, is more than max_turns, 1"),
-        (HEADER + ",metadata\nq,c,t,b,{\n", ":2: column metadata: is no JSON"),
+        (HEADER + ",metadata\nq,c,t,b,{\n", ":2: column metadata: is not JSON"),
         (HEADER + ",metadata\nq,c,t,b,[]\n", ":2: column metadata: must be an object"),
-        (HEADER + ',metadata\nq,c,t,b,"{""a"": NaN}"\n', ":2: column metadata: NaN is no number of JSON"),
+        (HEADER + ',metadata\nq,c,t,b,"{""a"": NaN}"\n', ":2: column metadata: NaN is not a JSON number"),
         (HEADER + ",id\nq,c,t,b,1\nr,c,t,b,1\n", ":3: has the same id as"),
-        (HEADER + '\nq,c,t,b\n"open,c,t,b\nmore\n', ":3: the row that begins here is no CSV"),
-        (HEADER + '\n"q"x,c,t,b\n', ":2: the row that begins here is no CSV"),
+        (HEADER + '\nq,c,t,b\n"open,c,t,b\nmore\n', ":3: the row that begins here is not CSV"),
+        (HEADER + '\n"q"x,c,t,b\n', ":2: the row that begins here is not CSV"),
         (HEADER.encode() + b"\nq,c,t,b\nq,c,t,\xe9\n", ":3: is not UTF-8: byte 7 of the line is 0xe9"),
         (HEADER.encode("utf-16"), ": is UTF-16, not UTF-8"),
     ],
@@ -223,7 +223,7 @@ def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         path = table(tmp_path, f"{HEADER}\n{'x' * 150_000},a,b,c\n")
         assert TestSet.from_csv(path).test_count == 1
         path = table(tmp_path, f'{HEADER}\nx,a,b,c\n"{"x" * 250_000},a,b,c\n')
-        with pytest.raises(InvalidTests, match=r"tests\.csv:3: .* is no CSV: field larger than field limit"):
+        with pytest.raises(InvalidTests, match=r"tests\.csv:3: .* is not CSV: field larger than field limit"):
             TestSet.from_csv(path)
     finally:
         csv.field_size_limit(before)

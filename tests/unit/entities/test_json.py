@@ -51,7 +51,7 @@ def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("{}", "JSON file must contain an array of test objects: "),
-        ("[\n1;]", ":2:2: is no JSON"),
+        ("[\n1;]", ":2:2: is not JSON"),
         ("[1]", ", test 1: must be an object, not 1"),
         ('[{"category": "c"}]', ", test 1: behavior: is missing; prompt: is missing"),
         ('[{"category": "c", "behavior": "b", "test_type": "Multi-Turn"}]', ", test 1: goal: is missing"),

@@ -251,12 +251,12 @@ def test_edits_by_hand_are_read_and_comments_stay(kept: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "must be an object"),
         ('{"category": "c"}', "behavior: is missing"),
         ('{"category": "c", "behavior": "b", "promt": 1}', "promt: there is no such field"),
         ('{"category": "c", "behavior": "b", "test_type": "Both"}', "test_type: must be 'Single-Turn' or 'Multi-Turn'"),
-        ('{"id": "1", "category": "c", "behavior": "b"}', "says otherwise than"),
+        ('{"id": "1", "category": "c", "behavior": "b"}', "differs from"),
         ("<<<<<<< HEAD", "git left a merge conflict here"),
     ],
 )
@@ -274,7 +274,7 @@ def test_a_wrong_line_is_told(kept: Path, line: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('id = "x"', 'id = "y"', "calls itself 'y'"),
+        ('id = "x"', 'id = "y"', "has the id 'y'"),
         ("name =", "nmae =", r"test_set.toml:2: nmae: there is no such field"),
         ('name = "x"', "name = 3", r"test_set.toml:2: name: must be a valid string"),
         ("id =", "<<<<<<< HEAD\nid =", r"test_set.toml:1: git left a merge conflict"),

@@ -11,11 +11,11 @@ from scoregate.store import JUDGE_HISTORY, JUDGES, Store
 
 
 def document(store: Store, name: str = "helpfulness") -> Path:
-    return Path(store.where(JUDGES, (name,)))
+    return Path(store.location(JUDGES, (name,)))
 
 
 def history(store: Store, name: str = "helpfulness") -> Path:
-    return Path(store.where(JUDGE_HISTORY, (name,)))
+    return Path(store.location(JUDGE_HISTORY, (name,)))
 
 
 def lines(store: Store, name: str = "helpfulness") -> list[dict[str, Any]]:

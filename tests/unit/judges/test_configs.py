@@ -29,7 +29,7 @@ def configs(client: Client) -> TestConfigs:
 
 
 def file_of(client: Client, name: str) -> Path:
-    return Path(client.store.where(CONFIGS, (name,)))
+    return Path(client.store.location(CONFIGS, (name,)))
 
 
 def test_a_config_binds_a_dataset_to_judges(client: Client, configs: TestConfigs) -> None:

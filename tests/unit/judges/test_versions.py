@@ -92,7 +92,7 @@ def test_what_is_not_there_is_said(judges: JudgesFactory) -> None:
         (lambda: judges.tag(NAME, "prod", "9.9"), "has no version 9.9"),
         (lambda: judges.untag(NAME, "beta"), "has no tag 'beta'"),
         (lambda: judges.tag(NAME, "1.0"), "must be a letter"),
-        (lambda: judges.tag(NAME, "latest"), "other than latest"),
+        (lambda: judges.tag(NAME, "latest"), "and not latest"),
         (lambda: judges.update("nope", prompt="x"), "Judges not found: nope"),
         (lambda: judges.versions("nope"), "Judges not found: nope"),
         (lambda: judges.update(NAME, score_type="numeric"), "a numeric judge needs"),

@@ -230,7 +230,7 @@ def test_a_broken_document_is_told_with_its_line(folder: Path, store: Store) -> 
     with pytest.raises(MetricError, match=r"odd\.toml: .*threshold must lie from 0 to 1, not at 7"):
         read_metric("odd", store=store)
     (folder / "copy.toml").write_text((folder / "polite.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(StoreError, match="calls itself 'polite'"):
+    with pytest.raises(StoreError, match="has the id 'polite'"):
         read_metric("copy")
 
 

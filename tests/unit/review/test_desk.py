@@ -14,7 +14,7 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import Choice, EvaluatorInfo, PairwiseComparison
 from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import StoreError, UsageError
-from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, verdicts
+from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, read_verdicts
 from scoregate.store.review_records import upsert
 from scoregate.web.review_items import Side
 from scoregate.web.review_queue import Queue, build_queue
@@ -139,13 +139,13 @@ def test_a_word_takes_the_place_of_all_that_its_person_said_of_the_pair(tmp_path
     (key,) = found.battles
     left = desk.battles.shown(key)["left"]
     desk.battles.judge(key, Side.LEFT, "")
-    said = {each.by: each for each in verdicts(store, "better")}
-    assert len(verdicts(store, "better")) == 2
+    said = {each.by: each for each in read_verdicts(store, "better")}
+    assert len(read_verdicts(store, "better")) == 2
     ann = said["Ann"]
     assert (ann.challenger if ann.winner is Winner.CHALLENGER else ann.baseline) == left
     assert said["Bob"].id == "two"
     desk.battles.unjudge(key)
-    assert [each.by for each in verdicts(store, "better")] == ["Bob"]
+    assert [each.by for each in read_verdicts(store, "better")] == ["Bob"]
 
 
 @pytest.mark.parametrize("side", [Side.LEFT, Side.RIGHT, Side.TIE])
@@ -157,7 +157,7 @@ def test_what_is_said_is_shown_as_it_was_said(tmp_path: Path, side: Side, review
         shown = desk.battles.judge(key, side, "why")
         assert (shown["said"], shown["comment"]) == (side.value, "why")
     wins = {"left": "left", "right": "right"}.get(side.value)
-    for each in verdicts(open_store(tmp_path), "better"):
+    for each in read_verdicts(open_store(tmp_path), "better"):
         key = next(key for key in found.battles if found.battles[key].case == each.case)
         winner = {Winner.BASELINE: each.baseline, Winner.CHALLENGER: each.challenger}.get(each.winner)
         assert winner == (desk.battles.shown(key)[wins] if wins else None)

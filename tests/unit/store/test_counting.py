@@ -10,7 +10,7 @@ from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.events import PairwiseComparison
 from scoregate.store import Store, Verdict, Winner, add_verdict, open_store
-from scoregate.store.apply_reviews import counting
+from scoregate.store.apply_reviews import review_applier
 
 CONTEST = PairwiseComparison("old", "new", "short", Threshold(gte=0.5))
 
@@ -39,7 +39,7 @@ def test_the_majority_scores(tmp_path: Path, words: list[tuple[str, str]], score
     store = open_store(tmp_path)
     for winner, by in words:
         say(store, winner, by)
-    case = counting(lambda: store)(waiting("battle", "unsaid"))
+    case = review_applier(lambda: store)(waiting("battle", "unsaid"))
     found = case.evaluations["battle"]
     assert (found.score, found.threshold, case.pending) == (score, CONTEST.threshold, ("unsaid", "rubric only"))
     assert case.evaluations["other"] == Evaluation(1)
@@ -49,7 +49,7 @@ def test_the_majority_scores(tmp_path: Path, words: list[tuple[str, str]], score
 def test_a_verdict_on_the_mirrored_pair_counts(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     say(store, "baseline", "Ann", mirrored=True)
-    assert counting(lambda: store)(waiting("battle")).evaluations["battle"].score == 1
+    assert review_applier(lambda: store)(waiting("battle")).evaluations["battle"].score == 1
 
 
 def test_no_store_is_opened_where_nothing_waits() -> None:
@@ -58,4 +58,4 @@ def test_no_store_is_opened_where_nothing_waits() -> None:
     def never() -> Store:
         raise AssertionError("opened")
 
-    assert counting(never)(case) is case
+    assert review_applier(never)(case) is case

@@ -56,7 +56,7 @@ JUDGE = st.builds(
 
 
 def file_of(store: Store) -> Path:
-    return Path(store.where(JUDGES, SHELF))
+    return Path(store.location(JUDGES, SHELF))
 
 
 def put(store: Store, judge: StoredJudge) -> None:
@@ -143,10 +143,10 @@ RIGHT = 'score_type = "binary"\nprompt = "x"\n'
     ("text", "line", "told"),
     [
         (f"{RIGHT}promt = 1\n", 3, "promt: there is no such field"),
-        (f'{RIGHT}version = "1"\n', 3, "version: must be written as in 1.2, not '1'"),
+        (f'{RIGHT}version = "1"\n', 3, "version: must be a version such as 1.2, not '1'"),
         (f"{RIGHT}version = 1.2\n", 3, "version: must be a valid string, not 1.2"),
-        (f'{RIGHT}\n[tags]\nprod = "x"\n', 5, "tags.prod: must be written as in 1.2, not 'x'"),
-        (f'{RIGHT}tags.latest = "1.0"\n', 3, "other than latest"),
+        (f'{RIGHT}\n[tags]\nprod = "x"\n', 5, "tags.prod: must be a version such as 1.2, not 'x'"),
+        (f'{RIGHT}tags.latest = "1.0"\n', 3, "and not latest"),
         (
             'score_type = "yes"\nprompt = "x"\n',
             1,
@@ -195,7 +195,7 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read(store: Store) -> None:
 
 
 def test_a_config_keeps_its_list_over_several_lines(store: Store) -> None:
-    path = Path(store.where(CONFIGS, ("nightly",)))
+    path = Path(store.location(CONFIGS, ("nightly",)))
     path.parent.mkdir(parents=True)
     path.write_text('dataset = "golden"\njudges = [\n    "a", # first\n    "b",\n]\n')
     store.update(

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 from scoregate.enums import ConnectionType
 from scoregate.errors import StoreError
 from scoregate.store import ENDPOINTS, Store, StoredEndpoint, open_store
-from scoregate.store.secret_references import names_secret
+from scoregate.store.secret_references import is_secret_name
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-NAME = TEXT.filter(lambda text: not names_secret(text))  # under which text may stand in clear
+NAME = TEXT.filter(lambda text: not is_secret_name(text))  # under which text may stand in clear
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAME, inner, max_size=3),
@@ -53,7 +53,7 @@ def test_a_secret_in_clear_is_refused_and_not_shown(fields: dict[str, Any]) -> N
 
 
 def test_a_secret_in_a_file_is_refused_on_its_line(store: Store) -> None:
-    path = Path(store.where(ENDPOINTS, ("bot",)))
+    path = Path(store.location(ENDPOINTS, ("bot",)))
     store.update(ENDPOINTS, ("bot",), lambda _: [StoredEndpoint(url="https://host/")])
     path.write_text('name = "bot"\nurl = "https://host/"\nauth_token = "hunter2-in-clear"\n', encoding="utf-8")
     with pytest.raises(StoreError, match=r"bot\.toml:3: auth_token: is a secret in clear") as caught:

@@ -15,7 +15,7 @@ from tests.unit.store import builders
 
 from scoregate.errors import StoreError
 from scoregate.store import OVERRIDES, VERDICTS, Kind, Override
-from scoregate.store.review_tables import exported, imported
+from scoregate.store.review_tables import export_items, import_items
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 HEADER = "original_score,override_score,input,output\n"
@@ -23,7 +23,7 @@ HEADER = "original_score,override_score,input,output\n"
 
 def round_trip(items: list[Any], kind: Kind[Any], table: bool) -> list[Any]:
     items = [item.model_copy(update={"created_at": NOON}) for item in items]
-    assert imported(exported(items, kind, table=table), kind, origin="file", table=table) == items
+    assert import_items(export_items(items, kind, table=table), kind, origin="file", table=table) == items
     return items
 
 
@@ -39,14 +39,14 @@ def test_verdicts_survive(items: list[Any], table: bool) -> None:
 
 @given(st.lists(builders.OVERRIDES, min_size=1, max_size=3, unique_by=lambda item: item.id))
 def test_no_cell_is_a_formula(items: list[Override]) -> None:
-    text = exported(items, OVERRIDES, table=True).decode()
+    text = export_items(items, OVERRIDES, table=True).decode()
     cells = [cell for row in csv.reader(StringIO(text, newline=""), strict=True) for cell in row]
     assert not [cell for cell in cells if cell[:1] in set("=+-@\t\r") - {""}]
 
 
 def read(text: str | bytes) -> list[Override]:
     data = text if isinstance(text, bytes) else text.encode()
-    return imported(data, OVERRIDES, origin="a.csv", table=True)
+    return import_items(data, OVERRIDES, origin="a.csv", table=True)
 
 
 def test_a_plain_table_is_enough() -> None:
@@ -58,7 +58,7 @@ def test_a_plain_table_is_enough() -> None:
 
 def test_plain_columns_are_written_where_they_say_all() -> None:
     items = read(HEADER + "0,1,Hi,Hello\n")
-    header = exported(items, OVERRIDES, table=True).decode().splitlines()[0]
+    header = export_items(items, OVERRIDES, table=True).decode().splitlines()[0]
     assert header == "id,by,created_at,original_score,override_score,fingerprint,sampled,input,output,comment"
 
 
@@ -85,12 +85,12 @@ def test_a_large_cell_is_read() -> None:
         (HEADER + "0,,a,b\n", "a.csv, row 2: column override_score: is missing"),
         (HEADER + "0,1,,\n", "a.csv, row 2: an override needs the input or the output"),
         (HEADER + "0,1,a\n", "a.csv, row 2: has 3 cells, the header 4"),
-        (HEADER + "0,1,a,b\n0,0,a,b\n", "a.csv, row 3: says otherwise than a.csv, row 2"),
-        (HEADER + '0,1,a,"b\n', "a.csv, line 2: is no CSV: unexpected end of data"),
+        (HEADER + "0,1,a,b\n0,0,a,b\n", "a.csv, row 3: differs from a.csv, row 2"),
+        (HEADER + '0,1,a,"b\n', "a.csv, line 2: is not CSV: unexpected end of data"),
         ("original_score,overide_score,input\n", "column 2: 'overide_score' is unknown; did you mean override_score?"),
         ("original_score,override_score,input,input\n", "column 4: 'input' comes twice"),
-        ("original_score,input\n", "a.csv, row 1: there is no column override_score"),
-        ("", "a.csv, row 1: there is no column original_score and none override_score"),
+        ("original_score,input\n", "a.csv, row 1: missing columns: override_score"),
+        ("", "a.csv, row 1: missing columns: original_score, override_score"),
         ("original_score,override_score,output_fields\n0,1,hello\n", "row 2: column output_fields: must be JSON, not"),
         ('original_score,override_score,output_fields\n0,1,"[{}]"\n', "row 2: column output_fields (0.id): is missing"),
         ("original_score,override_score,output,output_fields\n0,1,a,[]\n", "only one of them may be filled"),
@@ -113,4 +113,4 @@ def test_lines_are_told_by_file_and_line() -> None:
     good = {"original_score": 0, "override_score": 1, "output_fields": [{"id": "o", "name": "o", "value": "x"}]}
     lines = [json.dumps(good), json.dumps(good | {"override_score": 2})]
     with pytest.raises(StoreError, match=r"a\.jsonl:2: override_score: must be less"):
-        imported("\n".join(lines).encode(), OVERRIDES, origin="a.jsonl", table=False)
+        import_items("\n".join(lines).encode(), OVERRIDES, origin="a.jsonl", table=False)

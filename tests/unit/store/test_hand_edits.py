@@ -9,7 +9,7 @@ import pytest
 from tests.unit.store.builders import correction
 
 from scoregate.errors import StoreError
-from scoregate.store import OVERRIDES, Override, Store, add_override, overrides
+from scoregate.store import OVERRIDES, Override, Store, add_override, read_overrides
 
 GOOD = '{"original_score": 0, "override_score": 1, "output_fields": [{"id": "o", "name": "o", "value": "%s"}]}'
 
@@ -22,7 +22,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def read(store: Store) -> list[Override]:
-    return overrides(store, "accuracy")
+    return read_overrides(store, "accuracy")
 
 
 def test_a_line_needs_no_id_and_no_time(store: Store, file: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_wrong_line_is_told_with_file_and_line(store: Store, file: Path, line:
 
 def test_two_words_on_one_thing_are_told(store: Store, file: Path) -> None:
     file.write_text(GOOD % "a" + "\n" + (GOOD % "a").replace("1", "0.5") + "\n")
-    with pytest.raises(StoreError, match=r"jsonl:2: says otherwise than .*jsonl:1, and both are"):
+    with pytest.raises(StoreError, match=r"jsonl:2: differs from .*jsonl:1, and both have the key"):
         read(store)
 
 
@@ -122,7 +122,7 @@ def test_a_newer_version_is_refused_and_an_older_or_none_is_read(store: Store, f
         with pytest.raises(StoreError, match=r"newer scoregate: its version is 2, this one reads up to 1\n.*upgrade"):
             act()
     with pytest.raises(StoreError, match="newer"):
-        list(store.shelves(OVERRIDES))
+        list(store.list_keys(OVERRIDES))
 
 
 @pytest.mark.parametrize(("text", "told"), [("<<<<<<< HEAD\n1\n", "merge conflict"), ("one\n", "must be a number")])

@@ -48,7 +48,7 @@ def test_many_rows_are_streamed_in_and_out(store: Store) -> None:
 def test_a_shelf_without_items_is_none(store: Store) -> None:
     store.update(ROWS, ("d", "1"), lambda _: [Row(n=1)])
     store.update(ROWS, ("d", "1"), lambda _: [])
-    assert list(store.shelves(ROWS)) == []
+    assert list(store.list_keys(ROWS)) == []
     assert list(store.read(ROWS, ("d", "1"))) == []
 
 
@@ -80,7 +80,7 @@ def test_an_open_reader_sees_the_shelf_as_it_was(store: Store) -> None:
 def test_listing_does_not_read(store: Store, tmp_path: Path) -> None:
     store.update(ROWS, ("d", "1"), lambda _: [Row(n=1)])
     (tmp_path / ".scoregate" / "rows" / "d" / "1.jsonl").write_text("not a row\n")
-    assert list(store.shelves(ROWS)) == [("d", "1")]
+    assert list(store.list_keys(ROWS)) == [("d", "1")]
 
 
 @pytest.mark.parametrize("marks", [(".git",), (".scoregate",), (".git", "inner/.scoregate")])

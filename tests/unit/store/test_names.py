@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from tests.unit.store.builders import correction
 
 from scoregate.errors import StoreError
-from scoregate.store import CHAMPIONS, OVERRIDES, Store, add_override, champions, set_baseline_outputs
+from scoregate.store import (
+    BASELINE_OUTPUTS,
+    OVERRIDES,
+    Store,
+    add_override,
+    load_baseline_outputs,
+    set_baseline_outputs,
+)
 from scoregate.store.paths import to_names, to_parts
 
 NAMES = st.lists(st.text() | st.sampled_from(["con", "A", "a", "..", ".", "-x", "x" * 300, "~", "%", "+"]), max_size=3)
@@ -66,15 +73,15 @@ def test_another_way_is_refused_with_the_proper_one(part: str, proper: str) -> N
 def test_a_shelf_of_any_name_is_listed_and_read(store: Store, name: str) -> None:
     add_override(store, name, correction("yo"))
     set_baseline_outputs(store, name, "champion", outputs={"1": "yo"})
-    assert list(store.shelves(OVERRIDES)) == [(name,)]
-    assert list(store.shelves(CHAMPIONS)) == [(name, "champion")]
-    assert champions(store, name, "champion") == {"1": "yo"}
+    assert list(store.list_keys(OVERRIDES)) == [(name,)]
+    assert list(store.list_keys(BASELINE_OUTPUTS)) == [(name, "champion")]
+    assert load_baseline_outputs(store, name, "champion") == {"1": "yo"}
 
 
 def test_names_that_differ_in_case_are_two_shelves(store: Store, tmp_path: Path) -> None:
     for name in ("ab", "AB", "Ab"):
         add_override(store, name, correction(name))
-    assert sorted(store.shelves(OVERRIDES)) == [("AB",), ("Ab",), ("ab",)]
+    assert sorted(store.list_keys(OVERRIDES)) == [("AB",), ("Ab",), ("ab",)]
     files = [path.name for path in (tmp_path / ".scoregate" / "overrides").iterdir()]
     assert len({name.lower() for name in files}) == 3
 
@@ -83,8 +90,8 @@ def test_a_file_of_another_name_is_told(store: Store, tmp_path: Path) -> None:
     add_override(store, "accuracy", correction("yo"))
     folder = tmp_path / ".scoregate" / "overrides"
     (folder / "accuracy.jsonl").rename(folder / "Accuracy.jsonl")
-    with pytest.raises(StoreError, match=r"Accuracy\.jsonl has a name.*\n.*\+accuracy\.jsonl"):
-        list(store.shelves(OVERRIDES))
+    with pytest.raises(StoreError, match=r"Accuracy\.jsonl is not valid in the store.*\n.*\+accuracy\.jsonl"):
+        list(store.list_keys(OVERRIDES))
 
 
 def test_a_link_that_leaves_the_store_is_not_followed(store: Store, tmp_path: Path) -> None:

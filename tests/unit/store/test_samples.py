@@ -16,7 +16,7 @@ from scoregate.store import (
     split_by_source,
 )
 from scoregate.store.review_records import upsert
-from scoregate.store.review_tables import exported, imported
+from scoregate.store.review_tables import export_items, import_items
 
 
 def override(text: str, score: float = 1.0, **given: Any) -> Override:
@@ -69,9 +69,9 @@ def test_a_judge_is_not_shown_its_test_as_examples(tmp_path: Path) -> None:
 def test_files_carry_both_and_older_ones_are_read() -> None:
     items = [override("a", created_at=at(1)), override("b", sampled=True, fingerprint="f", created_at=at(1))]
     for table in (True, False):
-        data = exported(items, OVERRIDES, table=table)
-        assert imported(data, OVERRIDES, origin="file", table=table) == items
-    assert b"sampled" not in exported(items[:1], OVERRIDES, table=False)
+        data = export_items(items, OVERRIDES, table=table)
+        assert import_items(data, OVERRIDES, origin="file", table=table) == items
+    assert b"sampled" not in export_items(items[:1], OVERRIDES, table=False)
     old = b'{"original_score": 1.0, "override_score": 0.0, "output_fields": [{"id": "o", "name": "o", "value": "x"}]}'
-    (read,) = imported(old, OVERRIDES, origin="file", table=False)
+    (read,) = import_items(old, OVERRIDES, origin="file", table=False)
     assert (read.fingerprint, read.sampled) == ("", False)

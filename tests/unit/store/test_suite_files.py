@@ -8,8 +8,8 @@ import pytest
 
 from scoregate.errors import StoreError
 from scoregate.store import open_store
-from scoregate.store.suite_files import endpoint_called, endpoint_of, file_of_tests, read_suite_file, suite_name
-from scoregate.store.toml import line_of
+from scoregate.store.suite_files import find_tests_file, load_endpoint, read_suite_file, resolve_endpoint, suite_name
+from scoregate.store.toml import find_line
 
 TEXT = '''# About this.
 [testset]
@@ -48,7 +48,7 @@ severity.cost = "warn"
     ],
 )
 def test_the_line_of_a_field(keys: str, line: int) -> None:
-    assert line_of(TEXT, keys.split(".")) == line
+    assert find_line(TEXT, keys.split(".")) == line
 
 
 def test_a_name_by_the_file(tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_a_name_by_the_file(tmp_path: Path) -> None:
     (tmp_path / "refunds.jsonl").touch()
     suite = read_suite_file(path, shown="x")
     assert suite_name(suite.testset.name, path) == "refunds"
-    assert file_of_tests(suite, path) == tmp_path / "refunds.jsonl"
-    endpoint = endpoint_of(suite, path, open_store(tmp_path))
+    assert find_tests_file(suite, path) == tmp_path / "refunds.jsonl"
+    endpoint = load_endpoint(suite, path, open_store(tmp_path))
     assert (endpoint.connection_type, endpoint.function) == ("SDK", "bot:answer")
 
 
@@ -67,7 +67,7 @@ def test_a_name_by_the_file(tmp_path: Path) -> None:
     [("http://h/chat", "REST"), ("https://h", "REST"), ("wss://h/ws", "WebSocket"), ("my.bot:Bot.answer", "SDK")],
 )
 def test_an_address_or_a_function_is_an_endpoint_by_itself(tmp_path: Path, name: str, kind: str) -> None:
-    found = endpoint_called(name, open_store(tmp_path), beside=tmp_path)
+    found = resolve_endpoint(name, open_store(tmp_path), folder=tmp_path)
     assert (found.connection_type, found.url or found.function) == (kind, name)
 
 
@@ -76,11 +76,11 @@ def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None
     folder.mkdir(parents=True)
     (folder / "shop.toml").write_text('name = "The Shop"\nurl = "http://h"\n')
     store = open_store(tmp_path)
-    assert endpoint_called("shop", store, beside=tmp_path).url == "http://h"
-    assert endpoint_called("the shop", store, beside=tmp_path).url == "http://h"
+    assert resolve_endpoint("shop", store, folder=tmp_path).url == "http://h"
+    assert resolve_endpoint("the shop", store, folder=tmp_path).url == "http://h"
     (folder / "other.toml").write_text('name = "the shop"\nurl = "http://h"\n')
     with pytest.raises(StoreError, match=r"several endpoints have the name 'The Shop'\n.*other, shop"):
-        endpoint_called("The Shop", store, beside=tmp_path)
+        resolve_endpoint("The Shop", store, folder=tmp_path)
 
 
 @pytest.mark.parametrize(

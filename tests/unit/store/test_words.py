@@ -17,12 +17,12 @@ from scoregate.store import (
     Winner,
     add_override,
     add_verdict,
-    champions,
-    overrides,
+    load_baseline_outputs,
+    majority_winner,
+    read_overrides,
+    read_verdicts,
     recent_overrides,
     set_baseline_outputs,
-    verdict_on,
-    verdicts,
 )
 from scoregate.store.review_records import upsert
 
@@ -53,15 +53,18 @@ def test_a_persons_second_word_takes_the_place_of_the_first(store: Store) -> Non
     add_override(store, "accuracy", correction("a", person=1.0), by="Ada")
     add_override(store, "accuracy", correction("a", person=0.5), by="Ada")
     add_override(store, "accuracy", correction("a", person=0.0), by="Bob")
-    assert sorted((each.by, each.override_score) for each in overrides(store, "accuracy")) == [("Ada", 0.5), ("Bob", 0)]
+    assert sorted((each.by, each.override_score) for each in read_overrides(store, "accuracy")) == [
+        ("Ada", 0.5),
+        ("Bob", 0),
+    ]
 
 
 def test_what_is_known_keeps_its_time(store: Store) -> None:
     first = add_override(store, "accuracy", correction("a"), at=NOON)
     again = first.model_copy(update={"created_at": NOON + timedelta(days=1)})
     kept = upsert(store, OVERRIDES, ("accuracy",), [again])
-    assert (kept.added, kept.changed, kept.known) == (0, 0, 1)
-    assert overrides(store, "accuracy") == [first]
+    assert (kept.added, kept.changed, kept.unchanged) == (0, 0, 1)
+    assert read_overrides(store, "accuracy") == [first]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +79,7 @@ def test_what_is_known_keeps_its_time(store: Store) -> None:
 def test_what_cannot_be_an_override_is_refused(store: Store, wrong: EvaluationOverride) -> None:
     with pytest.raises(ValidationError):
         add_override(store, "accuracy", wrong)
-    assert overrides(store, "accuracy") == []
+    assert read_overrides(store, "accuracy") == []
 
 
 def verdict(winner: Winner, *, by: str = "", baseline: str = "old", challenger: str = "new") -> Verdict:
@@ -96,30 +99,30 @@ def verdict(winner: Winner, *, by: str = "", baseline: str = "old", challenger: 
 def test_the_majority_decides(store: Store, votes: list[Winner], expected: Winner | None) -> None:
     for number, winner in enumerate(votes):
         add_verdict(store, "battle", verdict(winner, by=str(number)))
-    assert verdict_on(verdicts(store, "battle"), "1", baseline="old", challenger="new") == expected
+    assert majority_winner(read_verdicts(store, "battle"), "1", baseline="old", challenger="new") == expected
 
 
 def test_a_pair_is_judged_in_either_order_and_for_its_case_only(store: Store) -> None:
     said = [add_verdict(store, "battle", verdict(Winner.CHALLENGER))]
-    assert verdict_on(said, "1", baseline="new", challenger="old") is Winner.BASELINE
-    assert verdict_on(said, "2", baseline="old", challenger="new") is None
-    assert verdict_on(said, "1", baseline="old", challenger="newer") is None
+    assert majority_winner(said, "1", baseline="new", challenger="old") is Winner.BASELINE
+    assert majority_winner(said, "2", baseline="old", challenger="new") is None
+    assert majority_winner(said, "1", baseline="old", challenger="newer") is None
 
 
 def test_outputs_that_are_alike_are_counted_once() -> None:
     said = [verdict(Winner.CHALLENGER, baseline="a", challenger="a")]
-    assert verdict_on(said, "1", baseline="a", challenger="a") is Winner.CHALLENGER
+    assert majority_winner(said, "1", baseline="a", challenger="a") is Winner.CHALLENGER
 
 
 def test_a_verdict_on_text_that_utf_8_cannot_hold_is_found(store: Store) -> None:
     add_verdict(store, "battle", verdict(Winner.TIE, baseline="\ud800"))
-    assert verdict_on(verdicts(store, "battle"), "1", baseline="\ud800", challenger="new") is Winner.TIE
+    assert majority_winner(read_verdicts(store, "battle"), "1", baseline="\ud800", challenger="new") is Winner.TIE
 
 
 def test_a_change_of_mind_is_one_verdict(store: Store) -> None:
     for winner in (Winner.BASELINE, Winner.CHALLENGER):
         add_verdict(store, "battle", verdict(winner, by="Ada"))
-    (found,) = verdicts(store, "battle")
+    (found,) = read_verdicts(store, "battle")
     assert found.winner is Winner.CHALLENGER
     assert found.created_at is not None
 
@@ -131,5 +134,5 @@ def test_scores_of_winners() -> None:
 def test_a_new_champion_takes_the_place_of_the_old(store: Store) -> None:
     set_baseline_outputs(store, "bot", "battle", outputs={"1": "a", "2": "b"})
     set_baseline_outputs(store, "bot", "battle", outputs={"2": "c"})
-    assert champions(store, "bot", "battle") == {"1": "a", "2": "c"}
-    assert champions(store, "bot", "other") == {}
+    assert load_baseline_outputs(store, "bot", "battle") == {"1": "a", "2": "c"}
+    assert load_baseline_outputs(store, "bot", "other") == {}

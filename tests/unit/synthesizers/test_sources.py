@@ -34,8 +34,8 @@ WRONG = {
     "a.pdf": (b"%PDF", "are not read"),
     "a": (b"x", "files that end in 'nothing' are not read"),
     "latin.txt": (b"caf\xe9", "is not UTF-8"),
-    "a.json": (b"{", "is no JSON"),
-    "a.csv": (b'a,b\n"x', "is no CSV"),
+    "a.json": (b"{", "is not JSON"),
+    "a.csv": (b'a,b\n"x', "is not CSV"),
     "empty.md": (b" \n", "has no text"),
 }
 

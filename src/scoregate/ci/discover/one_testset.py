@@ -20,10 +20,10 @@ from scoregate.ci.discover.testset_files import (
 from scoregate.ci.plan import DiscoveredSuites, Source
 from scoregate.errors import StoreError, UsageError
 from scoregate.store import TEST_SETS, open_store
-from scoregate.store.errors import said
+from scoregate.store.errors import error_message
 from scoregate.store.location import FOLDER
-from scoregate.store.paths import path_of
-from scoregate.store.suite_files import TABLES, SuiteFile, set_called
+from scoregate.store.paths import collection_path
+from scoregate.store.suite_files import TABLES, SuiteFile, resolve_test_set_id
 
 _WHY = "named by the command line"
 
@@ -54,10 +54,10 @@ def find_one_test_set(
     if path.suffix in TABLES and path.is_file():
         return _single_source(_make_table_source(root, relative, {"name": path.stem, "tests": relative, **table}))
     try:
-        own = set_called(named, open_store(root))
+        own = resolve_test_set_id(named, open_store(root))
     except StoreError as error:
         raise UsageError(f"{error.message}, nor a file of tests or a suite's", advice=error.advice) from None
-    kept = path_of(Path(FOLDER), TEST_SETS, (own,)).as_posix()
+    kept = collection_path(Path(FOLDER), TEST_SETS, (own,)).as_posix()
     return _single_source(_make_table_source(root, kept, {"name": own, "set": own, **table}))
 
 
@@ -101,5 +101,5 @@ def _make_table_source(root: Path, path: str, table: dict[str, Any]) -> Source:
     try:
         suite = SuiteFile.model_validate(document)
     except ValidationError as error:
-        raise UsageError(said(error)) from None
+        raise UsageError(error_message(error)) from None
     return make_source(root, file, WorkerCommand("the command line", suite, document=document), FileProblems())

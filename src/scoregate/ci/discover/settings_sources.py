@@ -68,9 +68,9 @@ def _config_origin(listed: bool, settings: Settings) -> str:
 def _config_source(table: OfflineConfig, root: Path, origin: str) -> Source:
     from scoregate.store import CONFIGS
     from scoregate.store.location import FOLDER
-    from scoregate.store.paths import path_of
+    from scoregate.store.paths import collection_path
 
-    path = path_of(Path(FOLDER), CONFIGS, (table.name,))
+    path = collection_path(Path(FOLDER), CONFIGS, (table.name,))
     order = table.model_dump(mode="json", exclude_defaults=True) | {"file": path.as_posix(), "origin": origin}
     return Source(
         path.as_posix(),
@@ -85,6 +85,6 @@ def _config_source(table: OfflineConfig, root: Path, origin: str) -> Source:
 def _missing_config_error(name: str, root: Path, origin: str) -> str:
     from scoregate.store import CONFIGS, open_store
 
-    there = ", ".join(name for (name,) in open_store(root).shelves(CONFIGS))
+    there = ", ".join(name for (name,) in open_store(root).list_keys(CONFIGS))
     others = f"existing ones: {there:.300}" if there else "create one with `scoregate config add`"
     return f"there is no test config {name!r:.200} ({origin}); {others}"

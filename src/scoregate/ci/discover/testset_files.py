@@ -17,17 +17,17 @@ from scoregate.ci.settings import Settings, SuiteSettings
 from scoregate.ci.settings.load import describe_problem
 from scoregate.errors import StoreError, UsageError
 from scoregate.store import METRICS, Store, StoredEndpoint, open_store
-from scoregate.store.lookup import heads
-from scoregate.store.secret_references import references
+from scoregate.store.lookup import list_documents
+from scoregate.store.secret_references import find_references
 from scoregate.store.suite_files import (
     SuiteFile,
-    endpoint_of,
-    file_of_tests,
+    find_tests_file,
+    load_endpoint,
     read_suite_file,
-    set_called,
+    resolve_test_set_id,
     suite_name,
 )
-from scoregate.store.toml import line_of
+from scoregate.store.toml import find_line
 
 MAX_BYTES = 5 * 1024 * 1024
 T = TypeVar("T")
@@ -139,7 +139,7 @@ def read_command(root: Path, shown: str, text: str, problems: FileProblems) -> W
     """The suite in a file with this text; None if it can't be read."""
     suite = problems.none_of(lambda: read_suite_file(root / shown, shown=shown))
     gates = problems.none_of(lambda: read_gates(text, shown=shown))
-    return None if suite is None else WorkerCommand(shown, suite, line_of(text, (_TABLE,)), gates=gates)
+    return None if suite is None else WorkerCommand(shown, suite, find_line(text, (_TABLE,)), gates=gates)
 
 
 def make_source(root: Path, file: Candidate, order: WorkerCommand, problems: FileProblems) -> Source:
@@ -176,7 +176,7 @@ def read_gates(text: str, *, shown: str) -> SuiteGates | None:
     """
 
     def place(keys: tuple[str, ...]) -> str:
-        return f"{shown}:{line_of(text, (_GATES, *keys))}"
+        return f"{shown}:{find_line(text, (_GATES, *keys))}"
 
     gates = _parse_gates(text)
     try:
@@ -219,25 +219,26 @@ def check_suite(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Su
             return find()
         except StoreError as error:
             advice = f" ({error.advice})" if error.advice else ""
-            place = f"{shown}:{line_of(suite.text, ('testset', key))}" if suite.text else shown
+            place = f"{shown}:{find_line(suite.text, ('testset', key))}" if suite.text else shown
             problems.append(f"{place}: {error.message}{advice}")
             return None
 
     named = suite.testset.set
     there(
-        lambda: file_of_tests(suite, path) if named is None else set_called(named, store), "set" if named else "tests"
+        lambda: find_tests_file(suite, path) if named is None else resolve_test_set_id(named, store),
+        "set" if named else "tests",
     )
-    endpoint = there(lambda: endpoint_of(suite, path, store), "endpoint")
+    endpoint = there(lambda: load_endpoint(suite, path, store), "endpoint")
     if problems or endpoint is None:
         raise StoreError("\n".join(problems))
-    needs = tuple(dict.fromkeys(references(endpoint.model_dump())))
+    needs = tuple(dict.fromkeys(find_references(endpoint.model_dump())))
     return SuiteNeeds(needs, _needs_no_project_python(suite, endpoint, store))
 
 
 def _needs_no_project_python(suite: SuiteFile, endpoint: StoredEndpoint, store: Store) -> bool:
     """Whether it uses no Python code of the project; behaviors may use any metric of the store."""
     try:
-        metrics = (*suite.metrics, *heads(store, METRICS))
+        metrics = (*suite.metrics, *list_documents(store, METRICS))
     except StoreError:
         return False
     return endpoint.connection_type != "SDK" and all(metric.use is None for metric in metrics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Any, Generic
 
@@ -72,7 +72,7 @@ class BaseBattle(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[T
     def _baseline(self, trial: Trial, test_case: TestCaseType, output: OutputType) -> Text:  # noqa: ARG002
         if (recorded := recorded_baseline(trial)) is not None:
             return self.champion_mapper(recorded, output)
-        return get_battle_state(trial, self.id).champions.get(trial.case.hash)
+        return get_battle_state(trial, self.id).outputs.get(trial.case.hash)
 
     def _stores_winners(self) -> bool:
         return True
@@ -126,24 +126,22 @@ class BaseAutomaticBattle(
         *,
         challenger: str,
     ) -> Evaluation:
+        examples = []
+        for override in self._examples_shown():
+            answer = _OUTCOMES.get(override.override_score)
+            if answer and (text := await resolve(self.example_output_mapper(override))):
+                examples.append({"output": text, "answer": answer})
         grade = await judge_battle(
             self._model(),
             baseline,
             challenger,
             criteria=self.criteria,
             input_text=await resolve(self.input_mapper(test_case)),
-            examples=await self._examples(),
+            examples=examples,
         )
         metadata = {"reason": grade.reason, "baseline": baseline, "challenger": challenger}
         more = {"criteria": self.criteria, "prompt": grade.prompt}
         return Evaluation(grade.score or 0.0, self.threshold, {**metadata, **more})
-
-    async def _examples(self) -> Sequence[Mapping[str, str]]:
-        overrides = [each for each in self._examples_shown() if each.override_score in _OUTCOMES]
-        texts = [
-            (await resolve(self.example_output_mapper(each)), _OUTCOMES[each.override_score]) for each in overrides
-        ]
-        return [{"output": text, "answer": answer} for text, answer in texts if text]
 
     def _prompt_parts(self) -> Sequence[str]:
         return [self.criteria]
@@ -192,9 +190,9 @@ class BaseManualBattle(BaseBattle[TestCaseType, OutputType], abc.ABC, Generic[Te
         winner = await to_thread.run_sync(partial(verdict, trial.case.hash, baseline=baseline, challenger=challenger))
         if winner is None:
             return Pending(self.criteria, pair)
-        from scoregate.store.apply_reviews import evaluation_of
+        from scoregate.store.apply_reviews import to_evaluation
 
-        return evaluation_of(pair, winner)
+        return to_evaluation(pair, winner)
 
 
 ManualBattle = BaseManualBattle

@@ -111,21 +111,17 @@ class BaseIsValidJSON(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Gene
 
     def evaluate_test_case(self, test_case: TestCaseType, output: OutputType) -> Evaluation:  # noqa: ARG002
         """Parse; if that fails, the metadata contains the error."""
-        error = _json_error(self.output_mapper(output))
-        return Evaluation(
-            score=0.0 if error else 1.0, threshold=Threshold(gte=1), metadata={"error": error} if error else None
-        )
 
+        def reject(constant: str) -> Any:
+            raise ValueError(f"{constant} is not JSON")
 
-def _json_error(text: str) -> str | None:
-    def reject(constant: str) -> Any:
-        raise ValueError(f"{constant} is not JSON")
-
-    try:
-        json.loads(text, parse_constant=reject)
-    except (ValueError, TypeError, RecursionError) as error:
-        return str(error) or type(error).__name__
-    return None
+        text = self.output_mapper(output)
+        try:
+            json.loads(text, parse_constant=reject)
+        except (ValueError, TypeError, RecursionError) as error:
+            message = str(error) or type(error).__name__
+            return Evaluation(score=0.0, threshold=Threshold(gte=1), metadata={"error": message})
+        return Evaluation(score=1.0, threshold=Threshold(gte=1))
 
 
 IsValidJSON = BaseIsValidJSON

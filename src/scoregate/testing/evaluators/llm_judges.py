@@ -48,11 +48,10 @@ class BaseLLMJudge(AsksModel[TestCaseType, OutputType], abc.ABC, Generic[TestCas
         scores = {choice.name: choice.value for choice in self._choices()}
         grade = await ask_choice(self._model(), await resolve(prompt), list(scores))
         answer = str(grade.value)
-        metadata = {"reason": grade.reason, "answer": answer, **self._remarks(), "prompt": grade.prompt}
+        metadata = {"reason": grade.reason, "answer": answer, **self._extra_metadata(), "prompt": grade.prompt}
         return Evaluation(scores[answer], self.threshold, metadata)
 
-    def _remarks(self) -> Mapping[str, Any]:
-        """More metadata."""
+    def _extra_metadata(self) -> Mapping[str, Any]:
         return {}
 
     def _choices(self) -> Sequence[ScoreChoice]:
@@ -142,7 +141,7 @@ class BaseCustomLLMJudge(OutputJudge[TestCaseType, OutputType], abc.ABC, Generic
     def _prompt_parts(self) -> Sequence[str]:
         return [self._criteria(), *super()._prompt_parts()]
 
-    def _remarks(self) -> Mapping[str, Any]:
+    def _extra_metadata(self) -> Mapping[str, Any]:
         return {"criteria": f"(the default) {HELPFULNESS}" if self.criteria is None else self.criteria}
 
 

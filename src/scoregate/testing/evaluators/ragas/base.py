@@ -236,8 +236,19 @@ class RagasEvaluator(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Gener
     async def _evaluate(self, metric: Any, mapped: dict[str, Any]) -> Evaluation:
         fields = {name: await value if inspect.isawaitable(value) else value for name, value in mapped.items()}
         with charging_callbacks(asks=bool(self.needs)) as callbacks:
-            score = await run_in_ragas_loop(metric.single_turn_ascore(make_sample(fields), callbacks=callbacks))
-        return Evaluation(score=_check_score(score, self.metric[1]), threshold=self.threshold)
+            result = await run_in_ragas_loop(metric.single_turn_ascore(make_sample(fields), callbacks=callbacks))
+        name, score = self.metric[1], float(result)
+        if isnan(score):
+            raise ModelError(
+                f"ragas' {name} gave no score (NaN) for this case",
+                advice="ragas does so where it finds nothing to judge, as in an empty response, reference or context, "
+                "or cannot read the model's answer: look at what the mappers give, or take a stronger model",
+            )
+        if not abs(score) <= 1 + _TOLERANCE:
+            raise ModelError(f"ragas' {name} gave {score:g}, which is no score in [0, 1]", advice=_SCORE_ADVICE)
+        # A cosine may be negative, for texts that have even less in common than unrelated ones.
+        score = min(max(round(score, _DECIMALS), 0.0), 1.0)
+        return Evaluation(score=score, threshold=self.threshold)
 
     def _models(self) -> dict[str, Any]:
         for kind in self.needs:
@@ -264,17 +275,3 @@ _EXAMPLES = {
     "embeddings": "LangchainEmbeddingsWrapper(OpenAIEmbeddings())",
 }
 _PREPARED = {"llm": copy_llm, "embeddings": adapt_embeddings}
-
-
-def _check_score(score: Any, name: str) -> float:
-    number = float(score)
-    if isnan(number):
-        raise ModelError(
-            f"ragas' {name} gave no score (NaN) for this case",
-            advice="ragas does so where it finds nothing to judge, as in an empty response, reference or context, "
-            "or cannot read the model's answer: look at what the mappers give, or take a stronger model",
-        )
-    if not abs(number) <= 1 + _TOLERANCE:
-        raise ModelError(f"ragas' {name} gave {number:g}, which is no score in [0, 1]", advice=_SCORE_ADVICE)
-    # A cosine may be negative, for texts that have even less in common than unrelated ones.
-    return min(max(round(number, _DECIMALS), 0.0), 1.0)

@@ -61,7 +61,9 @@ def _import(module: str) -> Any:
         try:
             with _without_loop_patch():
                 imported = importlib.import_module(module)
-                _clear_tracking_cache()
+                # ragas reads RAGAS_DO_NOT_TRACK once, perhaps before it is set; make it read again.
+                analytics: Any = importlib.import_module("ragas._analytics")
+                getattr(analytics.do_not_track, "cache_clear", lambda: None)()
         except ImportError as error:
             raise MissingExtra(f"ragas {installed_version()} cannot be imported: {error}", advice=_ADVICE) from error
     return imported
@@ -88,9 +90,3 @@ def _without_loop_patch() -> Iterator[None]:
         yield
     finally:
         nest_asyncio.apply = apply
-
-
-def _clear_tracking_cache() -> None:
-    """ragas reads RAGAS_DO_NOT_TRACK once, perhaps before it is set; make it read again."""
-    analytics: Any = importlib.import_module("ragas._analytics")
-    getattr(analytics.do_not_track, "cache_clear", lambda: None)()
