@@ -164,7 +164,7 @@ def build_outcome_view(outcome: Outcome, *, named: str = "") -> ReportView:
 def _print_report(view: ReportView, outcome: Outcome, out: Path | None, output: Output) -> None:
     console, options = output.console, output.options
     see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
-    for part in render_brief(view, see=see) if options.quiet else render(view, whole=options.verbose, see=see):
+    for part in render_brief(view, see=see) if options.quiet else render(view, full=options.verbose, see=see):
         console.print(part)
     if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
         console.print(Text("\n".join(outcome.warnings), style="yellow"))

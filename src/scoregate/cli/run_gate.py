@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.archive import RUN_FOLDER, latest_run, marked_in_progress, recover
+from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress, recover
 from scoregate.ci.discovery import FindSuites, find_suites
 from scoregate.ci.pipeline import Outcome
 from scoregate.ci.pipeline import run_gate as run_pipeline
@@ -103,7 +103,7 @@ async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites
                 resumed=resumed,
             ) as ports,
         ):
-            with marked_in_progress(root / settings.out / RUN_FOLDER):
+            with mark_in_progress(root / settings.out / RUN_FOLDER):
                 return await run_pipeline(settings, log_results(ports, watch.say) if output.options.verbose else ports)
 
 

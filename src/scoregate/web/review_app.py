@@ -64,28 +64,32 @@ async def read_body(request: Request, model: type[B]) -> B:
 
 
 _STATIC = Path(__file__).parent / "static" / "review"
-Answer = Callable[[Request], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def build_review_app(session: ReviewSession, keys: AccessKeys) -> Starlette:
     """Build the app."""
+
+    async def answer_unknown_key(request: Request, error: Exception) -> Response:  # noqa: ARG001
+        return _error_response("The run has no item with this key.", HTTPStatus.NOT_FOUND)
+
     return Starlette(
         routes=[
             *page_routes(_STATIC),
             Route("/state", _get_state(session)),
-            Route("/battles/{key}", _get(session.battles.shown)),
+            Route("/battles/{key}", _get(session.battles.details)),
             Route("/battles/{key}", _post(session.battles.judge, BattleJudgement), methods=["POST"]),
-            Route("/battles/{key}", _get(session.battles.unjudge), methods=["DELETE"]),
-            Route("/judges/{key}", _get(session.judged)),
+            Route("/battles/{key}", _get(session.battles.remove_verdict), methods=["DELETE"]),
+            Route("/judges/{key}", _get(session.score_details)),
             Route("/judges/{key}", _post(session.correct, ScoreCorrection), methods=["POST"]),
-            Route("/judges/{key}", _get(session.uncorrect), methods=["DELETE"]),
+            Route("/judges/{key}", _get(session.remove_correction), methods=["DELETE"]),
         ],
         middleware=[Middleware(Guard, keys=keys)],
-        exception_handlers={**error_handlers(_error_response), KeyError: _unknown_key},
+        exception_handlers={**error_handlers(_error_response), KeyError: answer_unknown_key},
     )
 
 
-def _get(method: Callable[..., Any]) -> Answer:
+def _get(method: Callable[..., Any]) -> Endpoint:
     """Call a method of the session with the key in the address, in a thread, since it blocks."""
 
     async def answer(request: Request) -> Response:
@@ -94,7 +98,7 @@ def _get(method: Callable[..., Any]) -> Answer:
     return answer
 
 
-def _get_state(session: ReviewSession) -> Answer:
+def _get_state(session: ReviewSession) -> Endpoint:
     """The state of the session, or no content if the page has it already."""
 
     async def answer(request: Request) -> Response:
@@ -106,7 +110,7 @@ def _get_state(session: ReviewSession) -> Answer:
     return answer
 
 
-def _post(method: Callable[..., Any], body: type[BaseModel]) -> Answer:
+def _post(method: Callable[..., Any], body: type[BaseModel]) -> Endpoint:
     """Store a review of the key in the address."""
 
     async def answer(request: Request) -> Response:
@@ -118,7 +122,3 @@ def _post(method: Callable[..., Any], body: type[BaseModel]) -> Answer:
 
 def _error_response(message: str, status: int) -> Response:
     return JSONResponse({"error": message}, status)
-
-
-async def _unknown_key(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return _error_response("The run has no item with this key.", HTTPStatus.NOT_FOUND)

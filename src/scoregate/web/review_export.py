@@ -78,7 +78,7 @@ def select_for_export(queue: Queue, store: Store, reader: str) -> tuple[list[str
     Raises:
         StoreError: the reviews can't be read.
     """
-    battles = list(BattleReviews(queue.battles, store, reader).waiting(queue.battles) if reader else queue.battles)
+    battles = list(BattleReviews(queue.battles, store, reader).open_battles(queue.battles) if reader else queue.battles)
     waiting = set(battles)
     return battles, [row.key for row in queue.judged.rows.values() if waiting.isdisjoint(row.battles)]
 
@@ -86,44 +86,40 @@ def select_for_export(queue: Queue, store: Store, reader: str) -> tuple[list[str
 def format_lines(queue: Queue, battles: list[str], scores: list[str]) -> Iterator[str]:
     """Format the lines of an export, battles first."""
     for key in battles:
-        yield _battle_line(queue.battles[key]).model_dump_json() + "\n"
+        battle = queue.battles[key]
+        left, right = battle.texts(SEED)
+        battle_line = BattleLine(
+            key=battle.key,
+            suite=battle.suite,
+            evaluator=battle.evaluator,
+            case=battle.name,
+            rubric=battle.rubric,
+            input=battle.input,
+            left=left,
+            right=right,
+        )
+        yield battle_line.model_dump_json() + "\n"
     for key in scores:
-        yield _score_line(queue.judged[key]).model_dump_json() + "\n"
+        judged = queue.judged[key]
+        hidden = is_hidden(judged)
+        score_line = ScoreLine(
+            key=judged.key,
+            suite=judged.suite,
+            evaluator=judged.evaluator,
+            case=judged.name,
+            score=None if hidden else judged.score,
+            reason="" if hidden else judged.reason,
+            sampled=judged.sampled,
+            choices=tuple(offered_choices(judged, ())) if judged.choices else (),
+            inputs=judged.inputs,
+            outputs=judged.outputs,
+        )
+        yield score_line.model_dump_json() + "\n"
 
 
 def is_hidden(judged: JudgedScore) -> bool:
     """Whether an export hides the score of the judge."""
     return judged.sampled and bool(judged.choices)
-
-
-def _battle_line(battle: Battle) -> BattleLine:
-    left, right = battle.texts(SEED)
-    return BattleLine(
-        key=battle.key,
-        suite=battle.suite,
-        evaluator=battle.evaluator,
-        case=battle.name,
-        rubric=battle.rubric,
-        input=battle.input,
-        left=left,
-        right=right,
-    )
-
-
-def _score_line(judged: JudgedScore) -> ScoreLine:
-    hidden = is_hidden(judged)
-    return ScoreLine(
-        key=judged.key,
-        suite=judged.suite,
-        evaluator=judged.evaluator,
-        case=judged.name,
-        score=None if hidden else judged.score,
-        reason="" if hidden else judged.reason,
-        sampled=judged.sampled,
-        choices=tuple(offered_choices(judged, ())) if judged.choices else (),
-        inputs=judged.inputs,
-        outputs=judged.outputs,
-    )
 
 
 _MAX_PROBLEMS = 20
@@ -149,7 +145,7 @@ class ImportResult:
 
 
 def parse_lines(data: bytes, queue: Queue, samples: Queue, *, origin: str, by: str) -> ImportedReviews:
-    """What a file says.
+    """Parse the reviews in a file.
 
     Args:
         data: the content of the file.
@@ -183,15 +179,15 @@ def save_import(store: Store, imported: ImportedReviews) -> ImportResult:
     Raises:
         StoreError: the reviews can't be written.
     """
-    kept = [
-        save_reviews(store, VERDICTS, who, reviews=reviews, key=battle_key)
-        for who, reviews in imported.verdicts.items()
+    counts = [
+        save_reviews(store, VERDICTS, evaluator, reviews=reviews, key=battle_key)
+        for evaluator, reviews in imported.verdicts.items()
     ]
-    kept += [
-        save_reviews(store, OVERRIDES, who, reviews=reviews, key=judged_key)
-        for who, reviews in imported.overrides.items()
+    counts += [
+        save_reviews(store, OVERRIDES, evaluator, reviews=reviews, key=judged_key)
+        for evaluator, reviews in imported.overrides.items()
     ]
-    added, changed, known = (sum(column) for column in zip(*map(astuple, kept), strict=True)) if kept else (0, 0, 0)
+    added, changed, known = (sum(column) for column in zip(*map(astuple, counts), strict=True)) if counts else (0, 0, 0)
     return ImportResult(added, changed, known, len(imported.empty))
 
 

@@ -87,10 +87,7 @@ def digest(*words: str) -> str:
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]
 
 
-def find_battles(
-    case: CaseResult,
-    suite: str,
-) -> Iterable[Battle]:
+def find_battles(case: CaseResult, suite: str) -> Iterable[Battle]:
     """Find the battles of a case that wait for review."""
     for name in case.pending:
         if (contest := case.contests.get(name)) is not None:
@@ -125,8 +122,8 @@ def known_choices(evaluator: str, suites: Iterable[Mapping[str, EvaluatorInfo]])
         evaluator: the name of the judge.
         suites: the evaluators of each suite by name.
     """
-    found = [known[evaluator].choices for known in suites if evaluator in known]
-    return tuple(choice for each in found for choice in each) if all(found) else ()
+    choices = [known[evaluator].choices for known in suites if evaluator in known]
+    return tuple(choice for each in choices for choice in each) if all(choices) else ()
 
 
 def is_choice(score: float, choices: Iterable[Choice]) -> bool:
@@ -140,9 +137,9 @@ def chosen_score(score: float, own: float, choices: Sequence[Choice], *, evaluat
     Raises:
         UsageError: the score is not among the choices.
     """
-    known = [*(each.value for each in choices), own] if choices else [score]
-    if found := [value for value in known if abs(value - score) <= _TOLERANCE]:
-        return found[0]
+    scores = [*(each.value for each in choices), own] if choices else [score]
+    if matches := [value for value in scores if abs(value - score) <= _TOLERANCE]:
+        return matches[0]
     raise UsageError(f"score: {score:g} is not among the choices of {evaluator}: {format_choices(choices)}")
 
 
@@ -228,10 +225,12 @@ def find_judged_scores(case: CaseResult, suite: SuiteResult, battles: Iterable[s
     """
     battles = tuple(battles)
     for name, evaluation in case.evaluations.items():
-        reason, asked = _reason(evaluation), _uses_model(suite, name, evaluation)
+        info = suite.evaluators.get(name)
+        sources = (info.fingerprint if info else None, evaluation.usage)
+        asked = any(source is not None and source.model is not None for source in sources)
+        reason = _reason(evaluation)
         if case.output is None or not (reason or asked):
             continue
-        info = suite.evaluators.get(name)
         yield JudgedScore(
             evaluator=name,
             suite=suite.label,
@@ -267,15 +266,9 @@ def offered_choices(judged: JudgedScore, seen: Iterable[float]) -> Sequence[Choi
     return [Choice(score, " / ".join(filter(None, names[score]))) for score in sorted(names, reverse=True)]
 
 
-def is_guessable(seen: Iterable[float]) -> bool:
+def is_guessable(scores: Iterable[float]) -> bool:
     """Whether these scores are few enough to be choices of a judge."""
-    return len({0.0, 1.0, *seen}) <= _MAX_CHOICES
-
-
-def _uses_model(suite: SuiteResult, name: str, evaluation: Evaluation) -> bool:
-    info = suite.evaluators.get(name)
-    asked = info is not None and info.fingerprint is not None and info.fingerprint.model is not None
-    return asked or (evaluation.usage is not None and evaluation.usage.model is not None)
+    return len({0.0, 1.0, *scores}) <= _MAX_CHOICES
 
 
 def _reason(evaluation: Evaluation) -> str:

@@ -1,4 +1,4 @@
-"""What there is to review in a run. Texts are in a temporary file, so memory does not grow with them."""
+"""The items of a run to review. Their texts are in a temporary file, so memory does not grow with them."""
 
 from __future__ import annotations
 
@@ -118,31 +118,28 @@ def _ignore(key: str, evaluator: str, case: CaseResult) -> None:
 def build_queue(
     run: Run,
     *,
-    judged_as: Callable[[JudgedScore], JudgedScore | None] = _unchanged,
-    seen: Callable[[str, str, CaseResult], None] = _ignore,
+    revise: Callable[[JudgedScore], JudgedScore | None] = _unchanged,
+    on_score: Callable[[str, str, CaseResult], None] = _ignore,
 ) -> Queue:
     """Build the queue of a run. The cases are read once.
 
     Args:
         run: the run.
-        judged_as: changes a score; None removes it.
-        seen: called with the key and evaluator of each score, and with its case.
+        revise: changes a score; None removes it.
+        on_score: called with the key and evaluator of each score, and with its case.
     """
-    queue = Queue(Spool(_battle_row), Spool(_judged_row))
+    battle_rows = Spool[Battle](lambda each: QueueRow(each.key, each.suite, each.evaluator, each.name))
+    queue = Queue(battle_rows, Spool(_judged_row))
     for case in run.cases:
         suite = run.suites[case.suite]
         battles = list(find_battles(case, suite.label))
         for battle in battles:
             queue.battles.add(battle)
-        for found in find_judged_scores(case, suite, [battle.key for battle in battles]):
-            if (judged := judged_as(found)) is not None:
+        for score in find_judged_scores(case, suite, [battle.key for battle in battles]):
+            if (judged := revise(score)) is not None:
                 queue.judged.add(judged)
-                seen(judged.key, judged.evaluator, case)
+                on_score(judged.key, judged.evaluator, case)
     return queue
-
-
-def _battle_row(battle: Battle) -> QueueRow:
-    return QueueRow(battle.key, battle.suite, battle.evaluator, battle.name)
 
 
 def _judged_row(judged: JudgedScore) -> QueueRow:
@@ -183,7 +180,15 @@ class CachedReviews(Generic[S, W]):
         self._known: dict[str, tuple[Hashable, Reviews[W]]] = {}
         self._lock = threading.Lock()
 
-    def of(self, evaluator: str) -> Reviews[W]:
+    def of_item(self, row: QueueRow) -> Mapping[str, Sequence[W]]:
+        """The reviews of an item by reviewer.
+
+        Raises:
+            StoreError: the reviews can't be read.
+        """
+        return self.of_evaluator(row.evaluator).get(row.key, {})
+
+    def of_evaluator(self, evaluator: str) -> Reviews[W]:
         """All reviews of items of an evaluator.
 
         Raises:
@@ -201,10 +206,10 @@ class CachedReviews(Generic[S, W]):
         return tuple((name, self._store.stamp(self._kind, (name,))) for name in evaluators)
 
     def _read(self, evaluator: str) -> Reviews[W]:
-        found: defaultdict[str, defaultdict[str, list[W]]] = defaultdict(lambda: defaultdict(list))
+        reviews: defaultdict[str, defaultdict[str, list[W]]] = defaultdict(lambda: defaultdict(list))
         for each in sorted(self._store.read(self._kind, (evaluator,)), key=age_key):
-            found[self._key(evaluator, each)][each.by].append(self._value(each))
-        return found
+            reviews[self._key(evaluator, each)][each.by].append(self._value(each))
+        return reviews
 
 
 def save_reviews(
@@ -246,11 +251,11 @@ def draw_sample(run: Run, size: int | None = None) -> Queue:
 
     def rank(key: str, evaluator: str, case: CaseResult) -> None:
         suite = run.suites[case.suite].label
-        drawn = digest("sample", run.id, suite, case.hash, str(case.repeat), evaluator)
-        ranks[key] = min(ranks.get(key, drawn), drawn)
+        number = digest("sample", run.id, suite, case.hash, str(case.repeat), evaluator)
+        ranks[key] = min(ranks.get(key, number), number)
 
     queue = build_queue(
-        run, judged_as=lambda judged: replace(judged, sampled=True) if judged.asked else None, seen=rank
+        run, revise=lambda judged: replace(judged, sampled=True) if judged.asked else None, on_score=rank
     )
     queue.judged.keep(sorted(ranks, key=lambda key: ranks[key])[:size])
     return queue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from itertools import chain
@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from scoregate.core.agreement import Agreement, measure_agreement
 from scoregate.core.evaluation import EvaluationOverrideComment
 from scoregate.errors import UsageError
-from scoregate.store import OVERRIDES, VERDICTS, Override, Source, Store, Verdict
+from scoregate.store import OVERRIDES, VERDICTS, Override, Source, Store
 from scoregate.store.review_records import age_key, remove_items
 from scoregate.web.review_items import (
     Battle,
@@ -49,7 +49,12 @@ class BattleReviews:
     def __init__(self, queue: Spool[Battle], store: Store, reviewer: str) -> None:
         self.queue, self.reviewer = queue, reviewer
         self._store = store
-        self._reviews = CachedReviews(store, VERDICTS, key=battle_key, value=_to_vote)
+        self._reviews = CachedReviews(
+            store,
+            VERDICTS,
+            key=battle_key,
+            value=lambda verdict: Vote(verdict.id, verdict_side(verdict), verdict.comment),
+        )
 
     def marks(self) -> Hashable:
         """A value that changes when there are new reviews."""
@@ -57,27 +62,29 @@ class BattleReviews:
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for every battle. Verdicts of others are included only if the reviewer has judged the battle."""
-        words = {name: self._reviews.of(name) for name in self.queue.evaluators}
-        return [self._row(row, words[row.evaluator].get(row.key, {})) for row in self.queue.rows.values()]
+        reviews = {name: self._reviews.of_evaluator(name) for name in self.queue.evaluators}
+        return [self._row(row, reviews[row.evaluator].get(row.key, {})) for row in self.queue.rows.values()]
 
-    def waiting(self, keys: Iterable[str]) -> Collection[str]:
+    def open_battles(self, keys: Iterable[str]) -> Collection[str]:
         """The battles among these that the reviewer has not judged."""
         return [
-            key for key in keys if key in self.queue and self.reviewer not in self._reviews_of(self.queue.rows[key])
+            key
+            for key in keys
+            if key in self.queue and self.reviewer not in self._reviews.of_item(self.queue.rows[key])
         ]
 
-    def shown(self, key: str) -> dict[str, Any]:
+    def details(self, key: str) -> dict[str, Any]:
         """A battle with its texts.
 
         Raises:
             KeyError: there is no such item.
         """
         battle, row = self.queue[key], self.queue.rows[key]
-        said = self._reviews_of(row)
+        votes = self._reviews.of_item(row)
         left, right = battle.texts(self.reviewer)
-        shown = {"input": battle.input, "left": left, "right": right, "rubric": battle.rubric}
-        mine = said.get(self.reviewer)
-        return {**self._row(row, said), **shown, "comment": mine[-1].comment if mine else ""}
+        texts = {"input": battle.input, "left": left, "right": right, "rubric": battle.rubric}
+        own = votes.get(self.reviewer)
+        return {**self._row(row, votes), **texts, "comment": own[-1].comment if own else ""}
 
     def judge(self, key: str, said: Side, comment: str) -> dict[str, Any]:
         """Save the reviewer's verdict on a battle; it replaces an earlier one.
@@ -88,42 +95,27 @@ class BattleReviews:
         battle = self.queue[key]
         verdict = battle.verdict(said, self.reviewer, seed=self.reviewer, comment=comment)
         save_reviews(self._store, VERDICTS, battle.evaluator, reviews=[verdict], key=battle_key)
-        return self.shown(key)
+        return self.details(key)
 
-    def unjudge(self, key: str) -> dict[str, Any]:
+    def remove_verdict(self, key: str) -> dict[str, Any]:
         """Remove the reviewer's verdict on a battle.
 
         Raises:
             KeyError: there is no such item.
         """
         row = self.queue.rows[key]
-        if gone := [vote.id for vote in self._reviews_of(row).get(self.reviewer, ())]:
-            remove_items(self._store, VERDICTS, (row.evaluator,), gone)
-        return self.shown(key)
+        if ids := [vote.id for vote in self._reviews.of_item(row).get(self.reviewer, ())]:
+            remove_items(self._store, VERDICTS, (row.evaluator,), ids)
+        return self.details(key)
 
-    def _reviews_of(self, row: QueueRow) -> Votes:
-        return self._reviews.of(row.evaluator).get(row.key, {})
-
-    def _row(self, row: QueueRow, said: Votes) -> dict[str, Any]:
-        side = _side_for(row.key, self.reviewer)
-        mine = side(said[self.reviewer]) if self.reviewer in said else None
-        others = [{"by": by, "said": side(votes)} for by, votes in sorted(said.items()) if by != self.reviewer]
-        about = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name, "said": mine}
-        return {**about, "others": others if mine else []}
-
-
-def _to_vote(said: Verdict) -> Vote:
-    return Vote(said.id, verdict_side(said), said.comment)
-
-
-def _side_for(key: str, seed: str) -> Callable[[Sequence[Vote]], str]:
-    """A function that returns the side of a person's last vote, as seen with this seed."""
-    mirrored = is_mirrored(key, seed)
-
-    def side(votes: Sequence[Vote]) -> str:
-        return (votes[-1].side.mirrored if mirrored else votes[-1].side).value
-
-    return side
+    def _row(self, row: QueueRow, votes: Votes) -> dict[str, Any]:
+        mirrored = is_mirrored(row.key, self.reviewer)
+        # The side of each person's last vote, as the reviewer sees the outputs.
+        sides = {by: last.side.mirrored if mirrored else last.side for by, (*_, last) in sorted(votes.items())}
+        own = sides.pop(self.reviewer, None)
+        others = [{"by": by, "said": side.value} for by, side in sides.items()]
+        item = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name}
+        return {**item, "said": own.value if own else None, "others": others if own else []}
 
 
 class Correction(NamedTuple):
@@ -153,28 +145,26 @@ class ScoreReviews:
         return self._reviews.marks(self._corrected()), self._reviews.marks(self.queue.evaluators)
 
     def rows(self, waiting: Collection[str]) -> list[dict[str, Any]]:
-        """A row for every score, except for outputs in the battles `waiting` for this reviewer: they would recognise
-        the output in the battle.
-        """
-        words = {name: self._reviews.of(name) for name in self.queue.evaluators}
-        shown = (row for row in self.queue.rows.values() if not any(battle in waiting for battle in row.battles))
-        return [self._row(row, words[row.evaluator].get(row.key, {})) for row in shown]
+        """A row for every score, except for outputs in the battles `waiting`: the reviewer must not recognise them."""
+        reviews = {name: self._reviews.of_evaluator(name) for name in self.queue.evaluators}
+        rows = (row for row in self.queue.rows.values() if not any(battle in waiting for battle in row.battles))
+        return [self._row(row, reviews[row.evaluator].get(row.key, {})) for row in rows]
 
-    def shown(self, key: str) -> dict[str, Any]:
+    def details(self, key: str) -> dict[str, Any]:
         """A score with its texts.
 
         Raises:
             KeyError: there is no such item.
         """
         judged, row = self.queue[key], self.queue.rows[key]
-        said = self._reviews_of(row)
-        mine = said.get(self.reviewer)
-        comments = [asdict(each) for each in mine[-1].comments] if mine else []
+        corrections = self._reviews.of_item(row)
+        own = corrections.get(self.reviewer)
+        comments = [asdict(each) for each in own[-1].comments] if own else []
         fields = {"inputs": [asdict(each) for each in judged.inputs], "outputs": [asdict(e) for e in judged.outputs]}
         choices = [asdict(each) for each in offered_choices(judged, self._scores[judged.evaluator])]
-        reason = "" if self._is_hidden(row, said) else judged.reason
+        reason = "" if self._is_hidden(row, corrections) else judged.reason
         details = {"reason": reason, "choices": choices, "only": bool(judged.choices), "comments": comments}
-        return {**self._row(row, said), **fields, **details}
+        return {**self._row(row, corrections), **fields, **details}
 
     def correct(self, key: str, score: float, comments: Iterable[EvaluationOverrideComment]) -> dict[str, Any]:
         """Save the reviewer's score; it replaces an earlier one.
@@ -185,88 +175,86 @@ class ScoreReviews:
         judged = self.queue[key]
         override = judged.override(score, self.reviewer, comments=comments)
         save_reviews(self._store, OVERRIDES, judged.evaluator, reviews=[override], key=judged_key)
-        return self.shown(key)
+        return self.details(key)
 
-    def uncorrect(self, key: str) -> dict[str, Any]:
+    def remove_correction(self, key: str) -> dict[str, Any]:
         """Remove the reviewer's score.
 
         Raises:
             KeyError: there is no such item.
         """
         row = self.queue.rows[key]
-        if gone := [mark.id for mark in self._reviews_of(row).get(self.reviewer, ())]:
-            remove_items(self._store, OVERRIDES, (row.evaluator,), gone)
-        return self.shown(key)
+        if ids := [each.id for each in self._reviews.of_item(row).get(self.reviewer, ())]:
+            remove_items(self._store, OVERRIDES, (row.evaluator,), ids)
+        return self.details(key)
 
     def agreements(self) -> list[dict[str, Any]]:
         """The agreement of each judge with people, as in `scoregate agreement`."""
         return [
-            _agreement_data(name, source, found)
+            _agreement_data(name, source, agreement)
             for name in self._corrected()
-            for source, marks in _split_by_source(self._reviews.of(name).values())
-            if (found := measure_agreement(marks)) is not None
+            for source, corrections in _split_by_source(self._reviews.of_evaluator(name).values())
+            if (agreement := measure_agreement(corrections)) is not None
         ]
 
     @cached_property
     def _scores(self) -> Mapping[str, set[float]]:
-        found: defaultdict[str, set[float]] = defaultdict(set)
+        scores: defaultdict[str, set[float]] = defaultdict(set)
         for row in self.queue.rows.values():
-            found[row.evaluator].add(row.score)
-        return found
+            scores[row.evaluator].add(row.score)
+        return scores
 
     def _corrected(self) -> list[str]:
         return [name for (name,) in self._store.list_keys(OVERRIDES)]
 
-    def _reviews_of(self, row: QueueRow) -> Corrections:
-        return self._reviews.of(row.evaluator).get(row.key, {})
-
-    def _is_hidden(self, row: QueueRow, said: Corrections) -> bool:
+    def _is_hidden(self, row: QueueRow, corrections: Corrections) -> bool:
         """Whether the judge's score is hidden until the reviewer gives theirs: in samples, for judges with choices.
 
         Without choices, a free number would hardly ever equal the judge's, so the reviewer sees it and confirms it.
         """
         chooses = row.chooses or is_guessable(self._scores[row.evaluator])
-        return row.sampled and chooses and self.reviewer not in said
+        return row.sampled and chooses and self.reviewer not in corrections
 
-    def _row(self, row: QueueRow, said: Corrections) -> dict[str, Any]:
-        mine = said[self.reviewer][-1].override_score if self.reviewer in said else None
-        others = [(by, marks[-1].override_score) for by, marks in sorted(said.items()) if by != self.reviewer]
-        score = None if self._is_hidden(row, said) else row.score
-        about = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name, "score": score}
-        shown = [{"by": by, "said": score} for by, score in others] if mine is not None else []
-        return {**about, "sampled": row.sampled, "said": mine, "others": shown}
-
-
-def _to_correction(said: Override) -> Correction:
-    judge = said.fingerprint if said.sampled else None
-    return Correction(said.id, said.original_score, said.override_score, said.comments, judge, age_key(said))
+    def _row(self, row: QueueRow, corrections: Corrections) -> dict[str, Any]:
+        scores = {by: last.override_score for by, (*_, last) in sorted(corrections.items())}
+        own = scores.pop(self.reviewer, None)
+        others = [{"by": by, "said": score} for by, score in scores.items()] if own is not None else []
+        item = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name}
+        judged = {"score": None if self._is_hidden(row, corrections) else row.score, "sampled": row.sampled}
+        return {**item, **judged, "said": own, "others": others}
 
 
-def _split_by_source(said: Iterable[Corrections]) -> Iterator[tuple[Source, list[Correction]]]:
+def _to_correction(override: Override) -> Correction:
+    judge = override.fingerprint if override.sampled else None
+    scores = override.original_score, override.override_score
+    return Correction(override.id, *scores, override.comments, judge, age_key(override))
+
+
+def _split_by_source(items: Iterable[Corrections]) -> Iterator[tuple[Source, list[Correction]]]:
     """Split corrections into those that people chose and, for each judge, those of a sample, as `split_by_source`."""
     chosen, samples = list[Correction](), defaultdict[str, list[Correction]](list)
-    for words in said:
-        marks = sorted(chain.from_iterable(words.values()), key=lambda mark: mark.age)
-        judge = marks[-1].judge
+    for by_reviewer in items:
+        corrections = sorted(chain.from_iterable(by_reviewer.values()), key=lambda each: each.age)
+        judge = corrections[-1].judge
         if judge is None:
-            chosen += marks
+            chosen += corrections
         else:
-            samples[judge].append(marks[-1])
+            samples[judge].append(corrections[-1])
     if chosen:
         yield Source.CHOSEN, chosen
-    for marks in sorted(samples.values(), key=lambda each: max(mark.age for mark in each)):
-        yield Source.SAMPLE, marks
+    for sample in sorted(samples.values(), key=lambda each: max(correction.age for correction in each)):
+        yield Source.SAMPLE, sample
 
 
-def _agreement_data(name: str, source: Source, found: Agreement) -> dict[str, Any]:
-    each = found.kappa
-    kappa = None if each is None else {"value": each.value, "low": each.low, "high": each.high}
+def _agreement_data(name: str, source: Source, agreement: Agreement) -> dict[str, Any]:
+    estimate = agreement.kappa
+    kappa = None if estimate is None else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
     details = {
-        "n": found.n,
-        "matching": found.matching,
-        "accuracy": found.accuracy,
-        "low": found.low,
-        "high": found.high,
+        "n": agreement.n,
+        "matching": agreement.matching,
+        "accuracy": agreement.accuracy,
+        "low": agreement.low,
+        "high": agreement.high,
     }
     return {"evaluator": name, "source": str(source), **details, "kappa": kappa}
 
@@ -294,10 +282,10 @@ class ReviewSession:
             marks = self.battles.marks(), self._judges.marks()
             if marks != self._last[0]:
                 name = digest(repr(marks))
-                self._last = marks, name, to_json({"mark": name, **self._now()})
+                self._last = marks, name, to_json({"mark": name, **self._build_state()})
             return None if mark == self._last[1] else self._last[2]
 
-    def judged(self, key: str) -> dict[str, Any]:
+    def score_details(self, key: str) -> dict[str, Any]:
         """A score with its texts.
 
         Raises:
@@ -305,7 +293,7 @@ class ReviewSession:
             UsageError: a battle of this output must be judged first.
         """
         self._check(key)
-        return self._judges.shown(key)
+        return self._judges.details(key)
 
     def correct(self, key: str, score: float, comments: Iterable[EvaluationOverrideComment]) -> dict[str, Any]:
         """Save the reviewer's score.
@@ -317,7 +305,7 @@ class ReviewSession:
         self._check(key)
         return self._judges.correct(key, score, comments)
 
-    def uncorrect(self, key: str) -> dict[str, Any]:
+    def remove_correction(self, key: str) -> dict[str, Any]:
         """Remove the reviewer's score.
 
         Raises:
@@ -325,16 +313,16 @@ class ReviewSession:
             UsageError: a battle of this output must be judged first.
         """
         self._check(key)
-        return self._judges.uncorrect(key)
+        return self._judges.remove_correction(key)
 
     def _check(self, key: str) -> None:
-        if self.battles.waiting(self._judges.queue.rows[key].battles):
+        if self.battles.open_battles(self._judges.queue.rows[key].battles):
             raise UsageError("Judge the battle of this output first. Then you can see this score.")
 
-    def _now(self) -> dict[str, Any]:
+    def _build_state(self) -> dict[str, Any]:
         battles = self.battles.rows()
         judges = self._judges.rows({row["key"] for row in battles if row["said"] is None})
-        about = {"reviewer": self.battles.reviewer, "run": self._title, "folder": self._folder}
+        session = {"reviewer": self.battles.reviewer, "run": self._title, "folder": self._folder}
         withheld = len(self._judges.queue) - len(judges)
         items = {"battles": battles, "judges": judges, "agreement": self._judges.agreements()}
-        return {**about, "withheld": withheld, **items}
+        return {**session, "withheld": withheld, **items}

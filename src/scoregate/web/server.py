@@ -79,12 +79,12 @@ class AccessKeys:
         self._tickets.add(ticket := secrets.token_urlsafe(24))
         return f"{self.origin}/?token={ticket}"
 
-    def opens(self, given: str) -> bool:
+    def opens(self, token: str) -> bool:
         """Whether a token is valid; a ticket is valid only once."""
-        if ticket := next((each for each in self._tickets if _equal(each, given)), None):
+        if ticket := next((each for each in self._tickets if _equal(each, token)), None):
             self._tickets.discard(ticket)
             return True
-        return _equal(given, self.token)
+        return _equal(token, self.token)
 
 
 class Guard:
@@ -98,50 +98,40 @@ class Guard:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        headers = Headers(scope=scope)
-        first = self._has_token(scope, headers)
-        refused = self._refusal(scope, headers, first=first)
-        app = self._app if refused is None else PlainTextResponse(f"{refused}\n", 403)
+        keys, headers = self._keys, Headers(scope=scope)
+        is_host = headers.get("host") == f"127.0.0.1:{keys.port}"
+        is_safe = scope["method"] in _SAFE_METHODS
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        has_token = scope["path"] == "/" and is_safe and is_host and keys.opens(token)
+        from_page = headers.get("origin") == keys.origin and headers.get("sec-fetch-site") in (None, "same-origin")
+        refusal = None
+        if not is_host:
+            refusal = f"Open {keys.origin} with this host name."
+        elif not has_token and not _equal(_cookie(headers, keys.name), keys.cookie):
+            refusal = f"Open the address with the token that `scoregate {keys.command}` printed."
+        elif not is_safe and not from_page:
+            refusal = "Only the page itself can do this."
+        app = self._app if refusal is None else PlainTextResponse(f"{refusal}\n", 403)
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
-                given.update(_HEADERS)
-                given.setdefault("Content-Security-Policy", "; ".join(POLICY))
-                if first and refused is None:
-                    given["Set-Cookie"] = f"{self._keys.name}={self._keys.cookie}; HttpOnly; SameSite=Strict; Path=/"
+                response_headers = MutableHeaders(scope=message)
+                response_headers.update(_HEADERS)
+                response_headers.setdefault("Content-Security-Policy", "; ".join(POLICY))
+                if has_token and refusal is None:
+                    cookie = f"{keys.name}={keys.cookie}; HttpOnly; SameSite=Strict; Path=/"
+                    response_headers["Set-Cookie"] = cookie
             await send(message)
 
-        await app(scope, receive, sending)
-
-    def _refusal(self, scope: Scope, headers: Headers, *, first: bool) -> str | None:
-        keys = self._keys
-        if not self._is_host(headers):
-            return f"Open {keys.origin} with this host name."
-        if not first and not _equal(_cookie(headers, keys.name), keys.cookie):
-            return f"Open the address with the token that `scoregate {keys.command}` printed."
-        if scope["method"] not in _SAFE_METHODS and (
-            headers.get("origin") != keys.origin or headers.get("sec-fetch-site", "same-origin") != "same-origin"
-        ):
-            return "Only the page itself can do this."
-        return None
-
-    def _is_host(self, headers: Headers) -> bool:
-        return headers.get("host") == f"127.0.0.1:{self._keys.port}"
-
-    def _has_token(self, scope: Scope, headers: Headers) -> bool:
-        if scope["path"] != "/" or scope["method"] not in _SAFE_METHODS or not self._is_host(headers):
-            return False
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
-        return self._keys.opens(given[0])
+        await app(scope, receive, send_with_headers)
 
 
 def _cookie(headers: Headers, name: str) -> str:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
-    return found.value if found is not None else ""
+    return cookie.value if cookie is not None else ""
 
 
 def _equal(one: str, other: str) -> bool:
@@ -149,37 +139,33 @@ def _equal(one: str, other: str) -> bool:
 
 
 def serve(
-    app_of: Callable[[AccessKeys], Starlette], command: str, on_start: Callable[[AccessKeys], None], *, port: int = 0
+    make_app: Callable[[AccessKeys], Starlette], command: str, on_start: Callable[[AccessKeys], None], *, port: int = 0
 ) -> None:
     """Serve a page until it is interrupted.
 
     Args:
-        app_of: creates the app, which these keys unlock.
-        command: the command that serves it.
-        on_start: gets the keys when the server listens.
-        port: 0 for a free one.
+        make_app: creates the app from the keys that give access to it.
+        command: the name of the command that serves it.
+        on_start: called with the keys when the server listens.
+        port: the port; 0 for a free one.
 
     Raises:
         UsageError: the port is not available.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _bind(sock, port)
+        try:
+            sock.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(
+                f"port {port} is not available: {error.strerror}",
+                advice="Choose another with --port, or omit it to use a free one.",
+            ) from None
         sock.listen()
         keys = AccessKeys(sock.getsockname()[1], command)
         on_start(keys)
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(_config(app_of(keys))).run(sockets=[sock])
-
-
-def _bind(sock: socket.socket, port: int) -> None:
-    try:
-        sock.bind(("127.0.0.1", port))
-    except OSError as error:
-        raise UsageError(
-            f"port {port} is not available: {error.strerror}",
-            advice="Choose another with --port, or omit it to use a free one.",
-        ) from None
+            uvicorn.Server(_config(make_app(keys))).run(sockets=[sock])
 
 
 def _config(app: Starlette) -> uvicorn.Config:
@@ -196,7 +182,7 @@ def _config(app: Starlette) -> uvicorn.Config:
     )
 
 
-_FETCHED = (".css", ".js")
+_STATIC_SUFFIXES = (".css", ".js")
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
@@ -206,7 +192,7 @@ def page_routes(static: Path, headers: Mapping[str, str] | None = None) -> list[
     `headers` are for the page only.
     """
     files = {name: assets.STATIC / name for name in assets.SHARED}
-    files |= {path.name: path for path in static.iterdir() if path.suffix in _FETCHED}
+    files |= {path.name: path for path in static.iterdir() if path.suffix in _STATIC_SUFFIXES}
 
     async def page(request: Request) -> Response:  # noqa: ARG001
         return FileResponse(static / "page.html", headers=headers)
@@ -216,21 +202,20 @@ def page_routes(static: Path, headers: Mapping[str, str] | None = None) -> list[
             raise HTTPException(HTTPStatus.NOT_FOUND)
         return FileResponse(path)
 
-    return [Route("/", page), Route("/favicon.ico", _no_content), Route("/static/{name}", file)]
+    async def icon(request: Request) -> Response:  # noqa: ARG001
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+
+    return [Route("/", page), Route("/favicon.ico", icon), Route("/static/{name}", file)]
 
 
 def error_handlers(answer: Callable[[str, int], Response]) -> dict[Any, Handler]:
     """Handlers for the errors of a page; `answer` creates a response from a message and a status."""
 
-    async def refused(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    async def answer_http_error(request: Request, error: Exception) -> Response:  # noqa: ARG001
         assert isinstance(error, HTTPException)
         return answer(error.detail, error.status_code)
 
-    async def failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    async def answer_conflict(request: Request, error: Exception) -> Response:  # noqa: ARG001
         return answer(str(error), HTTPStatus.CONFLICT)
 
-    return {HTTPException: refused, ScoregateError: failed}
-
-
-async def _no_content(request: Request) -> Response:  # noqa: ARG001
-    return Response(status_code=HTTPStatus.NO_CONTENT)
+    return {HTTPException: answer_http_error, ScoregateError: answer_conflict}

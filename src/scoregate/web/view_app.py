@@ -71,16 +71,16 @@ def build_view_app(runs: RunList, keys: AccessKeys) -> Starlette:
 def _report_response(file: IO[bytes]) -> Response:
     """A report. The policy lets the browser run scoregate's script only, whoever wrote the file."""
     size = os.fstat(file.fileno()).st_size
+
+    async def chunks() -> AsyncIterator[bytes]:
+        with file:
+            at = 0
+            while chunk := await to_thread.run_sync(os.pread, file.fileno(), min(_CHUNK, size - at), at):
+                yield chunk
+                at += len(chunk)
+
     headers = {"Content-Security-Policy": f"{assets.policy()}; frame-ancestors 'self'", "Content-Length": str(size)}
-    return StreamingResponse(_chunks(file, size), headers=headers, media_type="text/html")
-
-
-async def _chunks(file: IO[bytes], size: int) -> AsyncIterator[bytes]:
-    with file:
-        at = 0
-        while chunk := await to_thread.run_sync(os.pread, file.fileno(), min(_CHUNK, size - at), at):
-            yield chunk
-            at += len(chunk)
+    return StreamingResponse(chunks(), headers=headers, media_type="text/html")
 
 
 def _error_page(message: str, status: int) -> Response:

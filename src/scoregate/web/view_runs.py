@@ -1,4 +1,4 @@
-"""The runs of `scoregate view`: found in folders, described for the page, rendered when they are needed."""
+"""The runs of `scoregate view`: their folders, their descriptions for the page, and their reports."""
 
 from __future__ import annotations
 
@@ -53,9 +53,12 @@ def find_runs(places: Iterable[Path]) -> list[StoredRun]:
 
     Links are not followed. The number of folders is limited; near folders come first.
     """
-    found = (run for folder in islice(_folders(places), _MOST_FOLDERS) if (run := _run_in(folder)) is not None)
-    runs = sorted({run.key: run for run in found}.values(), key=lambda run: run.head.started, reverse=True)
-    return runs[:_MOST_RUNS]
+    runs = {}
+    for folder in islice(_folders(places), _MOST_FOLDERS):
+        if isinstance(head := _head_in(folder), RunHead):
+            key = sha256(head.id.encode()).hexdigest()[:12]
+            runs[key] = StoredRun(key, folder, head)
+    return sorted(runs.values(), key=lambda run: run.head.started, reverse=True)[:_MOST_RUNS]
 
 
 def find_damaged(places: Iterable[Path]) -> list[RecordError]:
@@ -66,8 +69,8 @@ def find_damaged(places: Iterable[Path]) -> list[RecordError]:
 
 def find_live(places: Iterable[Path]) -> LiveRun | None:
     """The run in progress in one of the folders, the latest if there are several."""
-    found = (read_live(folder) for place in places for folder in (place, place / RUN_FOLDER))
-    return max(filter(None, found), key=lambda live: live.started, default=None)
+    live_runs = (read_live(folder) for place in places for folder in (place, place / RUN_FOLDER))
+    return max(filter(None, live_runs), key=lambda live: live.started, default=None)
 
 
 def file_stamp(path: Path) -> Stamp | None:
@@ -80,18 +83,14 @@ def file_stamp(path: Path) -> Stamp | None:
 
 
 def _folders(places: Iterable[Path]) -> Iterator[Path]:
-    waiting = deque((place, 0) for place in places)
-    while waiting:
-        place, depth = waiting.popleft()
+    queue = deque((place, 0) for place in places)
+    while queue:
+        place, depth = queue.popleft()
         yield place
         if depth < _DEPTH:
-            waiting.extend((below, depth + 1) for below in _below(place))
-
-
-def _below(place: Path) -> Sequence[Path]:
-    with suppress(OSError), os.scandir(place) as entries:
-        return [Path(each.path) for each in entries if each.is_dir(follow_symlinks=False) and _is_run_folder(each)]
-    return ()
+            with suppress(OSError), os.scandir(place) as entries:
+                folders = [each for each in entries if each.is_dir(follow_symlinks=False) and _is_run_folder(each)]
+                queue.extend((Path(folder.path), depth + 1) for folder in folders)
 
 
 def _is_run_folder(folder: os.DirEntry[str]) -> bool:
@@ -99,11 +98,6 @@ def _is_run_folder(folder: os.DirEntry[str]) -> bool:
     if folder.name.startswith(IN_PROGRESS):
         return not is_being_written(Path(folder.path))
     return not folder.name.startswith(_EXTRA_FOLDERS)
-
-
-def _run_in(folder: Path) -> StoredRun | None:
-    head = _head_in(folder)
-    return StoredRun(sha256(head.id.encode()).hexdigest()[:12], folder, head) if isinstance(head, RunHead) else None
 
 
 def _head_in(folder: Path) -> RunHead | RecordError | None:
@@ -126,19 +120,18 @@ _META = re.compile(r'<meta (?:name|http-equiv)="([\w-]+)" content="([^"]*)">')
 
 
 def report_time(run: StoredRun) -> float | None:
-    """When the report of a run was written, in seconds since the epoch; None without a report of this version of
-    scoregate."""
-    found = _find_report(run)
-    return None if found is None else found[1]
+    """The time of a run's report, in seconds since the epoch; None without a report of this version of scoregate."""
+    report = _find_report(run)
+    return None if report is None else report[1]
 
 
 def open_report(run: StoredRun) -> IO[bytes] | None:
     """Open the stored report of a run; None if there is none, or one of another run."""
-    found = _find_report(run)
-    if found is None:
+    report = _find_report(run)
+    if report is None:
         return None
     try:
-        file = open(found[0], "rb", opener=open_nofollow)  # noqa: SIM115 (the response closes it)
+        file = open(report[0], "rb", opener=open_nofollow)  # noqa: SIM115 (the response closes it)
     except OSError:
         return None
     if _parse_report_time(file.read(_HEAD_BYTES), run.head.id) is not None:
@@ -151,8 +144,8 @@ def _find_report(run: StoredRun) -> tuple[Path, float] | None:
     """Path and time of the report, in the folder of the run or in the one above, where `scoregate run` writes it."""
     for path in (run.folder / REPORT_FILE, run.folder.parent / REPORT_FILE):
         stamp = file_stamp(path)
-        if stamp is not None and (made := _report_time(path, stamp, run.head.id)) is not None:
-            return path, made
+        if stamp is not None and (time := _report_time(path, stamp, run.head.id)) is not None:
+            return path, time
     return None
 
 
@@ -189,7 +182,7 @@ class ReportRenderer:
 
     render: Render
     state: Callable[[], object]
-    _made: OrderedDict[object, IO[bytes]] = field(default_factory=OrderedDict)
+    _files: OrderedDict[object, IO[bytes]] = field(default_factory=OrderedDict)
 
     def page(self, run: StoredRun, base: StoredRun | None) -> IO[bytes]:
         """The report of a run, compared with another; a new handle, which shares its position with others.
@@ -197,19 +190,19 @@ class ReportRenderer:
         Raises:
             ScoregateError: a run can't be read, or the settings are invalid.
         """
-        about = (run.key, run.stamp, (base.key, base.stamp) if base else None, self.state())
-        if about not in self._made:
-            self._made[about] = self._print(run, base)
-            while len(self._made) > _MOST:
-                self._made.popitem(last=False)[1].close()
-        return os.fdopen(os.dup(self._made[about].fileno()), "rb")
+        key = (run.key, run.stamp, (base.key, base.stamp) if base else None, self.state())
+        if key not in self._files:
+            self._files[key] = self._render_to_file(run, base)
+            while len(self._files) > _MOST:
+                self._files.popitem(last=False)[1].close()
+        return os.fdopen(os.dup(self._files[key].fileno()), "rb")
 
     def close(self) -> None:
         """Close the cached reports; responses in progress still finish."""
-        while self._made:
-            self._made.popitem()[1].close()
+        while self._files:
+            self._files.popitem()[1].close()
 
-    def _print(self, run: StoredRun, base: StoredRun | None) -> IO[bytes]:
+    def _render_to_file(self, run: StoredRun, base: StoredRun | None) -> IO[bytes]:
         file = tempfile.TemporaryFile(prefix="scoregate-view-")  # noqa: SIM115 (closed with the cache)
         try:
             for chunk in self.render(run.folder, base.folder if base else None):
@@ -224,11 +217,6 @@ class ReportRenderer:
 Count: TypeAlias = Callable[[Path, float], int]
 
 
-def _count_nothing(_run: Path, _moment: float) -> int:
-    """Count no verdicts."""
-    return 0
-
-
 @dataclass(slots=True)
 class VerdictCounter:
     """Counts the verdicts on runs, with a cache.
@@ -238,18 +226,18 @@ class VerdictCounter:
         state: a value that changes when there may be more verdicts.
     """
 
-    count: Count = _count_nothing
+    count: Count = lambda _folder, _moment: 0
     state: Callable[[], object] = bool
     _known: dict[object, int] = field(default_factory=dict)
     _seen: object = None
 
-    def of(self, run: StoredRun, moment: float) -> int:
+    def count_since(self, run: StoredRun, moment: float) -> int:
         """Count the verdicts on a run since its report was written."""
         if (state := self.state()) != self._seen:
             self._seen, self._known = state, {}
-        about = (run.key, run.stamp, moment)
-        if (known := self._known.get(about)) is None:
-            known = self._known[about] = self.count(run.folder, moment)
+        key = (run.key, run.stamp, moment)
+        if (known := self._known.get(key)) is None:
+            known = self._known[key] = self.count(run.folder, moment)
         return known
 
 
@@ -316,27 +304,19 @@ class RunList:
         return next(iter(find_runs([self.baseline])), None) if self.baseline else None
 
     def _describe(self, run: StoredRun) -> dict[str, Any]:
-        made = report_time(run)
-        since = 0 if made is None else self.since.of(run, made)
-        return {**_run_summary(run), "reported": made is not None, "since": since}
-
-
-def _run_summary(run: StoredRun) -> dict[str, Any]:
-    head = run.head
-    return {
-        "key": run.key,
-        "started": head.started,
-        "finished": head.finished,
-        "message": one_line(head.message or "", _MESSAGE),
-        "branch": display_name(head.branch) if head.branch else "",
-        "commit": one_line((head.commit or "")[:7], 7),
-        "dirty": head.dirty,
-        "complete": head.complete,
-        "place": display_name(run.folder.name),
-        **_status_counts(head),
-    }
-
-
-def _status_counts(head: RunHead) -> dict[str, int]:
-    of = (Status.PASSED, Status.FAILED, Status.ERRORED)
-    return {state.value: sum(suite.statuses.get(state.value, 0) for suite in head.suites) for state in of}
+        head, reported_at = run.head, report_time(run)
+        statuses = (Status.PASSED.value, Status.FAILED.value, Status.ERRORED.value)
+        return {
+            "key": run.key,
+            "started": head.started,
+            "finished": head.finished,
+            "message": one_line(head.message or "", _MESSAGE),
+            "branch": display_name(head.branch) if head.branch else "",
+            "commit": one_line((head.commit or "")[:7], 7),
+            "dirty": head.dirty,
+            "complete": head.complete,
+            "place": display_name(run.folder.name),
+            **{status: sum(suite.statuses.get(status, 0) for suite in head.suites) for status in statuses},
+            "reported": reported_at is not None,
+            "since": 0 if reported_at is None else self.since.count_since(run, reported_at),
+        }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.ci.test_archive import a_run, some, write
 
-from scoregate.ci.archive import RunWriter, latest_run, marked_in_progress, read_run, recover
+from scoregate.ci.archive import RunWriter, latest_run, mark_in_progress, read_run, recover
 from scoregate.ci.archive.lock import lock_folder
 from scoregate.core.cases import CaseResult
 from scoregate.core.run import Run
@@ -31,15 +31,15 @@ def begin(out: Path, cases: list[CaseResult], *, started: float = 20.0, flushed:
     if flushed:
         writer.flush(run)
     writer.add(CaseResult(0, "unflushed"))
-    copy = (writer._making / "cases.jsonl.gz").read_bytes()
+    copy = (writer._partial / "cases.jsonl.gz").read_bytes()
     writer.close()
     if flushed:  # a killed process closes nothing
-        (writer._making / "cases.jsonl.gz").write_bytes(copy)
-    return writer._making
+        (writer._partial / "cases.jsonl.gz").write_bytes(copy)
+    return writer._partial
 
 
 def leave_marker(out: Path) -> None:
-    with pytest.raises(OSError, match="killed"), marked_in_progress(out / "run"):
+    with pytest.raises(OSError, match="killed"), mark_in_progress(out / "run"):
         raise OSError("killed")
 
 
@@ -108,7 +108,7 @@ def test_a_run_that_was_stopped_before_anything_was_measured_hides_the_older_one
 
 def test_a_run_that_was_stopped_after_its_suites_is_incomplete(tmp_path: Path) -> None:
     def measured() -> None:
-        with marked_in_progress(tmp_path / "run"):
+        with mark_in_progress(tmp_path / "run"):
             write(tmp_path / "run", some(2), a_run(started=4e9))
             raise OSError("killed")
 
@@ -126,7 +126,7 @@ def test_a_run_that_was_stopped_after_its_suites_is_incomplete(tmp_path: Path) -
 def test_a_block_that_ends_well_or_never_began_leaves_no_marker(tmp_path: Path, error: Exception | None) -> None:
     out = tmp_path / "made"
     try:
-        with marked_in_progress(out / "run"):
+        with mark_in_progress(out / "run"):
             assert (out / "run" / "in-progress.json").exists()
             if error is not None:
                 raise error
@@ -141,7 +141,7 @@ def test_a_second_run_in_the_same_folder_is_refused(out: Path) -> None:
 
 
 def test_a_marker_is_alive_only_if_the_holder_of_the_lock_wrote_it(out: Path) -> None:
-    with lock_folder(out), marked_in_progress(out / "run"):
+    with lock_folder(out), mark_in_progress(out / "run"):
         with pytest.raises(RunUnfinished, match=rf"in progress.*process {os.getpid()}"):
             latest_run(out)
         assert recover(out) == []

@@ -18,8 +18,8 @@ from scoregate.cli.output import SafeLog
 from scoregate.core.events import ErrorInfo
 
 
-def printed(view: ReportView, width: int = 120, *, color: bool = False, whole: bool = False) -> str:
-    return printed_into(io.StringIO(), console.render(view, whole=whole, see="report.html"), width, color=color)
+def printed(view: ReportView, width: int = 120, *, color: bool = False, full: bool = False) -> str:
+    return printed_into(io.StringIO(), console.render(view, full=full, see="report.html"), width, color=color)
 
 
 def printed_into(
@@ -62,16 +62,16 @@ def test_the_whole_has_every_failing_case_the_worst_first_once_each() -> None:
     trials = [Trial(f"h{at}", [Score("e", at / 100)], name=f"case {at}") for at in range(60)]
     trials[7] = Trial("h7", [Score("e", 0.07, metadata={"reason": "why " * 300})], name="case 7")
     view = view_of(make_run(Told("demo", trials)))
-    told = [line.split()[2] for line in printed(view, whole=True).splitlines() if line.startswith("✗ case")]
+    told = [line.split()[2] for line in printed(view, full=True).splitlines() if line.startswith("✗ case")]
     assert [int(number) for number in told] == list(range(60))
-    assert printed(view, whole=True).count("why") == 300
+    assert printed(view, full=True).count("why") == 300
     assert printed(view).count("why") < 60
 
 
 def test_the_whole_tells_where_errors_were_raised() -> None:
     view = SCENES["unmeasurable"]()
-    assert "    Traceback: …" in printed(view, whole=True).splitlines()
-    assert "    first in case 1:" in printed(view, whole=True).splitlines()
+    assert "    Traceback: …" in printed(view, full=True).splitlines()
+    assert "    first in case 1:" in printed(view, full=True).splitlines()
     assert "Traceback" not in printed(view)
 
 
@@ -144,10 +144,10 @@ def test_a_name_is_shown_as_it_is_so_that_it_can_be_searched_for() -> None:
     assert "✗ tests/test_a.py::test_b[##[0]]  pytest" in lines
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("width", [30, 80, 150])
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int, whole: bool) -> None:
+def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int, full: bool) -> None:
     error = ErrorInfo(text, text, text, text)
     trials = [
         Trial(
@@ -160,7 +160,7 @@ def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int, whole:
         Trial("h2", [Score("e", error=error)], name=text),
     ]
     view = view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text))
-    shown = printed_into(io.StringIO(), console.render(view, whole=whole), width, log=True)
+    shown = printed_into(io.StringIO(), console.render(view, full=full), width, log=True)
     assert "\x1b" not in shown
     assert "##[" not in shown
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())

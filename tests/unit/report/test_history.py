@@ -62,16 +62,16 @@ def test_what_is_missing_or_made_otherwise_breaks_the_line() -> None:
     old, new = Measurement(0.5, "a"), Measurement(0.5, "b")
     changed = drawn(old, old, new, now=new)
     assert (changed.line.count("M"), bool(changed.link)) == (2, True)
-    assert changed.words.endswith("the evaluator changed 1 time")
+    assert changed.description.endswith("the evaluator changed 1 time")
     assert drawn(old, old, now=new).link == ""
     assert drawn(0.5, old, now=0.5).line.count("M") == 1
 
 
 def test_it_is_said_in_words() -> None:
-    words = drawn(0.81, 0.86, None, 0.84, now=0.79).words
+    words = drawn(0.81, 0.86, None, 0.84, now=0.79).description
     assert words == "last 3 runs: 0.810 … 0.840; now 0.790; lowest 0.790, highest 0.860"
-    assert drawn(0.81, now=0.81).words == "last run: 0.810; now 0.810"
-    assert drawn(0.81).words == "last run: 0.810"
+    assert drawn(0.81, now=0.81).description == "last run: 0.810; now 0.810"
+    assert drawn(0.81).description == "last run: 0.810"
     assert [each.text for each in drawn(0.81, None, 0.84).points] == ["0.810 · main@0", "0.840 · main@2"]
 
 

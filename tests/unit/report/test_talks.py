@@ -105,11 +105,11 @@ def test_evaluations_that_pass_name_no_turns() -> None:
 
 def test_the_turn_stands_beside_that_of_the_base() -> None:
     talk = talk_of(view(**pointing(4)))
-    assert [(line.who, line.base, line.now) for line in talk.lines] == [
+    assert [(line.role, line.base, line.now) for line in talk.lines] == [
         ("user", "Thanks", "Sure?"),
         ("assistant", "Bye", "Yes"),
     ]
-    assert (talk.base_course, talk.course) == (
+    assert (talk.base_summary, talk.summary) == (
         "4 turns, goal achieved, no turns left",
         "4 turns, goal not achieved, no turns left",
     )
@@ -133,7 +133,7 @@ def test_without_a_base_only_the_run_is_shown() -> None:
 def test_a_base_that_was_no_conversation_is_none(output: Any) -> None:
     base = Told("planner", [Trial("h", [Score("goal", 1.0)], output=output)])
     talk = talk_of(view_of(make_run(talked(NOW, 0.0)), make_base(base)))
-    assert (talk.base_course, talk.lines) == (None, ())
+    assert (talk.base_summary, talk.lines) == (None, ())
 
 
 def test_what_became_text_from_a_conversation_is_shown_as_text() -> None:

@@ -76,7 +76,7 @@ def test_a_look_reads_nothing_until_somebody_says_something(tmp_path: Path, monk
     )
     now = state(desk, known["mark"])
     assert {row["name"]: row["others"] for row in now["battles"]} == {"a": [{"by": "Bob", "said": "tie"}], "b": []}
-    assert desk.battles.waiting([key, other]) == [other]
+    assert desk.battles.open_battles([key, other]) == [other]
 
 
 def test_a_broken_store_is_told_at_every_look_until_it_is_mended(tmp_path: Path) -> None:
@@ -96,22 +96,26 @@ def test_a_score_is_withheld_while_its_battle_waits(tmp_path: Path) -> None:
     found = queue("a")
     desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
-    for refused in (lambda: desk.judged(key), lambda: desk.correct(key, 1, ()), lambda: desk.uncorrect(key)):
+    for refused in (
+        lambda: desk.score_details(key),
+        lambda: desk.correct(key, 1, ()),
+        lambda: desk.remove_correction(key),
+    ):
         with pytest.raises(UsageError, match="Judge the battle"):
             refused()
     (battle,) = found.battles
     ReviewSession(found, open_store(tmp_path), "Bob").battles.judge(battle, Side.TIE, "")
     with pytest.raises(UsageError):
-        desk.judged(key)
+        desk.score_details(key)
     desk.battles.judge(battle, Side.TIE, "")
-    assert desk.judged(key)["score"] == 0.5
+    assert desk.score_details(key)["score"] == 0.5
 
 
 def test_the_choices_of_a_judge_are_offered_by_their_names_and_no_other_score_is_taken(tmp_path: Path) -> None:
     found = queue("a", battles=False, choices=CHOICES)
     desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
-    told = desk.judged(key)
+    told = desk.score_details(key)
     assert [(each["value"], each["name"]) for each in told["choices"]] == [
         (1, "good / very good"), (0.5, ""), (0, "poor"),
     ]  # fmt: skip
@@ -125,7 +129,7 @@ def test_where_choices_are_not_known_those_seen_are_offered_and_any_score_is_tak
     found = queue("a", battles=False)
     desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
-    told = desk.judged(key)
+    told = desk.score_details(key)
     assert ([each["value"] for each in told["choices"]], told["only"]) == ([1, 0.5, 0], False)
     assert desk.correct(key, 0.7, ())["said"] == 0.7
 
@@ -137,14 +141,14 @@ def test_a_word_takes_the_place_of_all_that_its_person_said_of_the_pair(tmp_path
     upsert(store, VERDICTS, ("better",), [Verdict(**own, id="one", by="Ann"), Verdict(**own, id="two", by="Bob")])
     desk = ReviewSession(found, store, "Ann")
     (key,) = found.battles
-    left = desk.battles.shown(key)["left"]
+    left = desk.battles.details(key)["left"]
     desk.battles.judge(key, Side.LEFT, "")
     said = {each.by: each for each in read_verdicts(store, "better")}
     assert len(read_verdicts(store, "better")) == 2
     ann = said["Ann"]
     assert (ann.challenger if ann.winner is Winner.CHALLENGER else ann.baseline) == left
     assert said["Bob"].id == "two"
-    desk.battles.unjudge(key)
+    desk.battles.remove_verdict(key)
     assert [each.by for each in read_verdicts(store, "better")] == ["Bob"]
 
 
@@ -160,7 +164,7 @@ def test_what_is_said_is_shown_as_it_was_said(tmp_path: Path, side: Side, review
     for each in read_verdicts(open_store(tmp_path), "better"):
         key = next(key for key in found.battles if found.battles[key].case == each.case)
         winner = {Winner.BASELINE: each.baseline, Winner.CHALLENGER: each.challenger}.get(each.winner)
-        assert winner == (desk.battles.shown(key)[wins] if wins else None)
+        assert winner == (desk.battles.details(key)[wins] if wins else None)
 
 
 def test_overrides_by_hand_are_those_of_the_page(tmp_path: Path) -> None:

@@ -73,12 +73,12 @@ def state(desk: ReviewSession) -> dict[str, Any]:
 def test_what_the_judge_said_is_told_once_the_reviewer_has_judged(tmp_path: Path) -> None:
     desk = ReviewSession(draw_sample(run_of(), 5), open_store(tmp_path), "Ann")
     row, *_ = state(desk)["judges"]
-    shown = desk.judged(row["key"])
+    shown = desk.score_details(row["key"])
     assert (row["score"], row["sampled"]) == (None, True)
     assert (shown["score"], shown["reason"], [each["value"] for each in shown["choices"]]) == (None, "", [1, 0])
     told = desk.correct(row["key"], 1, [])
     assert (told["said"], told["score"] in (0, 1), told["reason"]) == (1, True, "so")
-    assert desk.uncorrect(row["key"])["score"] is None
+    assert desk.remove_correction(row["key"])["score"] is None
 
 
 def test_of_a_judge_that_gives_any_number_people_say_whether_it_is_right(tmp_path: Path) -> None:

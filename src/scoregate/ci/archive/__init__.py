@@ -1,4 +1,4 @@
-"""A run on disk: `run.json`, everything but the cases, and `cases.jsonl.gz`, a line a case."""
+"""A run on disk: `run.json`, everything but the cases, and `cases.jsonl.gz`, one line for each case."""
 
 from scoregate.ci.archive.folder import (
     BASE_FOLDER,
@@ -10,7 +10,7 @@ from scoregate.ci.archive.folder import (
     RUN_FOLDER,
     run_folder,
 )
-from scoregate.ci.archive.marker import IN_PROGRESS, marked_in_progress
+from scoregate.ci.archive.marker import IN_PROGRESS, mark_in_progress
 from scoregate.ci.archive.reader import read_run
 from scoregate.ci.archive.rotation import REPORT_FILE
 from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
@@ -32,7 +32,7 @@ __all__ = [
     "RunWriter",
     "amend_run",
     "latest_run",
-    "marked_in_progress",
+    "mark_in_progress",
     "read_head",
     "read_run",
     "recover",

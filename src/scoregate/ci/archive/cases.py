@@ -31,13 +31,13 @@ _INVALID = (KeyError, TypeError, AttributeError, OverflowError)
 
 
 def dump_case(case: CaseResult) -> bytes:
-    """The line of a case, without its end. Characters that are not valid Unicode are replaced."""
-    given = {name: value for name in _OPTIONAL if (value := getattr(case, name)) != getattr(_DEFAULTS, name)}
-    line = {"suite": case.suite, "hash": case.hash, **given}
+    """The JSON line of a case, without the line end. Characters that are not valid Unicode are replaced."""
+    fields = {name: value for name in _OPTIONAL if (value := getattr(case, name)) != getattr(_DEFAULTS, name)}
+    line = {"suite": case.suite, "hash": case.hash, **fields}
     if case.evaluations:
         line["evaluations"] = {name: _defined_fields(evaluation) for name, evaluation in case.evaluations.items()}
     if case.labels:
-        line["labels"] = {name: _defined_fields(naming) for name, naming in case.labels.items()}
+        line["labels"] = {name: _defined_fields(label) for name, label in case.labels.items()}
     try:
         return _json(line)
     except ValueError:
@@ -49,8 +49,8 @@ def _json(value: object) -> bytes:
 
 
 def _defined_fields(value: Evaluation | Label | Threshold) -> dict[str, Any]:
-    found = {name: part for name in value.__slots__ if (part := getattr(value, name)) is not None}
-    return {name: _defined_fields(part) if isinstance(part, Threshold) else part for name, part in found.items()}
+    fields = {name: part for name in value.__slots__ if (part := getattr(value, name)) is not None}
+    return {name: _defined_fields(part) if isinstance(part, Threshold) else part for name, part in fields.items()}
 
 
 def _replace_surrogates(value: object) -> object:
@@ -81,30 +81,30 @@ def parse_case(line: bytes) -> CaseResult:
 
 
 def _case(data: Mapping[str, Any]) -> CaseResult:
-    given = {name: _FIELDS[name](value) for name, value in data.items() if name in _FIELDS}
-    suite, case_hash = given.pop("suite"), given.pop("hash")
-    evaluations, invalid = given.pop("evaluations", None) or ({}, ())
-    case = CaseResult(suite, case_hash, evaluations=evaluations, **given)
+    fields = {name: _FIELDS[name](value) for name, value in data.items() if name in _FIELDS}
+    suite, case_hash = fields.pop("suite"), fields.pop("hash")
+    evaluations, invalid = fields.pop("evaluations", None) or ({}, ())
+    case = CaseResult(suite, case_hash, evaluations=evaluations, **fields)
     case.errors.extend(invalid)
     return case
 
 
-# Frozen, and few of them differ.
+# They are frozen, and many are equal.
 _threshold = lru_cache(maxsize=1024, typed=True)(Threshold)
 _plain_evaluation = lru_cache(maxsize=4096)(Evaluation)
 
 
 def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
-    found: dict[str, Evaluation] = {}
+    evaluations: dict[str, Evaluation] = {}
     invalid: list[CaseError] = []
     for name, value in data.items():
         try:
-            found[name] = _evaluation(value)
+            evaluations[name] = _evaluation(value)
         except (TypeError, ValueError) as error:
             if not isinstance(value, Mapping):
                 raise
             invalid.append(CaseError(ErrorInfo(type(error).__name__, str(error)), name))
-    return found, invalid
+    return evaluations, invalid
 
 
 def _evaluation(data: Mapping[str, Any]) -> Evaluation:
@@ -123,8 +123,8 @@ def _evaluation(data: Mapping[str, Any]) -> Evaluation:
 
 def _labels(data: Mapping[str, Any]) -> dict[str, Label]:
     return {
-        name: Label(_text(said["label"]), said.get("metadata"), _usage(said.get("usage")))
-        for name, said in data.items()
+        name: Label(_text(fields["label"]), fields.get("metadata"), _usage(fields.get("usage")))
+        for name, fields in data.items()
     }
 
 
@@ -203,7 +203,7 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-# What each field of a case is read by.
+# The parser of each field of a case.
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     "evaluations": _evaluations,
     "labels": _labels,
@@ -243,10 +243,10 @@ class CasesFile:
         weakref.finalize(self, os.close, self._fd)
 
     def lines(self) -> Iterator[bytes]:
-        """Every line; of a line that is too long only the start, longer than MAX_LINE_BYTES.
+        """Yield every line. A line that is too long is cut, but still longer than MAX_LINE_BYTES.
 
         Raises:
-            EOFError, BadGzipFile, zlib.error: here the file is cut off or damaged.
+            EOFError, BadGzipFile, zlib.error: the file is cut off or damaged at this point.
         """
         with io.BufferedReader(_FileFromStart(self._fd), 1 << 18) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
             text = io.BufferedReader(_UnpackedStream(unpacked), 1 << 18)
@@ -257,33 +257,30 @@ class CasesFile:
 
     def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
         """Every case, or those of one suite, as far as the file can be read."""
-        wanted = (
-            parse_case(line) for number, line in enumerate(self.lines(), 1) if self._may_be_of(suite, number, line)
-        )
+        prefix = None if suite is None else b'{"suite":%d,' % suite  # scoregate writes the suite first in a line
         try:
-            yield from (case for case in wanted if suite in (None, case.suite))
+            for number, line in enumerate(self.lines(), 1):
+                may_match = prefix is None or line.startswith(prefix) or not _OWN_LINE.match(line)
+                if may_match and number not in self.skipped:
+                    case = parse_case(line)
+                    if suite in (None, case.suite):
+                        yield case
         except UNREADABLE:
             return
 
-    def _may_be_of(self, suite: int | None, number: int, line: bytes) -> bool:
-        """Whether a line has to be parsed; scoregate writes the suite first in a line."""
-        if number in self.skipped:
-            return False
-        return suite is None or line.startswith(b'{"suite":%d,' % suite) or not _OWN_LINE.match(line)
-
     def reader(self, suite: int | None = None) -> Callable[[], Iterator[CaseResult]]:
-        """The function with which a run or a suite reads its cases."""
+        """A function that reads the cases of the run or of one suite."""
         return lambda: self.cases(suite)
 
 
 def with_cases(run: Run, cases: CasesFile) -> Run:
-    """The run, reading its cases from a file."""
+    """The run with its cases read from a file."""
     suites = (replace(suite, read=cases.reader(at)) for at, suite in enumerate(run.suites))
     return replace(run, suites=tuple(suites), read=cases.reader())
 
 
 class _UnpackedStream(io.RawIOBase):
-    """A stream that returns what is unpacked: of a file that is cut off, everything before, then the error."""
+    """A stream of unpacked data. For a file that is cut off, it returns everything before the cut, then raises."""
 
     def __init__(self, packed: gzip.GzipFile) -> None:
         self._packed = packed

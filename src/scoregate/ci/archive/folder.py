@@ -19,7 +19,10 @@ INTERRUPTED = "interrupted"
 
 
 def run_folder(path: Path) -> Path:
-    """The folder that holds the run, given it, the folder above it or one of its files.
+    """Find the folder of a run.
+
+    Args:
+        path: the folder, the folder above it, or one of its files.
 
     Raises:
         RecordError: there is no run.
@@ -29,15 +32,17 @@ def run_folder(path: Path) -> Path:
     for folder in (path, path / RUN_FOLDER):
         if (folder / RUN_FILE).is_file():
             return folder
-    told = f"{path} holds no {RUN_FILE}" if path.exists() else f"{path} does not exist"
-    raise RecordError(told, advice="Name a run's folder, such as scoregate-out/run; `scoregate run` writes one.")
+    problem = f"{path} holds no {RUN_FILE}" if path.exists() else f"{path} does not exist"
+    raise RecordError(problem, advice="Name a run's folder, such as scoregate-out/run; `scoregate run` writes one.")
 
 
 def open_nofollow(path: str, flags: int) -> int:
-    """Open a regular file only: a link would have us read, as who we are, what others may not; a pipe would block.
+    """Open a regular file only.
+
+    A link could point to a file that only this process may read; a pipe would block.
 
     Raises:
-        OSError: it is something else, or gone.
+        OSError: it is not a regular file, or does not exist.
     """
     handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -77,7 +77,7 @@ def is_locked(path: Path) -> bool:
 
 
 def _open_locked(path: Path) -> IO[bytes]:
-    """The file with our process in it. It is opened again if its holder deleted it in the meantime."""
+    """Open and lock the file and write this process into it. Try again if its holder deletes it meanwhile."""
     tries = 1
     while True:
         file = path.open("ab")

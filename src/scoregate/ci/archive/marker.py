@@ -31,24 +31,27 @@ class Marker:
 
 
 @contextmanager
-def marked_in_progress(folder: Path) -> Iterator[None]:
+def mark_in_progress(folder: Path) -> Iterator[None]:
     """Mark the folder of a run as in progress until the block ends. The caller holds the lock of the folder above.
 
-    The marker stays if the process is killed, and if the block fails while the folder holds an older run, which must
-    not be mistaken for the failed one. It goes if the block fails with wrong usage, since nothing was run then.
-    A folder that can't be written gets no marker.
+    The marker stays if the process is killed. It also stays if the block fails while the folder holds an older run,
+    which must not be mistaken for the failed one. It is removed if the block fails with a usage error, since nothing
+    was run then. A folder that can't be written gets no marker.
     """
     created = [each for each in (folder, folder.parent) if not each.exists()]
-    marked = _write_marker(folder)
+    has_marker = _write_marker(folder)
     failed = False
     try:
         yield
     except BaseException as error:
-        failed = not _is_wrong_usage(error)
+        cause = error
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
+        failed = not (isinstance(cause, ScoregateError) and cause.exit_code == UsageError.exit_code)
         raise
     finally:
         hides_older_run = failed and (folder / RUN_FILE).exists()
-        if marked and not hides_older_run and not list(unfinished_in(folder)):
+        if has_marker and not hides_older_run and not list(find_unfinished(folder)):
             (folder / MARKER_FILE).unlink(missing_ok=True)
         for empty in created:
             with suppress(OSError):
@@ -66,12 +69,6 @@ def _write_marker(folder: Path) -> bool:
     return True
 
 
-def _is_wrong_usage(error: BaseException) -> bool:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return isinstance(error, ScoregateError) and error.exit_code == UsageError.exit_code
-
-
 def read_marker(folder: Path) -> Marker | None:
     """The marker in the folder of a run; None if there is none that can be read."""
     try:
@@ -85,13 +82,13 @@ def read_marker(folder: Path) -> Marker | None:
     return Marker(pid, started, alive=holder is not None and holder.started <= started)
 
 
-def unfinished_in(folder: Path) -> Iterator[Path]:
-    """The folders below a run's in which a process that no longer runs wrote cases, in no order."""
+def find_unfinished(folder: Path) -> Iterator[Path]:
+    """The subfolders in which a process that no longer runs wrote cases, in no order."""
     for path in folder.glob(f"{IN_PROGRESS}*/"):
         if not path.is_symlink() and (path / RUN_FILE).is_file() and not is_being_written(path):
             yield path
 
 
 def is_being_written(folder: Path) -> bool:
-    """Whether a process writes cases there now."""
+    """Whether a process writes cases to the folder now."""
     return is_locked(folder / CASES_FILE)

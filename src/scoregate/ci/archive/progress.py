@@ -20,7 +20,7 @@ _SAME_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LiveCount:
-    """How far something is. `planned` is None if unknown; `cost` is in US dollars."""
+    """The progress of a run or a suite in cases. `planned` is None if unknown; `cost` is in US dollars."""
 
     done: int = 0
     planned: int | None = None
@@ -32,7 +32,7 @@ class LiveCount:
 
 @dataclass(frozen=True, slots=True)
 class LiveSuite:
-    """One suite. `means` are of the scores given so far, by evaluator, in [0, 1]."""
+    """One suite. `means` holds the mean of the scores so far for each evaluator, in [0, 1]."""
 
     label: str
     count: LiveCount
@@ -54,8 +54,8 @@ class LiveCase:
 class LiveRun:
     """The progress of a run, written by the process `pid`, which started at `born`.
 
-    `started` is when the run started. `stage` is the folder of what runs just now, next to the run's own;
-    empty before anything runs. `suites` are the first of them, `hidden` is how many more there are; `whole` counts all.
+    `started` is when the run started. `stage` is the folder of the current stage, next to the run's own; empty before
+    the first one. `suites` are the first suites, `hidden` is the number of the others; `whole` counts all of them.
     `failing` are the last cases that did not pass. Times are seconds since the epoch.
     """
 
@@ -92,7 +92,10 @@ def read_live(folder: Path) -> LiveRun | None:
         live = TypeAdapter(LiveRun).validate_json(text)
     except (OSError, ValidationError):
         return None
-    return live if len(text) <= _MOST_BYTES and _is_alive(live) else None
+    if len(text) > _MOST_BYTES:
+        return None
+    started = process_start_time(live.pid)
+    return live if started is not None and abs(started - live.born) < _SAME_S else None
 
 
 def remove_live(folder: Path, pid: int) -> None:
@@ -112,8 +115,3 @@ def process_start_time(pid: int) -> float | None:
         return None if process.status() == psutil.STATUS_ZOMBIE else float(process.create_time())
     except (psutil.Error, OverflowError, ValueError):
         return None
-
-
-def _is_alive(live: LiveRun) -> bool:
-    started = process_start_time(live.pid)
-    return started is not None and abs(started - live.born) < _SAME_S

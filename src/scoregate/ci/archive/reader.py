@@ -10,7 +10,7 @@ from pathlib import Path
 from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_case, with_cases
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
-from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, SuiteHead, read_head
+from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
 from scoregate.core.cases import STATUSES, CaseKey, CaseResult, Columns
 from scoregate.core.reducer import add_undeclared
 from scoregate.core.run import Run, SuiteResult
@@ -30,7 +30,7 @@ class _SuiteCases:
 
 @dataclass(slots=True)
 class _CasesReader:
-    """One pass over the cases file, and the damage that it found."""
+    """Collects the columns of the suites and the damage while the cases file is read."""
 
     suites: list[_SuiteCases]
     crc32: int = 0
@@ -64,19 +64,19 @@ class _CasesReader:
         known = self.suites[case.suite].columns.scores
         if not case.errors and case.evaluations.keys() <= known.keys():
             return
-        named = {*case.evaluations, *(error.evaluator for error in case.errors if error.evaluator is not None)}
-        if fresh := len(named - known.keys()):
-            self.evaluators += fresh
-            if len(known) + fresh > _MOST_EVALUATORS_PER_SUITE or self.evaluators > MOST_EVALUATORS:
+        names = {*case.evaluations, *(error.evaluator for error in case.errors if error.evaluator is not None)}
+        if added := len(names - known.keys()):
+            self.evaluators += added
+            if len(known) + added > _MOST_EVALUATORS_PER_SUITE or self.evaluators > MOST_EVALUATORS:
                 raise ValueError("there are too many evaluators")
 
 
 def read_run(path: Path, *, strictly: bool = False) -> Run:
-    """Read a run; its columns come into memory, its cases are read from disk when asked for.
+    """Read a run. Its columns are loaded into memory; its cases are read from disk when they are needed.
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
-        strictly: a cases file that is cut off or has lost all cases is an error, not only a notice in the run.
+        strictly: whether a cases file that is cut off or lost all cases is an error, not only a notice in the run.
 
     Raises:
         RecordError: there is no run, or it can't be read at all.
@@ -96,18 +96,15 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     if strictly and (reading.cut or 0 < head.cases <= _count_missing(head, reading)):
         damage = "; ".join(_damage_notices(head, reading))
         raise RecordError(f"{folder / CASES_FILE} is damaged: {damage}", advice="Run it again, or name another run.")
-    found = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
-    extras = tuple(read_run(extra, strictly=strictly) for extra in found)
+    extra_folders = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
+    extras = tuple(read_run(extra, strictly=strictly) for extra in extra_folders)
     run = replace(with_cases(_make_run(head, reading), cases), extras=extras)
     if folder.name.startswith(IN_PROGRESS):
         return replace(run, complete=False, notices=(*run.notices, KILLED))
-    return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if _is_cut_short(folder, head) else run
-
-
-def _is_cut_short(folder: Path, head: RunHead) -> bool:
-    """Whether the process was killed after its suites, while it ran a base or judged the run."""
+    # The process was killed after its suites had run, while it ran the baseline, compared or reported.
     marker = read_marker(folder)
-    return marker is not None and not marker.alive and marker.started <= head.started
+    cut_short = marker is not None and not marker.alive and marker.started <= head.started
+    return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if cut_short else run
 
 
 def _read_cases(cases: CasesFile, suites: int) -> _CasesReader:
@@ -122,19 +119,15 @@ def _read_cases(cases: CasesFile, suites: int) -> _CasesReader:
 
 
 def _make_run(head: RunHead, reading: _CasesReader) -> Run:
-    suites = tuple(_make_suite(*pair) for pair in zip(head.suites, reading.suites, strict=True))
+    suites = []
+    for suite_head, cases in zip(head.suites, reading.suites, strict=True):
+        suite = SuiteResult(**{name: getattr(suite_head, name) for name in SUITE_FIELDS}, columns=cases.columns)
+        evaluators = add_undeclared(suite_head.evaluators, cases.columns)
+        complete = suite_head.complete and len(cases.columns) == suite_head.cases
+        suites.append(replace(suite, evaluators=evaluators, complete=complete))
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _damage_notices(head, reading))
-    run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=suites)
+    run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=tuple(suites))
     return replace(run, complete=head.complete and not notices, notices=(*head.notices, *notices))
-
-
-def _make_suite(head: SuiteHead, read: _SuiteCases) -> SuiteResult:
-    suite = SuiteResult(**{name: getattr(head, name) for name in SUITE_FIELDS}, columns=read.columns)
-    return replace(
-        suite,
-        evaluators=add_undeclared(head.evaluators, read.columns),
-        complete=head.complete and len(read.columns) == head.cases,
-    )
 
 
 def _count_missing(head: RunHead, reading: _CasesReader) -> int:
@@ -143,11 +136,9 @@ def _count_missing(head: RunHead, reading: _CasesReader) -> int:
 
 def _find_miscounted_suite(head: RunHead, reading: _CasesReader) -> str:
     """The first suite whose statuses differ from the counts in the head; empty if there is none."""
-    for suite, read in zip(head.suites, reading.suites, strict=True):
-        found = {status.value: read.columns.count(status) for status in STATUSES}
-        if suite.statuses and {name: count for name, count in suite.statuses.items() if count} != {
-            name: count for name, count in found.items() if count
-        }:
+    for suite, cases in zip(head.suites, reading.suites, strict=True):
+        counts = {status.value: count for status in STATUSES if (count := cases.columns.count(status))}
+        if suite.statuses and {name: count for name, count in suite.statuses.items() if count} != counts:
             return suite.label
     return ""
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -27,27 +27,25 @@ def rotate(folder: Path, most: int) -> None:
     is followed. Runs without cases are not kept.
 
     Args:
-        folder: of the run.
-        most: how many runs are kept, the newest ones; with 0 none.
+        folder: the folder of the run.
+        most: how many runs to keep, the newest ones; 0 for none.
 
     Raises:
-        OSError: it can't be kept.
+        OSError: the run can't be kept.
     """
-    if most < 1 or (head := _read_head(folder)) is None or not head.cases:
-        return
-    with _open_folder(folder.parent / EARLIER) as shelf:
-        if (name := archived_name(head)) not in os.listdir(shelf):  # noqa: PTH208 (a handle, not a path)
-            _move(folder, shelf, name)
-        _prune(shelf, most)
-
-
-def _read_head(folder: Path) -> RunHead | None:
     files = (folder / RUN_FILE, folder / CASES_FILE)
-    if folder.is_symlink() or not all(_is_file(path) for path in files):
-        return None
-    with suppress(RecordError):
-        return read_head(files[0])
-    return None
+    if most < 1 or folder.is_symlink() or not all(map(_is_file, files)):
+        return
+    try:
+        head = read_head(files[0])
+    except RecordError:
+        return
+    if not head.cases:
+        return
+    with _open_folder(folder.parent / EARLIER) as earlier_fd:
+        if (name := archived_name(head)) not in os.listdir(earlier_fd):  # noqa: PTH208 (a handle, not a path)
+            _move(folder, earlier_fd, name)
+        _prune(earlier_fd, most)
 
 
 def _is_file(path: Path) -> bool:
@@ -60,14 +58,15 @@ def _is_file(path: Path) -> bool:
 def archived_name(head: RunHead) -> str:
     """The name of the folder of a run that was replaced.
 
-    The order of names is the order of time. It has a digest of the id, which may be any text in a forged run.
+    The alphabetical order of names is chronological. The name has a digest of the id, since the id of a forged run may
+    be any text.
     """
     return f"{datetime.fromtimestamp(head.started, UTC):%Y%m%dT%H%M%SZ}-{sha256(head.id.encode()).hexdigest()[:8]}"
 
 
 @contextmanager
 def _open_folder(path: Path) -> Iterator[int]:
-    """A handle of the folder, which is created if it is missing; links are not followed."""
+    """Open a folder, or create it if it is missing; links are not followed."""
     path.mkdir(exist_ok=True)
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -76,36 +75,32 @@ def _open_folder(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def _move(folder: Path, shelf: int, name: str) -> None:
+def _move(folder: Path, earlier_fd: int, name: str) -> None:
     partial = f".{name}.partial"
-    shutil.rmtree(partial, ignore_errors=True, dir_fd=shelf)
-    os.mkdir(partial, dir_fd=shelf)
-    place = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=shelf)
+    shutil.rmtree(partial, ignore_errors=True, dir_fd=earlier_fd)
+    os.mkdir(partial, dir_fd=earlier_fd)
+    partial_fd = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=earlier_fd)
     try:
         for path in filter(_is_file, (folder / CASES_FILE, folder.parent / REPORT_FILE, folder / RUN_FILE)):
-            _link_or_move(path, place)
+            try:
+                os.link(path, path.name, dst_dir_fd=partial_fd, follow_symlinks=False)
+            except OSError:  # some disks have no hard links
+                os.rename(path, path.name, dst_dir_fd=partial_fd)
         for extra in sorted(folder.glob(f"{EXTRA}*")):
-            os.rename(extra, extra.name, dst_dir_fd=place)
+            os.rename(extra, extra.name, dst_dir_fd=partial_fd)
     finally:
-        os.close(place)
-    os.rename(partial, name, src_dir_fd=shelf, dst_dir_fd=shelf)
+        os.close(partial_fd)
+    os.rename(partial, name, src_dir_fd=earlier_fd, dst_dir_fd=earlier_fd)
 
 
-def _link_or_move(path: Path, place: int) -> None:
-    try:
-        os.link(path, path.name, dst_dir_fd=place, follow_symlinks=False)
-    except OSError:  # some disks know no hard links
-        os.rename(path, path.name, dst_dir_fd=place)
-
-
-def _prune(shelf: int, most: int) -> None:
-    """Delete the oldest runs, and the remains of a crash; folders with other names are left alone."""
-    found = sorted(name for name in os.listdir(shelf) if _NAMES.fullmatch(name) and _is_folder(name, shelf))
-    kept = [name for name in found if not name.startswith(".")][-most:]
-    for name in found:
-        if name not in kept:
-            shutil.rmtree(name, ignore_errors=True, dir_fd=shelf)
-
-
-def _is_folder(name: str, shelf: int) -> bool:
-    return stat.S_ISDIR(os.stat(name, dir_fd=shelf, follow_symlinks=False).st_mode)
+def _prune(earlier_fd: int, most: int) -> None:
+    """Delete the oldest runs and what a crash left; folders with other names stay."""
+    names = sorted(
+        name
+        for name in os.listdir(earlier_fd)
+        if _NAMES.fullmatch(name) and stat.S_ISDIR(os.stat(name, dir_fd=earlier_fd, follow_symlinks=False).st_mode)
+    )
+    newest = [name for name in names if not name.startswith(".")][-most:]
+    for name in names:
+        if name not in newest:
+            shutil.rmtree(name, ignore_errors=True, dir_fd=earlier_fd)

@@ -102,7 +102,7 @@ class RunHead:
     reused_from: ReusedRun | None = None
 
 
-# Far above real runs; a forged run must not take all time and memory.
+# Far above real runs: a forged run must not use up all time or memory.
 MOST_OF_EACH = 10_000
 MOST_EVALUATORS = 20_000
 _LATEST_RUN_TIME = 1e11
@@ -120,8 +120,11 @@ def read_head(path: Path) -> RunHead:
         data = from_json(path.read_bytes(), allow_inf_nan=False)
         _check_version(path, data)
         _check_lengths(path, data)
-        data, notices = _parse_history(data)
-        head = _head_adapter().validate_python(data)
+        notices: tuple[str, ...] = ()
+        if isinstance(data, dict):
+            history, notices = read_history(data.get("history"))
+            data = {**data, "history": history}
+        head: RunHead = _adapter(RunHead).validate_python(data)
     except OSError as error:
         raise RecordError(f"{path} can't be read: {error.strerror}") from None
     except ValidationError as error:
@@ -135,9 +138,9 @@ def read_head(path: Path) -> RunHead:
 
 
 @cache
-def _head_adapter() -> TypeAdapter[RunHead]:
+def _adapter(kind: type) -> TypeAdapter[Any]:
     """Built once, because building takes longer than reading a head."""
-    return TypeAdapter(RunHead)
+    return TypeAdapter(kind)
 
 
 def _check_version(path: Path, data: object) -> None:
@@ -159,14 +162,6 @@ def _check_lengths(path: Path, data: object) -> None:
         raise _damage_error(path, f"its suites have {number:,} evaluators, more than {MOST_EVALUATORS:,}")
 
 
-def _parse_history(data: Any) -> tuple[Any, tuple[str, ...]]:
-    """The data with its history parsed, and notices of damage."""
-    if not isinstance(data, dict):
-        return data, ()
-    history, notices = read_history(data.get("history"))
-    return {**data, "history": history}, notices
-
-
 def read_history(data: Any) -> tuple[History, tuple[str, ...]]:
     """Read the history in `run.json`; None is an empty one.
 
@@ -176,7 +171,7 @@ def read_history(data: Any) -> tuple[History, tuple[str, ...]]:
     if data is None:
         return History(), ()
     try:
-        history = _history_adapter().validate_python(data)
+        history: History = _adapter(History).validate_python(data)
         _check_history(history)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -222,11 +217,6 @@ def _is_valid_point(point: SuiteMetrics | Score | None) -> bool:
     return 0 <= (point.pass_rate or 0) <= 1 and all(each is None or (isfinite(each) and each >= 0) for each in amounts)
 
 
-@cache
-def _history_adapter() -> TypeAdapter[History]:
-    return TypeAdapter(History)
-
-
 def _is_time(seconds: float) -> bool:
     return 0 <= seconds < _LATEST_RUN_TIME
 
@@ -262,22 +252,21 @@ def dump_head(head: RunHead) -> bytes:
 
 def make_head(run: Run, crc32: int | None) -> RunHead:
     """The head of a run."""
-    suites = tuple(map(_make_suite_head, run.suites))
+    suites = tuple(
+        SuiteHead(
+            **{name: getattr(suite, name) for name in SUITE_FIELDS},
+            cases=len(suite.columns),
+            statuses={status.value: suite.columns.count(status) for status in STATUSES},
+            means={name: suite.mean(name) for name in suite.evaluators},
+        )
+        for suite in run.suites
+    )
     shared = {name: getattr(run, name) for name in RUN_FIELDS}
     return RunHead(**shared, suites=suites, cases=sum(suite.cases for suite in suites), crc32=crc32)
 
 
 def make_unfinished_head(run: Run) -> RunHead:
-    """The head of an unfinished run: its reader counts the cases."""
+    """The head of an unfinished run. It has no counts; the reader of the run counts its cases."""
     shared = {name: getattr(run, name) for name in RUN_FIELDS}
     suites = (SuiteHead(**{name: getattr(suite, name) for name in SUITE_FIELDS}) for suite in run.suites)
     return RunHead(**{**shared, "complete": False}, suites=tuple(suites))
-
-
-def _make_suite_head(suite: SuiteResult) -> SuiteHead:
-    return SuiteHead(
-        **{name: getattr(suite, name) for name in SUITE_FIELDS},
-        cases=len(suite.columns),
-        statuses={status.value: suite.columns.count(status) for status in STATUSES},
-        means={name: suite.mean(name) for name in suite.evaluators},
-    )

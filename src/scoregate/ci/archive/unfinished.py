@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scoregate.ci.archive.folder import CASES_FILE, INTERRUPTED, RUN_FILE, RUN_FOLDER
-from scoregate.ci.archive.marker import IN_PROGRESS, MARKER_FILE, is_being_written, read_marker, unfinished_in
+from scoregate.ci.archive.marker import IN_PROGRESS, MARKER_FILE, find_unfinished, is_being_written, read_marker
 from scoregate.ci.archive.reader import CUT_SHORT, read_run
 from scoregate.ci.archive.rotation import archived_name
 from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
 from scoregate.ci.archive.writer import RunWriter
-from scoregate.core.run import Run
 from scoregate.errors import RecordError, RunUnfinished
 
 _MOST_INTERRUPTED = 20
@@ -31,7 +29,7 @@ class Recovered:
 
 
 def latest_run(path: Path) -> Path:
-    """The folder of the last run: the one that was killed, if no later one has finished.
+    """Find the folder of the last run. This is a killed run if no later run has finished.
 
     Args:
         path: a run's folder, the folder above it, or one of its files.
@@ -39,13 +37,17 @@ def latest_run(path: Path) -> Path:
     Raises:
         RunUnfinished: a run is in progress, or the last one was killed before it had any results.
     """
-    folder, out = _find_folders(path)
+    folder, out = path.parent if path.is_file() else path, None
+    if (folder / RUN_FOLDER).is_dir():
+        folder, out = folder / RUN_FOLDER, folder
+    elif folder.resolve().name == RUN_FOLDER:
+        out = folder.parent
     marker = read_marker(folder)
     if (marker is not None and marker.alive) or any(map(is_being_written, folder.glob(f"{IN_PROGRESS}*/"))):
         process = f" (process {marker.pid})" if marker is not None else ""
         raise RunUnfinished(f"a run is in progress in {folder}{process}", advice="Wait until it has ended.")
-    if found := list(unfinished_in(folder)):
-        latest = max(found, key=_start_time)
+    if unfinished := list(find_unfinished(folder)):
+        latest = max(unfinished, key=_start_time)
         if not (latest / CASES_FILE).is_file():
             raise RunUnfinished(
                 f"the last run in {folder} was stopped while its record was put in place",
@@ -58,16 +60,9 @@ def latest_run(path: Path) -> Path:
             f"the last run in {folder} didn't finish: it was stopped before it had measured anything",
             advice="Run it again. Earlier runs are in the folders below `earlier`.",
         )
-    later = [each for each in _interrupted_folders(out) if _start_time(each) > finished]
+    interrupted = (out / INTERRUPTED).glob("*/") if out is not None else ()
+    later = [each for each in interrupted if not each.is_symlink() and _start_time(each) > finished]
     return max(later, key=_start_time, default=path)
-
-
-def _find_folders(path: Path) -> tuple[Path, Path | None]:
-    """The folder of a run, and the one above it if that is the folder of reports."""
-    folder = path.parent if path.is_file() else path
-    if (folder / RUN_FOLDER).is_dir():
-        return folder / RUN_FOLDER, folder
-    return folder, folder.parent if folder.resolve().name == RUN_FOLDER else None
 
 
 def _start_time(folder: Path) -> float:
@@ -81,31 +76,28 @@ def _head(folder: Path) -> RunHead | None:
     return None
 
 
-def _interrupted_folders(out: Path | None) -> Iterator[Path]:
-    if out is not None:
-        yield from (path for path in (out / INTERRUPTED).glob("*/") if not path.is_symlink())
-
-
 def recover(out: Path) -> list[Recovered]:
     """Recover the runs that killed processes left in a folder of reports; finished runs stay as they are.
 
     Raises:
         RecordError: one can't be written.
     """
-    found = [_recover_run(unfinished, out) for folder in sorted(out.glob("*/")) for unfinished in unfinished_in(folder)]
+    recovered = [
+        _recover_run(unfinished, out) for folder in sorted(out.glob("*/")) for unfinished in find_unfinished(folder)
+    ]
     marker, folder = read_marker(out / RUN_FOLDER), out / RUN_FOLDER
     if marker is not None and not marker.alive:
         head = _head(folder)
         if head is not None and marker.started <= head.started:
             amend_run(folder, read_run(folder))
-            found.append(Recovered(folder, head.cases, f"the last run is incomplete: {CUT_SHORT}"))
+            recovered.append(Recovered(folder, head.cases, f"the last run is incomplete: {CUT_SHORT}"))
         (folder / MARKER_FILE).unlink(missing_ok=True)
-    return [each for each in found if each is not None]
+    return [each for each in recovered if each is not None]
 
 
 def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
     """Recover the run in a folder; None if it only had to be moved, or is empty."""
-    if not (unfinished / CASES_FILE).is_file():  # it was killed between the moves of its two files
+    if not (unfinished / CASES_FILE).is_file():  # the process was killed after it moved the cases file, before run.json
         (unfinished / RUN_FILE).replace(unfinished.parent / RUN_FILE)
         shutil.rmtree(unfinished)
         return None
@@ -116,16 +108,12 @@ def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
     killed = f"scoregate was killed at about {time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(last))}"
     notice = f"{killed}: {cases:,} cases that had finished by then were recovered"
     if run.suites:
-        _write_run(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)), target)
+        shutil.rmtree(target, ignore_errors=True)  # from a recovery that was killed itself
+        with RunWriter(target) as writer:
+            for case in run.cases:
+                writer.add(case)
+            writer.finish(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)))
+        for old in sorted(target.parent.glob("*/"))[:-_MOST_INTERRUPTED]:
+            shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(unfinished, ignore_errors=True)
     return Recovered(target, cases, f"{notice} in {target}") if run.suites else None
-
-
-def _write_run(run: Run, target: Path) -> None:
-    shutil.rmtree(target, ignore_errors=True)  # a recovery that was killed itself
-    with RunWriter(target) as writer:
-        for case in run.cases:
-            writer.add(case)
-        writer.finish(run)
-    for old in sorted(target.parent.glob("*/"))[:-_MOST_INTERRUPTED]:
-        shutil.rmtree(old, ignore_errors=True)

@@ -29,11 +29,11 @@ from scoregate.errors import RecordError
 class RunWriter:
     """Writes cases as they finish, then the run. Until then, the earlier run in the folder stays.
 
-    Meanwhile the cases are in a folder of their own below. If the process is killed, `recover` makes a run of all that
-    was flushed to it.
+    Meanwhile the cases are in a folder of their own below it. If the process is killed, `recover` makes a run of the
+    cases that were flushed.
 
     Args:
-        folder: of the run; it is created if it is missing.
+        folder: the folder of the run; it is created if it is missing.
         keep: how many earlier runs are kept; see `rotate`.
 
     Raises:
@@ -45,9 +45,9 @@ class RunWriter:
         self._crc32 = self._added = self._flushed = 0
         with _report_disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            self._making = folder / f"{IN_PROGRESS}{secrets.token_hex(4)}"
-            self._making.mkdir()
-            self._file = _open_locked(self._making / CASES_FILE)
+            self._partial = folder / f"{IN_PROGRESS}{secrets.token_hex(4)}"
+            self._partial.mkdir()
+            self._file = _open_locked(self._partial / CASES_FILE)
         self._packed = gzip.GzipFile("", "wb", compresslevel=1, fileobj=self._file, mtime=0)
         self._lines = io.BufferedWriter(self._packed, 1 << 18)
 
@@ -72,7 +72,7 @@ class RunWriter:
         """Write the cases so far to disk, so that a kill of this process can't lose them.
 
         Args:
-            run: what is known of it so far, with the suites of all cases that were added; None if it is unchanged.
+            run: the run so far, with the suites of all cases that were added; None if it has not changed.
 
         Raises:
             RecordError: the disk is full, or can't be written to.
@@ -86,9 +86,9 @@ class RunWriter:
                 self._flushed = self._added
 
     def _write_head(self, text: bytes) -> None:
-        partial = self._making / f".{RUN_FILE}.partial"
+        partial = self._partial / f".{RUN_FILE}.partial"
         partial.write_bytes(text)
-        partial.replace(self._making / RUN_FILE)
+        partial.replace(self._partial / RUN_FILE)
 
     def finish(self, run: Run) -> Run:
         """Write the rest and put the run in its place.
@@ -104,30 +104,28 @@ class RunWriter:
             self._packed.close()
             self._file.flush()
             os.fsync(self._file.fileno())
-            run = replace(run, notices=(*run.notices, *self._rotate()))
+            try:
+                rotate(self._folder, self._keep)
+            except OSError as error:
+                notice = f"the run before this one could not be kept: {error.strerror}"
+                run = replace(run, notices=(*run.notices, notice))
             self._write_head(dump_head(make_head(run, self._crc32)))
-            cases = CasesFile(self._making / CASES_FILE)
+            cases = CasesFile(self._partial / CASES_FILE)
             for name in (CASES_FILE, RUN_FILE):
-                (self._making / name).replace(self._folder / name)
+                (self._partial / name).replace(self._folder / name)
             for extra in self._folder.glob(f"{EXTRA}*"):
                 shutil.rmtree(extra, ignore_errors=True)
             self._file.close()
-            self._making.rmdir()
+            self._partial.rmdir()
         return with_cases(run, cases)
-
-    def _rotate(self) -> Iterator[str]:
-        try:
-            rotate(self._folder, self._keep)
-        except OSError as error:
-            yield f"the run before this one could not be kept: {error.strerror}"
 
     def close(self) -> None:
         """Stop writing. A run that is not finished can be recovered from what was flushed."""
         for each in (self._lines, self._packed, self._file):
             with suppress(OSError, ValueError):
                 each.close()
-        if not (self._making / RUN_FILE).exists():
-            shutil.rmtree(self._making, ignore_errors=True)
+        if not (self._partial / RUN_FILE).exists():
+            shutil.rmtree(self._partial, ignore_errors=True)
 
     def __enter__(self) -> RunWriter:
         return self

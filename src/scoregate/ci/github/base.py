@@ -1,4 +1,4 @@
-"""The base of a job: the commit that its changes are tested on top of, whose scores it is compared with."""
+"""The base commit of a job: its changes are tested on top of it, and its scores are the baseline."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import (
     GitHubJob,
     PullRequest,
+    commit_before_push,
     default_branch,
     merge_group_base,
     pull_request,
-    pushed_before,
 )
 from scoregate.ci.github.responses import rows_at, text_at
 from scoregate.errors import GitHubRefused
@@ -36,29 +36,29 @@ async def find_base(github: GitHubJob, root: Path, api: Api | None, *, branch: s
     Args:
         github: the job.
         root: the checked-out repository, perhaps without its history.
-        api: None without a token.
-        branch: of the base, for events that don't name one; by default the default branch.
+        api: the API of the repository; None without a token.
+        branch: the branch of the base for events without one; by default the default branch.
     """
     if (request := pull_request(github)) is not None:
         return BaseCommit(request.base_branch, await _find_base_commit(request, github, root, api=api))
     if (group := merge_group_base(github)) is not None:
         commit, name = group
         return BaseCommit(name or branch or default_branch(github), commit)
-    if (before := pushed_before(github)) is not None:
+    if (before := commit_before_push(github)) is not None:
         return BaseCommit(github.ref_name, before)
     return BaseCommit(branch or default_branch(github))
 
 
 async def _find_base_commit(request: PullRequest, github: GitHubJob, root: Path, *, api: Api | None) -> str:
-    """The base of a pull request: the first parent of the merge commit, else the commit where it left its base."""
+    """The base of a pull request: the first parent of its merge commit, else its merge base."""
     head = await git.head_commit(root)
     parents = await git.parents(root, head) if head else ()
     if head == github.sha and len(parents) == 2 and parents[1] == request.head_sha:
         return parents[0]
     if head is None and (merged := await _fetch_first_parent(api, github.sha, request)):
         return merged
-    left = await git.merge_base(root, request.base_sha, head) if head else None
-    return left or await _fetch_merge_base(api, request) or request.base_sha
+    fork_point = await git.merge_base(root, request.base_sha, head) if head else None
+    return fork_point or await _fetch_merge_base(api, request) or request.base_sha
 
 
 async def _fetch_first_parent(api: Api | None, commit: str, request: PullRequest) -> str | None:
@@ -66,8 +66,8 @@ async def _fetch_first_parent(api: Api | None, commit: str, request: PullRequest
     if api is None:
         return None
     try:
-        found = await api.get(f"git/commits/{commit}")
-        parents = [text_at(each, "sha") for each in rows_at(found, "parents")]
+        response = await api.get(f"git/commits/{commit}")
+        parents = [text_at(each, "sha") for each in rows_at(response, "parents")]
     except GitHubRefused:
         return None
     return parents[0] if len(parents) == 2 and parents[1] == request.head_sha else None
@@ -77,8 +77,8 @@ async def _fetch_merge_base(api: Api | None, request: PullRequest) -> str | None
     if api is None:
         return None
     try:
-        found = await api.get(f"compare/{request.base_sha}...{request.head_sha}")
-        return text_at(found, "merge_base_commit", "sha")
+        response = await api.get(f"compare/{request.base_sha}...{request.head_sha}")
+        return text_at(response, "merge_base_commit", "sha")
     except GitHubRefused:
         return None
 

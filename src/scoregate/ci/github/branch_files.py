@@ -1,10 +1,10 @@
-"""Files on a branch, read and written by the API alone, without a work tree."""
+"""Files on a branch, read and written through the API, without a work tree."""
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from scoregate.ci.github.client import Api
@@ -46,13 +46,13 @@ async def read_commit(api: Api, commit: str) -> BranchTip:
     Raises:
         GitHubRefused: it can't be read, or has more files than GitHub lists.
     """
-    found = await api.get(f"git/commits/{commit}")
-    tree = await api.get(f"git/trees/{text_at(found, 'tree', 'sha')}", recursive="1")
+    response = await api.get(f"git/commits/{commit}")
+    tree = await api.get(f"git/trees/{text_at(response, 'tree', 'sha')}", recursive="1")
     if isinstance(tree, dict) and tree.get("truncated"):
         raise GitHubRefused(f"GitHub doesn't list all files of {commit[:7]}: there are too many")
     blobs = (each for each in rows_at(tree, "tree") if text_at(each, "type") == "blob")
     files = {text_at(each, "path"): text_at(each, "sha") for each in blobs}
-    return BranchTip(text_at(found, "sha"), text_at(found, "tree", "sha"), files)
+    return BranchTip(text_at(response, "sha"), text_at(response, "tree", "sha"), files)
 
 
 async def add_file(api: Api, branch: str, path: str, *, content: bytes, message: str, keep: int) -> None:
@@ -60,14 +60,14 @@ async def add_file(api: Api, branch: str, path: str, *, content: bytes, message:
 
     Args:
         api: the repository.
-        branch: the branch.
-        path: `folder/name`; names sort by age.
-        content: of the file.
-        message: of the commit.
-        keep: how many files of the folder are kept; older ones are deleted.
+        branch: the name of the branch.
+        path: `folder/name`; the alphabetical order of names is chronological.
+        content: the content of the file.
+        message: the commit message.
+        keep: how many files of the folder to keep; older ones are deleted.
 
     Raises:
-        GitHubRefused: it could not be written.
+        GitHubRefused: the file could not be written.
     """
     blob = await api.post("git/blobs", {"content": base64.b64encode(content).decode(), "encoding": "base64"})
     for number in range(1, _MOST_TRIES + 1):
@@ -84,8 +84,9 @@ async def add_file(api: Api, branch: str, path: str, *, content: bytes, message:
 async def _commit(api: Api, branch: str, path: str, *, blob: str, message: str, keep: int) -> None:
     tip = await read_tip(api, branch)
     folder = path.rpartition("/")[0]
-    there = [each for each in (tip.files if tip else ()) if each.rpartition("/")[0] == folder and each != path]
-    entries = [_entry(path, blob), *(_entry(old, None) for old in _outdated(there, keep - 1))]
+    others = [each for each in (tip.files if tip else ()) if each.rpartition("/")[0] == folder and each != path]
+    outdated = sorted(others, reverse=True)[keep - 1 :]
+    entries = [_entry(path, blob), *(_entry(old, None) for old in outdated)]
     tree = await api.post("git/trees", {"tree": entries, **({"base_tree": tip.tree} if tip else {})})
     commit = await api.post(
         "git/commits", {"message": message, "tree": text_at(tree, "sha"), "parents": [tip.commit] if tip else []}
@@ -94,10 +95,6 @@ async def _commit(api: Api, branch: str, path: str, *, blob: str, message: str, 
         await api.post("git/refs", {"ref": f"refs/heads/{branch}", "sha": text_at(commit, "sha")})
     else:
         await api.patch(f"git/refs/heads/{branch}", {"sha": text_at(commit, "sha"), "force": False})
-
-
-def _outdated(paths: Iterable[str], keep: int) -> list[str]:
-    return sorted(paths, reverse=True)[keep:]
 
 
 def _entry(path: str, blob: str | None) -> dict[str, str | None]:
@@ -111,7 +108,7 @@ _NAME = re.compile(r"(?P<key>[^/]+)/(?P<time>\d{14})-(?P<commit>[0-9a-f]{40,64})
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run on the branch: its commit, its time as a number that grows, its blob."""
+    """A run on the branch: its commit, its time as 14 digits, its blob."""
 
     commit: str
     time: str
@@ -121,17 +118,17 @@ class StoredRun:
 def stored_runs(tip: BranchTip, key: str) -> Iterator[StoredRun]:
     """The runs of a key, the newest first."""
     for path in sorted(tip.files, reverse=True):
-        found = _NAME.fullmatch(path)
-        if found and found["key"] == key:
-            yield StoredRun(found["commit"], found["time"], tip.files[path])
+        match = _NAME.fullmatch(path)
+        if match and match["key"] == key:
+            yield StoredRun(match["commit"], match["time"], tip.files[path])
 
 
 def stored_path(key: str, time: str, commit: str) -> str:
     """The path of a run on the branch.
 
     Args:
-        key: of the job.
+        key: the key of the job.
         time: 14 digits, `YYYYMMDDhhmmss`.
-        commit: of the run.
+        commit: the commit of the run.
     """
     return f"{key}/{time}-{commit}.zip"

@@ -36,16 +36,16 @@ FindCreated: TypeAlias = Callable[[], Awaitable[Json | None]]
 
 @dataclass(slots=True)
 class RetryBudget:
-    """The seconds that failed tries and the delays after them may take; without any left, nothing is retried.
+    """The seconds that failed tries and the delays between them may take in total.
 
-    Once `stop` is set, nothing is retried either.
+    Nothing is retried if no time is left or once `stop` is set.
     """
 
     left_s: float = RETRY_BUDGET_S
     stop: anyio.Event | None = None
 
     def spend(self, lost_s: float, delay_s: float) -> bool:
-        """Whether there is time for a delay after a try that took `lost_s`."""
+        """Subtract a failed try and the delay after it, in seconds; False if there is no time for the delay."""
         self.left_s -= lost_s
         if delay_s > self.left_s or (self.stop is not None and self.stop.is_set()):
             return False
@@ -57,7 +57,7 @@ class RetryBudget:
 class Api:
     """One repository, through an open client. Paths are below the repository unless they start with a slash.
 
-    All requests share one retry budget, so an outage of GitHub costs its time once and not for every request.
+    All requests share one retry budget, so an outage of GitHub costs this time once, not for every request.
     """
 
     client: httpx.AsyncClient = field(repr=False)
@@ -77,9 +77,9 @@ class Api:
         """The items of every page, one by one.
 
         Args:
-            path: of the list.
-            key: of the list, where the response is an object that holds it.
-            query: parameters of the first page.
+            path: the path of the list.
+            key: the key of the list, if the response is an object.
+            query: the parameters of the first page.
 
         Raises:
             GitHubRefused: as for `get`; or there is no such list of objects, or the next page is at another address.
@@ -103,30 +103,30 @@ class Api:
         return response.content
 
     async def patch(self, path: str, body: Mapping[str, Json]) -> Json:
-        """Change something. It is sent again if no response came: twice has the same result as once.
+        """Send a change. It is sent again if there is no response, since repeating it does no harm.
 
         Raises:
-            GitHubRefused: it was not changed.
+            GitHubRefused: the change failed.
         """
         return _parse_content(path, await self._request("PATCH", path, body=body))
 
     async def post(self, path: str, body: Mapping[str, Json], *, find_created: FindCreated | None = None) -> Json:
-        """Create something.
+        """Create an object.
 
         Args:
-            path: what to create.
+            path: the path of its collection.
             body: its fields.
-            find_created: looks whether it was created although no response came. Without it, creating it twice
-                must do no harm.
+            find_created: finds the object if it was created although there was no response. Without it, creating it
+                twice must do no harm.
 
         Raises:
-            GitHubRefused: it was not created, or that is unknown.
+            GitHubRefused: it was not created, or this is unknown.
         """
         return _parse_content(path, await self._request("POST", path, body=body, find_created=find_created))
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[httpx.Response]:
-        """A download from the address that the API redirects to. That host never gets our token.
+        """Download from the address that the API redirects to. That host never gets the token.
 
         Raises:
             GitHubRefused: there is nothing to download.
@@ -190,7 +190,7 @@ class Api:
         return path if path.startswith(("/", "http")) else f"/repos/{self.repository}/{path}"
 
     def _next_url(self, path: str, response: httpx.Response) -> str:
-        """The next page; only of the same scheme, host and port, because our token goes there."""
+        """The URL of the next page. It must have the same scheme, host and port, because the token is sent there."""
         import httpx
 
         url = response.links.get("next", {}).get("url", "")
@@ -234,7 +234,7 @@ def _trust() -> ssl.SSLContext:
 
 
 def _parse_content(path: str, response: httpx.Response) -> Json:
-    """The JSON of a response; a proxy between us and GitHub may have answered something else."""
+    """The JSON of a response; a proxy may have answered something else."""
     try:
         content = parse_json(response.content)
     except ValueError:
@@ -245,11 +245,11 @@ def _parse_content(path: str, response: httpx.Response) -> Json:
 
 
 def retry_delay_s(response: httpx.Response | httpx.RequestError, tries: int) -> float | None:
-    """Seconds until a retry makes sense; None where none does, or not within a minute.
+    """Seconds until a retry makes sense; None if it never does, or not within a minute.
 
     Args:
         response: the response, or the error of the connection.
-        tries: how many were made.
+        tries: the number of tries so far.
     """
     if isinstance(response, Exception):
         return backoff_s(tries, first_s=1.0)
@@ -263,7 +263,7 @@ def retry_delay_s(response: httpx.Response | httpx.RequestError, tries: int) -> 
 
 
 def is_rate_limited(response: httpx.Response) -> bool:
-    """Whether GitHub refuses the request only for now."""
+    """Whether GitHub refuses the request because of a rate limit."""
     if response.status_code not in _LIMITED:
         return False
     by_headers = "retry-after" in response.headers or response.headers.get("x-ratelimit-remaining") == "0"
@@ -281,7 +281,7 @@ def _header_delay_s(response: httpx.Response) -> float | None:
 
 
 _QUERY = re.compile(r"\?.*")
-# By the path of a request, the permission that a job needs; the first that matches.
+# The permission that a job needs, by the path of the request; the first match counts.
 _PERMISSIONS = (
     (re.compile(r"issues/|pulls"), "pull-requests", "write"),
     (re.compile(r"check-runs"), "checks", "write"),

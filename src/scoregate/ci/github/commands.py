@@ -19,9 +19,9 @@ def command(name: str, message: str, **properties: object) -> str:
 
     Control characters are removed from its properties.
     """
-    shown = {key: _CONTROL.sub("", str(value)) for key, value in properties.items() if value}
-    pairs = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in shown.items())
-    return harmless_marks(f"::{name}{' ' if pairs else ''}{pairs}::{_escaped(message, _DATA)}")
+    visible = {key: _CONTROL.sub("", str(value)) for key, value in properties.items() if value}
+    pairs = ",".join(f"{key}={_escape(value, _PROPERTY)}" for key, value in visible.items())
+    return harmless_marks(f"::{name}{' ' if pairs else ''}{pairs}::{_escape(message, _DATA)}")
 
 
 def harmless(text: str) -> str:
@@ -44,5 +44,5 @@ def _block(name: str, value: str) -> str:
     return f"{name}<<{end}\n{value}\n{end}\n"
 
 
-def _escaped(text: str, codes: Mapping[str, str]) -> str:
+def _escape(text: str, codes: Mapping[str, str]) -> str:
     return "".join(codes.get(char, char) for char in text)

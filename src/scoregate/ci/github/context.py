@@ -29,15 +29,15 @@ class GitHubJob:
         event_name: such as `pull_request`.
         sha: the commit of the event; of a pull request, the merge commit.
         event: the payload.
-        ref_name: such as `main`.
-        run_id: of the workflow's run; it grows with time within a repository.
-        run_attempt: of the run, from 1.
-        workflow: its name.
-        job: its id.
-        actor: who started it.
-        api_url: without a slash at its end; of a GitHub Enterprise Server if the job runs on one.
-        graphql_url: likewise.
-        server_url: likewise.
+        ref_name: the branch or tag, such as `main`.
+        run_id: the id of the workflow's run; later runs of a repository have greater ids.
+        run_attempt: the attempt of the run, from 1.
+        workflow: the name of the workflow.
+        job: the id of the job.
+        actor: the login of the user who started the run.
+        api_url: the URL of the REST API, without a slash at its end; on a GitHub Enterprise Server its own.
+        graphql_url: the URL of the GraphQL API, likewise.
+        server_url: the URL of the web pages, likewise.
         workspace: the folder that the repository is checked out in.
         output: the file for the step's outputs; None without one.
         summary: the file for the step's summary; None without one.
@@ -81,11 +81,16 @@ def read_github_job(environ: Mapping[str, str]) -> GitHubJob | None:
     repository = environ.get("GITHUB_REPOSITORY", "")
     if environ.get("GITHUB_ACTIONS") != "true" or not _REPOSITORY.fullmatch(repository):
         return None
-    addresses = {name: _address(environ, name) for name in ("api_url", "graphql_url", "server_url")}
+    try:
+        payload = parse_json(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
+    except (KeyError, OSError, ValueError):
+        payload = {}
+    urls = ("api_url", "graphql_url", "server_url")
+    addresses = {name: environ.get(f"GITHUB_{name.upper()}", "").rstrip("/") for name in urls}
     texts = ("event_name", "sha", "ref_name", "workflow", "job", "actor")
     return GitHubJob(
         repository=repository,
-        event=_payload(environ),
+        event=payload if isinstance(payload, dict) else {},
         run_id=_number(environ, "GITHUB_RUN_ID", default=0),
         run_attempt=_number(environ, "GITHUB_RUN_ATTEMPT", default=1),
         workspace=_path(environ, "GITHUB_WORKSPACE"),
@@ -99,18 +104,6 @@ def read_github_job(environ: Mapping[str, str]) -> GitHubJob | None:
 def make_slug(key: str) -> str:
     """A key in a form that is allowed in the names of artifacts and files, and in a comment's marker."""
     return _NOT_IN_NAMES.sub("-", key).strip("-.")[:80] or "scoregate"
-
-
-def _payload(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    try:
-        payload = parse_json(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
-    except (KeyError, OSError, ValueError):
-        return {}
-    return payload if isinstance(payload, dict) else {}
-
-
-def _address(environ: Mapping[str, str], name: str) -> str:
-    return environ.get(f"GITHUB_{name.upper()}", "").rstrip("/")
 
 
 def _number(environ: Mapping[str, str], name: str, *, default: int) -> int:
@@ -141,15 +134,15 @@ ARTIFACT_PREFIX = "scoregate-"
 
 def find_token(settings: Settings, environ: Mapping[str, str]) -> str:
     """The token in the settings or the environment; empty without one."""
-    given = settings.github_token.get_secret_value() if settings.github_token else ""
-    return given or environ.get("GITHUB_TOKEN", "")
+    token = settings.github_token.get_secret_value() if settings.github_token else ""
+    return token or environ.get("GITHUB_TOKEN", "")
 
 
 @asynccontextmanager
 async def open_connection(
     settings: Settings, environ: Mapping[str, str], stop: anyio.Event | None = None
 ) -> AsyncIterator[Connection | None]:
-    """The job's connection, until the block ends; None outside of jobs. Once `stop` is set, nothing is retried."""
+    """Open the job's connection until the block ends; None outside of jobs. Once `stop` is set, nothing is retried."""
     github = read_github_job(environ)
     if github is None:
         yield None
@@ -183,24 +176,28 @@ class PullRequest:
 
 def pull_request(github: GitHubJob) -> PullRequest | None:
     """The pull request of the event; None if it has none."""
-    if github.event_name not in _PULL_REQUEST_EVENTS or not isinstance(found := github.event.get("pull_request"), dict):
+    if github.event_name not in _PULL_REQUEST_EVENTS or not isinstance(
+        request := github.event.get("pull_request"), dict
+    ):
         return None
-    return read_pull_request(found)
+    return read_pull_request(request)
 
 
-def read_pull_request(found: Mapping[str, Any]) -> PullRequest:
+def read_pull_request(request: Mapping[str, Any]) -> PullRequest:
     """A pull request as the API and events describe it.
 
     Raises:
         GitHubRefused: a field is missing.
     """
-    repository = text_at(found, "head", "repo", "full_name") if _table_at(_table_at(found, "head"), "repo") else None
+    repository = (
+        text_at(request, "head", "repo", "full_name") if _table_at(_table_at(request, "head"), "repo") else None
+    )
     return PullRequest(
-        number_at(found, "number"),
-        text_at(found, "head", "sha"),
+        number_at(request, "number"),
+        text_at(request, "head", "sha"),
         repository,
-        text_at(found, "base", "sha"),
-        text_at(found, "base", "ref"),
+        text_at(request, "base", "sha"),
+        text_at(request, "base", "ref"),
     )
 
 
@@ -228,14 +225,14 @@ def default_branch(github: GitHubJob) -> str:
 
 
 def merge_group_base(github: GitHubJob) -> tuple[str, str] | None:
-    """The commit that a merge queue's group is built on, and its branch; None for other events."""
+    """The base commit of a merge queue's group, and its branch; None for other events."""
     group = _event_table(github, "merge_group")
     if github.event_name != "merge_group" or not group.get("base_sha"):
         return None
     return str(group["base_sha"]), str(group.get("base_ref") or "").removeprefix("refs/heads/")
 
 
-def pushed_before(github: GitHubJob) -> str | None:
+def commit_before_push(github: GitHubJob) -> str | None:
     """The commit of the branch before a push; None for a new branch and other events."""
     before = github.event.get("before") if github.event_name == "push" else None
     return before if isinstance(before, str) and before != _NO_COMMIT else None
@@ -254,8 +251,8 @@ def _event_table(github: GitHubJob, name: str) -> Mapping[str, Any]:
 
 
 def _table_at(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = table.get(name)
-    return found if isinstance(found, dict) else {}
+    value = table.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +266,7 @@ class MeasuredCommit:
         run_url: the page of that run.
         request: the pull request that it belongs to.
         read_only: the token can't write; a later job with more rights comments.
-        measured_here: by this run of the workflow, and not by another one whose results are published here.
+        measured_here: whether this run of the workflow measured it; else it publishes the results of another run.
     """
 
     commit: str
@@ -301,9 +298,9 @@ _ADVICE = (
 
 
 def refuse_fork_code(github: GitHubJob, head: str | None) -> None:
-    """Refuse a fork's code in a job with rights: of a fork's event, only the job's own commit may be checked out.
+    """Refuse a fork's code in a job with write access: on a fork's event, only the job's own commit is allowed.
 
-    The fork's branch may have moved since the event, so its commits can't be recognised by their hashes.
+    The fork's branch may have new commits since the event, so its commits can't be recognised by their hashes.
 
     Args:
         github: the job.
@@ -323,11 +320,8 @@ def _is_fork_commit(github: GitHubJob, head: str | None) -> bool:
         request = pull_request(github)
         return request is not None and request.is_fork_of(github.repository)
     if github.event_name == "workflow_run":
-        return _head_repository(github.event.get("workflow_run")) != github.repository
+        run = github.event.get("workflow_run")
+        repository = run.get("head_repository") if isinstance(run, dict) else None
+        name = repository.get("full_name") if isinstance(repository, dict) else None
+        return bool(name != github.repository)
     return False
-
-
-def _head_repository(run: object) -> object:
-    """The repository of the commit of a workflow's run."""
-    repository = run.get("head_repository") if isinstance(run, dict) else None
-    return repository.get("full_name") if isinstance(repository, dict) else None

@@ -1,4 +1,4 @@
-"""Fields of GitHub's responses, checked where they are read: a proxy may have answered anything."""
+"""Checked access to fields of GitHub's responses, since a proxy may have answered anything."""
 
 from __future__ import annotations
 

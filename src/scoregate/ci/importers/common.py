@@ -65,20 +65,20 @@ class Suite:
 
     def events_of(self, trial: Trial) -> Iterator[Event]:
         """The events of one trial."""
-        who: _TrialId = {"suite": self.id, "case": self._key(trial), "repeat": trial.repeat}
-        name, definition = trial.name or who["case"], digest(trial.definition)
-        yield CaseStarted(**who, name=name, input=trial.input, digest=definition, tags=trial.tags)
+        trial_id: _TrialId = {"suite": self.id, "case": self._key(trial), "repeat": trial.repeat}
+        name, definition = trial.name or trial_id["case"], digest(trial.definition)
+        yield CaseStarted(**trial_id, name=name, input=trial.input, digest=definition, tags=trial.tags)
         yield CaseOutput(
-            **who, output=trial.output, duration_ms=trial.duration_ms, attempts=trial.attempts, usage=trial.usage
+            **trial_id, output=trial.output, duration_ms=trial.duration_ms, attempts=trial.attempts, usage=trial.usage
         )
-        yield from (_grade_event(who, grade) for grade in with_unique_names(trial.grades))
+        yield from (_grade_event(trial_id, grade) for grade in with_unique_names(trial.grades))
         if trial.error is not None:
-            yield Errored(**who, stage="task", error=trial.error)
-        yield CaseFinished(**who, unscored=trial.unscored)
+            yield Errored(**trial_id, stage="task", error=trial.error)
+        yield CaseFinished(**trial_id, unscored=trial.unscored)
 
     def _key(self, trial: Trial) -> str:
-        given = bounded_name(trial.key) or digest(trial.definition)
-        case = next(free for free in _variations(given) if (free, trial.repeat) not in self._taken)
+        key = bounded_name(trial.key) or digest(trial.definition)
+        case = next(free for free in _variations(key) if (free, trial.repeat) not in self._taken)
         self._taken.add((case, trial.repeat))
         return case
 
@@ -91,11 +91,13 @@ class _TrialId(TypedDict):
     repeat: int
 
 
-def _grade_event(who: _TrialId, grade: Grade) -> Event:
-    error = grade.error or _score_problem(grade)
+def _grade_event(trial_id: _TrialId, grade: Grade) -> Event:
+    error = grade.error
+    if error is None and grade.score is not None and not 0 <= grade.score <= 1:
+        error = ErrorInfo("OutOfRange", f"its score {grade.score:g} is outside [0, 1]", advice=_SCALE)
     if error is None and grade.score is not None:
         return Scored(
-            **who,
+            **trial_id,
             evaluator=grade.evaluator,
             score=grade.score,
             threshold=grade.threshold,
@@ -103,21 +105,15 @@ def _grade_event(who: _TrialId, grade: Grade) -> Event:
             usage=grade.usage,
         )
     error = error or ErrorInfo("NoScore", "it returned no score")
-    return Errored(**who, stage="evaluator", error=error, evaluator=grade.evaluator, usage=grade.usage)
-
-
-def _score_problem(grade: Grade) -> ErrorInfo | None:
-    if grade.score is None or (isfinite(grade.score) and 0 <= grade.score <= 1):
-        return None
-    return ErrorInfo("OutOfRange", f"its score {grade.score:g} is outside [0, 1]", advice=_SCALE)
+    return Errored(**trial_id, stage="evaluator", error=error, evaluator=grade.evaluator, usage=grade.usage)
 
 
 def with_unique_names(grades: Iterable[Grade]) -> Iterator[Grade]:
-    """The grades, their evaluators with different names."""
-    taken: set[str] = set()
+    """The grades with a different name for each evaluator."""
+    names: set[str] = set()
     for grade in grades:
-        given = bounded_name(grade.evaluator) or "unnamed"
-        taken.add(name := next(free for free in _variations(given) if free not in taken))
+        evaluator = bounded_name(grade.evaluator) or "unnamed"
+        names.add(name := next(free for free in _variations(evaluator) if free not in names))
         yield replace(grade, evaluator=name)
 
 
@@ -153,7 +149,7 @@ _LONGEST_TEXT = 32_000
 
 
 def table(value: object) -> Mapping[str, Any]:
-    """The value if it is an object; an empty one otherwise."""
+    """The value if it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else _NOTHING
 
 
@@ -176,24 +172,24 @@ def flag(value: object) -> bool | None:
 
 def count(value: object) -> int:
     """A count; 0 if it is not valid."""
-    found = parse_amount(value)
-    return int(found) if found is not None and found < _MOST_TOKENS else 0
+    number = parse_amount(value)
+    return int(number) if number is not None and number < _MOST_TOKENS else 0
 
 
 def milliseconds(seconds: object) -> float | None:
     """A duration in seconds, in milliseconds."""
-    found = parse_amount(seconds)
-    return None if found is None else found * 1000
+    amount = parse_amount(seconds)
+    return None if amount is None else amount * 1000
 
 
 def usage(
     tokens_in: object, tokens_out: object, *, cached: object = None, cost: object, model: str = ""
 ) -> Usage | None:
-    """The usage; None if nothing is known of it."""
+    """The usage; None if all of it is unknown."""
     dollars = parse_amount(cost)
-    found = Usage(count(tokens_in), count(tokens_out), count(cached), dollars, model or None)
-    used = found.input_tokens or found.output_tokens or found.cached_tokens or dollars
-    return found if used else None
+    result = Usage(count(tokens_in), count(tokens_out), count(cached), dollars, model or None)
+    is_known = result.input_tokens or result.output_tokens or result.cached_tokens or dollars
+    return result if is_known else None
 
 
 def defined_fields(**fields: object) -> dict[str, Any]:
@@ -212,12 +208,12 @@ Scales = Mapping[str, tuple[float, float]]
 
 def read_scales(metadata: object) -> Scales:
     """The scales that a file states: `{"scales": {"NAME": [lowest, highest]}}` in its metadata."""
-    found = {}
+    scales = {}
     for name, bounds in table(table(metadata).get("scales")).items():
         low, high = map(parse_number, bounds) if isinstance(bounds, list) and len(bounds) == 2 else (None, None)
         if low is not None and high is not None and low < high and isfinite(high - low):
-            found[name] = (low, high)
-    return found
+            scales[name] = (low, high)
+    return scales
 
 
 def to_unit_scale(grade: Grade, scales: Scales) -> Grade:

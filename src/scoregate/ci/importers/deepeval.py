@@ -1,4 +1,4 @@
-"""What deepeval keeps of a test run, as `test_run_*.json` or `.deepeval/.latest_run_full.json`."""
+"""Results of deepeval: the file of a test run, `test_run_*.json` or `.deepeval/.latest_run_full.json`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ from scoregate.ci.importers.common import (
     with_unique_names,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
-from scoregate.core.evaluation import Threshold
 from scoregate.core.events import EvaluatorInfo, Event, Fingerprint, SuiteFinished, SuiteStarted
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
 _LISTS = ("testCases", "conversationalTestCases")
-# Names that deepeval makes of a place in the list.
+# Names that deepeval makes from the position in the list.
 _NO_NAME = re.compile(r"(conversational_)?test_case_\d+")
 _NAME_FIELDS = ("identifier", "testFile", "datasetAlias")
 
@@ -68,20 +67,17 @@ def _evaluators(document: Mapping[str, Part]) -> Iterator[EvaluatorInfo]:
     for case in _cases(document):
         metrics = tuple(tables(case.get("metricsData")))
         for metric, grade in zip(metrics, with_unique_names(map(_grade, metrics)), strict=True):
-            lower[grade.evaluator] += _direction(grade.threshold)
+            if grade.threshold is not None:
+                lower[grade.evaluator] += 1 if grade.threshold.lte is not None else -1
             models.setdefault(grade.evaluator, text(metric.get("evaluationModel")))
     for name, model in models.items():
         yield EvaluatorInfo(name, Fingerprint(model=model or None), higher_is_better=lower[name] <= 0)
 
 
-def _direction(threshold: Threshold | None) -> int:
-    if threshold is None:
-        return 0
-    return 1 if threshold.lte is not None else -1
-
-
 def _trial(case: Mapping[str, Any]) -> Trial:
-    asked, name = _case_input(case), text(case.get("name"))
+    messages = [turn.get("content") for turn in tables(case.get("turns")) if turn.get("role") == "user"]
+    case_input = case.get("input") or case.get("scenario") or messages
+    name = text(case.get("name"))
     metrics = [_grade(metric) for metric in tables(case.get("metricsData"))]
     own = "" if _NO_NAME.fullmatch(name) else name
     success = flag(case.get("success"))
@@ -89,9 +85,9 @@ def _trial(case: Mapping[str, Any]) -> Trial:
         metrics = [pass_fail_grade(PASSED, success)]
     return Trial(
         own,
-        name=own or excerpt(asked),
-        input=asked,
-        definition=[asked, case.get("expectedOutput"), case.get("expectedOutcome"), case.get("context")],
+        name=own or excerpt(case_input),
+        input=case_input,
+        definition=[case_input, case.get("expectedOutput"), case.get("expectedOutcome"), case.get("context")],
         output=case.get("turns") or case.get("actualOutput"),
         duration_ms=milliseconds(case.get("completionTime")),
         usage=usage(case.get("inputTokenCount"), case.get("outputTokenCount"), cost=case.get("tokenCost")),
@@ -99,18 +95,12 @@ def _trial(case: Mapping[str, Any]) -> Trial:
     )
 
 
-def _case_input(case: Mapping[str, Any]) -> Any:
-    """What the case gives: of a conversation its scenario, or what the user says."""
-    said = [turn.get("content") for turn in tables(case.get("turns")) if turn.get("role") == "user"]
-    return case.get("input") or case.get("scenario") or said
-
-
 def _grade(metric: Mapping[str, Any]) -> Grade:
-    """One metric. A flaky one decides nothing there, and has no threshold here."""
+    """One metric. A flaky one does not decide in deepeval, so it gets no threshold."""
     score, success = parse_number(metric.get("score")), flag(metric.get("success"))
     flaky, failure = metric.get("flaky") is True, text(metric.get("error"))
     limit = parse_number(metric.get("threshold"))
-    spent = usage(
+    metric_usage = usage(
         metric.get("inputTokenCount"),
         metric.get("outputTokenCount"),
         cost=metric.get("evaluationCost"),
@@ -120,5 +110,5 @@ def _grade(metric: Mapping[str, Any]) -> Grade:
         score, limit = float(success), None
     threshold = None if score is None or flaky else matching_threshold(score, success, limit)
     metadata = defined_fields(reason=text(metric.get("reason")), passed=success if threshold is None else None)
-    broken = error("MetricError", failure) if failure else None
-    return Grade(text(metric.get("name")), score, threshold, metadata, spent, broken)
+    problem = error("MetricError", failure) if failure else None
+    return Grade(text(metric.get("name")), score, threshold, metadata, metric_usage, problem)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import lzma
 import re
+import struct
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -65,7 +68,7 @@ def parse_document(data: bytes) -> Part:
 
 
 def parse_value(data: bytes) -> Any:
-    """A value, without the parts that are nested too deeply for a record.
+    """Parse a value. Parts that are nested too deeply for a run's record are removed.
 
     Raises:
         ValueError: it is not JSON.
@@ -94,7 +97,7 @@ def _key(text: bytes) -> str:
 
 
 def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
-    """The values one level below, each with its key where it has one."""
+    """The values one level below; in an object, with their keys."""
     data = part.data
     start = next((at for at in range(part.start, part.end) if data[at] not in _SPACE), part.end)
     if data[start : start + 1] != kind:
@@ -112,29 +115,26 @@ def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
                 yield key, Part(data, begin, at - 1)
             key, begin = None, at
             if sign != b",":
-                return _check_end(data, at, part.end)
+                if data[at : part.end].strip(_SPACE):
+                    raise ValueError(f"there is more after its end, at byte {at:,}")
+                return
 
 
 def _next_sign(signs: re.Pattern[bytes], data: bytes, at: int, *, end: int) -> tuple[bytes, int]:
-    """The next sign, and where it ends."""
-    found = signs.match(data, at, end)
-    if found is None:
+    """The next sign and its end."""
+    match = signs.match(data, at, end)
+    if match is None:
         raise ValueError("it ends before it is complete")
-    return found[1], found.end()
+    return match[1], match.end()
 
 
 def _find_end(data: bytes, at: int, end: int) -> int:
-    """The end of the array or object that has just begun."""
+    """The end of the array or object that starts before `at`."""
     depth = 1
     while depth:
         sign, at = _next_sign(_BRACKET, data, at, end=end)
         depth += 1 if sign in _OPENING else -1
     return at
-
-
-def _check_end(data: bytes, at: int, end: int) -> None:
-    if data[at:end].strip(_SPACE):
-        raise ValueError(f"there is more after its end, at byte {at:,}")
 
 
 MAX_MEMBER = 64 * 1024 * 1024
@@ -145,8 +145,10 @@ try:
     # Logs of inspect_ai use Zstandard compression, which the standard library reads from 3.14 on.
     if sys.version_info >= (3, 14):
         import zipfile
+
+        from compression.zstd import ZstdError
     else:
-        from backports.zstd import zipfile
+        from backports.zstd import ZstdError, zipfile
 except ModuleNotFoundError:
     raise MissingExtra(
         "archives with Zstandard compression can't be read: backports.zstd is not installed",
@@ -156,17 +158,17 @@ except ModuleNotFoundError:
 
 @dataclass(slots=True)
 class Archive:
-    """A zip file. What is unpacked of it, and of each member, is bounded."""
+    """A zip file. The unpacked size is limited, in total and for each member."""
 
     zip: zipfile.ZipFile
     _unpacked: int = field(default=0)
 
     def names(self) -> list[str]:
-        """The names of its members, each once."""
+        """The names of the members, each once."""
         return list(dict.fromkeys(self.zip.namelist()))
 
     def read(self, name: str) -> bytes:
-        """One member.
+        """Read one member.
 
         Raises:
             ImportFailed: it is too large, encrypted or damaged.
@@ -182,31 +184,30 @@ class Archive:
         return data
 
 
-def _damage_errors() -> tuple[type[Exception], ...]:
-    import lzma
-    import struct
-    import zlib
-
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdError
-    else:
-        from backports.zstd import ZstdError
-    kinds = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, ZstdError)
-    return (*kinds, EOFError, NotImplementedError, RuntimeError, ValueError, KeyError, OSError)
-
-
-_DAMAGED = _damage_errors()
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ZstdError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    KeyError,
+    OSError,
+)
 
 
 def is_zip(file: BinaryIO) -> bool:
-    """Whether it starts like a zip file."""
+    """Whether a file starts like a zip archive."""
     file.seek(0)
     return file.read(4) == b"PK\x03\x04"
 
 
 @contextmanager
 def open_archive(file: BinaryIO) -> Iterator[Archive]:
-    """The archive in a file.
+    """Open a zip archive.
 
     Raises:
         ImportFailed: it can't be read.
@@ -228,7 +229,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}")
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """An open file and its name. `alone`: no other file was named with it, so its ids need not differ from others."""
+    """An open file and its name. `alone`: it is the only file to import, so its suite ids need no prefix."""
 
     name: str
     file: BinaryIO
@@ -236,11 +237,11 @@ class ResultFile:
 
     @property
     def stem(self) -> str:
-        """Its name without folders and ending."""
+        """Its name without folders and extension."""
         return PurePath(self.name).name.split(".")[0] or "results"
 
     def suite_id(self, suite: str) -> str:
-        """The id of a suite of the file: with the file's name if there are several files with stable names."""
+        """The id of a suite; it starts with the file's name if there are several files with stable names."""
         path = PurePath(self.name)
         place = self.stem if path.is_absolute() else str(path.with_name(self.stem))
         if self.alone or _DATE.search(place):
@@ -248,7 +249,7 @@ class ResultFile:
         return bounded_name(place) if suite == self.stem else f"{bounded_name(place)} / {suite}"
 
     def read(self) -> bytes:
-        """All of it.
+        """The content of the file.
 
         Raises:
             ImportFailed: it is too large.

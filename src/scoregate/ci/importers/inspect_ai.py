@@ -1,4 +1,4 @@
-"""Logs of inspect_ai: `.eval`, a zip with a file for each sample, and `.json`."""
+"""Logs of inspect_ai: `.eval`, a zip archive with a file for each sample, and `.json`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from scoregate.ci.importers.common import (
     text,
     to_unit_scale,
 )
-from scoregate.ci.importers.files import Archive, ResultFile, is_zip, open_archive, parse_document, parse_value
+from scoregate.ci.importers.files import ResultFile, is_zip, open_archive, parse_document, parse_value
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import Errored, ErrorInfo, Event, SuiteFinished, SuiteStarted
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 
-# As inspect's own `value_to_float` has them.
+# The values of inspect's own `value_to_float`.
 _WORD_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _YES, _NO = ("yes", "true"), ("no", "false")
 _FAILED_REASONS = ("grader_failed", "scoring_failed")
@@ -47,7 +47,13 @@ def read(result: ResultFile) -> Iterator[Event]:
     """
     if is_zip(result.file):
         with open_archive(result.file) as archive:
-            yield from _read_archive(archive, result)
+            names = archive.names()
+            # A log without a header was never finished. Its samples are imported all the same.
+            if (start := next((name for name in (_HEADER, _START) if name in names), None)) is None:
+                raise ImportFailed(f"it is a zip file without {_HEADER} and {_START}")
+            members = (name for name in names if name.startswith(_SAMPLES) and name.endswith(".json"))
+            header = table(parse_value(archive.read(start)))
+            yield from _read_log(header, (table(parse_value(archive.read(name))) for name in members), result)
     else:
         document = parse_document(result.read()).members()
         if "eval" not in document or "status" not in document:
@@ -57,55 +63,39 @@ def read(result: ResultFile) -> Iterator[Event]:
         yield from _read_log(header, (table(sample.value) for sample in samples), result)
 
 
-def _read_archive(archive: Archive, result: ResultFile) -> Iterator[Event]:
-    """A log without a header was never finished; its samples are imported all the same."""
-    names = archive.names()
-    if (start := next((name for name in (_HEADER, _START) if name in names), None)) is None:
-        raise ImportFailed(f"it is a zip file without {_HEADER} and {_START}")
-    samples = (name for name in names if name.startswith(_SAMPLES) and name.endswith(".json"))
-    header = table(parse_value(archive.read(start)))
-    yield from _read_log(header, (table(parse_value(archive.read(name))) for name in samples), result)
-
-
 def _read_log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], result: ResultFile) -> Iterator[Event]:
     spec = table(header.get("eval"))
     suite = Suite(result.suite_id(excerpt(text(spec.get("task")) or result.stem)))
     version = text(table(spec.get("packages")).get("inspect_ai"))
-    yield SuiteStarted(suite=suite.id, sdk=f"inspect_ai {version}".strip(), params=_params(spec, alone=result.alone))
+    # With several logs, the model distinguishes them.
+    model = {} if result.alone else defined_fields(model=text(spec.get("model")))
+    params = model | dict(table(spec.get("task_args_passed"))) or None
+    yield SuiteStarted(suite=suite.id, sdk=f"inspect_ai {version}".strip(), params=params)
     scales = read_scales(spec.get("metadata"))
     for sample in samples:
         yield from suite.events_of(read_trial(sample, scales))
     if header.get("status") == "success":
         yield SuiteFinished(suite=suite.id)
-    else:
-        yield Errored(suite=suite.id, stage="suite", error=_suite_error(header))
-
-
-def _params(spec: Mapping[str, Any], *, alone: bool) -> dict[str, Any] | None:
-    """The parameters of the run: the arguments of the task, and with several logs the model."""
-    arguments = dict(table(spec.get("task_args_passed")))
-    return defined_fields(**{} if alone else {"model": text(spec.get("model"))}) | arguments or None
-
-
-def _suite_error(header: Mapping[str, Any]) -> ErrorInfo:
+        return
     status, failure = text(header.get("status")) or "not finished", table(header.get("error"))
+    suite_error = ErrorInfo("Incomplete", f"the status of the eval is {excerpt(status, 40)}, not success")
     if failure:
-        return error("EvalError", failure.get("message"), failure.get("traceback"))
-    return ErrorInfo("Incomplete", f"the status of the eval is {excerpt(status, 40)}, not success")
+        suite_error = error("EvalError", failure.get("message"), failure.get("traceback"))
+    yield Errored(suite=suite.id, stage="suite", error=suite_error)
 
 
 def read_trial(sample: Mapping[str, Any], scales: Scales) -> Trial:
     """One epoch of a sample. Its scores are grades, not verdicts: inspect passes or fails nothing by itself."""
     attachments = table(sample.get("attachments"))
-    given = _with_attachments(sample.get("input"), attachments)
+    sample_input = _with_attachments(sample.get("input"), attachments)
     failure = table(sample.get("error"))
     grades, unscored = _grades(table(sample.get("scores")), scales)
     return Trial(
         text(sample.get("id")),
         name=_name(sample),
         repeat=max(0, count(sample.get("epoch")) - 1),
-        input=given,
-        definition=[given, sample.get("target"), sample.get("choices")],
+        input=sample_input,
+        definition=[sample_input, sample.get("target"), sample.get("choices")],
         output=_with_attachments(_output(table(sample.get("output"))), attachments),
         duration_ms=milliseconds(_seconds(sample)),
         attempts=1 + sum(1 for _ in tables(sample.get("error_retries"))),
@@ -117,13 +107,14 @@ def read_trial(sample: Mapping[str, Any], scales: Scales) -> Trial:
 
 
 def _name(sample: Mapping[str, Any]) -> str:
-    """Its id; where that is only a number, what it asks."""
-    given, asked = sample.get("id"), sample.get("input")
-    return f"{given}: {excerpt(asked, 80)}" if isinstance(given, int) and isinstance(asked, str) else text(given)
+    """The id; if it is only a number, with the start of the input."""
+    sample_id, prompt = sample.get("id"), sample.get("input")
+    has_number = isinstance(sample_id, int) and isinstance(prompt, str)
+    return f"{sample_id}: {excerpt(prompt, 80)}" if has_number else text(sample_id)
 
 
 def _seconds(sample: Mapping[str, Any]) -> object:
-    """Without the time that it waited for its turn, where that is known."""
+    """The working time, without waiting for its turn, if it is known; else the total time."""
     return sample.get("total_time") if parse_amount(sample.get("working_time")) is None else sample.get("working_time")
 
 
@@ -166,27 +157,38 @@ def _grades(scores: Mapping[str, Any], scales: Scales) -> tuple[tuple[Grade, ...
     """The grades, and the scorers without one, which is allowed."""
     grades: list[Grade] = []
     unscored: list[str] = []
-    for scorer, score in scores.items():
-        labels, values = {}, dict(_values(scorer, table(score).get("value")))
+    for scorer, entry in scores.items():
+        score = table(entry)
+        labels, values = {}, dict(_values(scorer, score.get("value")))
         for name, value in values.items():
-            found = _number(value)
-            if found is None and value is not None:
+            number = _number(value)
+            if number is None and value is not None:
                 labels[name] = value
-            elif found is None or isnan(found):
+            elif number is None or isnan(number):
                 unscored.append(name)
             else:
-                grades.append(Grade(name, found))
-        grades[:] = [
-            _with_explanation(each, table(score), labels) if each.evaluator in values else each for each in grades
+                grades.append(Grade(name, number))
+        metadata = defined_fields(
+            reason=score.get("explanation"),
+            answer=score.get("answer"),
+            why=score.get("reason"),
+            labels=labels,
+            metadata=score.get("metadata"),
+        )
+        grades = [
+            Grade(each.evaluator, each.score, metadata=metadata) if each.evaluator in values else each
+            for each in grades
         ]
-        if unscored and text(table(score).get("reason")) in _FAILED_REASONS:
-            grades += [_failed_grade(name, table(score)) for name in unscored if name in values]
+        if unscored and text(score.get("reason")) in _FAILED_REASONS:
+            why = text(score.get("explanation")) or text(score.get("reason"))
+            problem = ErrorInfo("NoScore", f"its grader returned no score: {why[:2000]}")
+            grades += [Grade(name, error=problem) for name in unscored if name in values]
             unscored = [name for name in unscored if name not in values]
     return tuple(to_unit_scale(grade, scales) for grade in grades), tuple(unscored)
 
 
 def _values(scorer: str, value: object) -> Iterator[tuple[str, object]]:
-    """A scorer's values, each by name: of one that gives several, with their keys or places."""
+    """The values of a scorer by name. If it returns several, the names have their keys or positions."""
     if isinstance(value, Mapping):
         yield from ((f"{scorer}.{key}", each) for key, each in value.items())
     elif isinstance(value, list):
@@ -196,7 +198,7 @@ def _values(scorer: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _number(value: object) -> float | None:
-    """As a number; None for a label, which has none."""
+    """The value as a number; None for a label."""
     if isinstance(value, bool):
         return float(value)
     if not isinstance(value, str):
@@ -204,23 +206,7 @@ def _number(value: object) -> float | None:
     if value in _WORD_SCORES or value.lower() in (*_YES, *_NO):
         return _WORD_SCORES.get(value, float(value.lower() in _YES))
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
         return None
-    return found if isfinite(found) else None
-
-
-def _with_explanation(grade: Grade, score: Mapping[str, Any], labels: Mapping[str, object]) -> Grade:
-    metadata = defined_fields(
-        reason=score.get("explanation"),
-        answer=score.get("answer"),
-        why=score.get("reason"),
-        labels=dict(labels),
-        metadata=score.get("metadata"),
-    )
-    return Grade(grade.evaluator, grade.score, metadata=metadata)
-
-
-def _failed_grade(name: str, score: Mapping[str, Any]) -> Grade:
-    why = text(score.get("explanation")) or text(score.get("reason"))
-    return Grade(name, error=ErrorInfo("NoScore", f"its grader returned no score: {why[:2000]}"))
+    return number if isfinite(number) else None

@@ -24,14 +24,14 @@ _LONGEST_COUNT = 16
 _MOST_PROPERTIES = 200
 
 
-# Our own reports call a score so, and anybody may, to say that a property is one and what its best value is.
+# Properties with this prefix are scores, as in scoregate's own reports: a number in [0, 1], or `4/5`.
 _SCORE_PREFIX = "score."
 _FRACTION = re.compile(r"\s*([^/\s]+)\s*/\s*([^/\s]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One test case. `suite` is the path of names above it; `failure` is why it failed, None where it did not."""
+    """One test case. `suite` is the path of names above it; `failure` is why it failed, None if it did not fail."""
 
     suite: str
     key: str
@@ -46,24 +46,24 @@ class Case:
 
 @dataclass(slots=True)
 class Counts:
-    """What the suites of a file count, against what is in them; `problems` are the differences."""
+    """Compares the counts that the suites of a file declare with their cases; `problems` are the differences."""
 
     problems: list[str] = field(default_factory=list)
-    _found: list[list[int]] = field(default_factory=list)
+    _open: list[list[int]] = field(default_factory=list)
 
     def enter(self) -> None:
-        """A suite begins."""
-        self._found.append([0, 0])
+        """Start to count a suite."""
+        self._open.append([0, 0])
 
     def add(self, case: Case) -> None:
-        """A case of all suites that are open."""
-        for found in self._found:
-            found[0] += 1
-            found[1] += (case.failure is not None) + (case.error is not None)
+        """Count a case in all open suites."""
+        for counts in self._open:
+            counts[0] += 1
+            counts[1] += (case.failure is not None) + (case.error is not None)
 
     def leave(self, suite: Element) -> None:
-        """The suite ends that began last."""
-        (cases, bad), name = self._found.pop(), suite.get("name", "")
+        """Check the counts of the suite that was entered last."""
+        (cases, bad), name = self._open.pop(), suite.get("name", "")
         where = f"<{_tag(suite)}>{f' {name!r:.100}' if name else ''}"
         if (tests := _count(suite, "tests")) > cases:
             self.problems.append(f"{where} counts {tests:,} tests and holds {cases:,}")
@@ -72,13 +72,19 @@ class Counts:
 
 
 def read(result: ResultFile) -> Iterator[Event]:
-    """The events of every suite, nested ones under the names of those around them.
+    """The events of every suite; a nested suite has the names of its parents.
 
     Raises:
-        ImportFailed: it is not JUnit XML, or lacks cases that its suites count; all others are reported before.
+        ImportFailed: it is not JUnit XML, or lacks cases that its suites count; the others are yielded before.
         ValueError: it is damaged.
     """
-    others = frozenset(_other_properties(read_cases(result)))
+    # Properties with values that can't be a score, such as a count that happens to be 1 in another case.
+    others = frozenset(
+        name
+        for case in read_cases(result)
+        for name, value in case.properties.items()
+        if (number := _number(value)) is None or not 0 <= number <= 1
+    )
     suites: dict[str, Suite] = {}
     counts = Counts()
     for case in read_cases(result, counts):
@@ -95,28 +101,24 @@ def read(result: ResultFile) -> Iterator[Event]:
         raise ImportFailed(f"cases are missing, as after a crash: {counts.problems[0]}{more}")
 
 
-def _other_properties(found: Iterator[Case]) -> Iterator[str]:
-    """Properties that in some case have a value that no score has, such as a count that happens to be 1 in another."""
-    for case in found:
-        yield from (name for name, value in case.properties.items() if not _in_range(_number(value)))
-
-
 def _trial(case: Case, others: frozenset[str]) -> Trial:
     grades = [grade for name, value in case.properties.items() if (grade := _score(name, value, others)) is not None]
     scored = {grade.evaluator for grade in grades}
-    kept = {name: value for name, value in case.properties.items() if name.removeprefix(_SCORE_PREFIX) not in scored}
+    properties = {
+        name: value for name, value in case.properties.items() if name.removeprefix(_SCORE_PREFIX) not in scored
+    }
     return Trial(
         case.key,
         output=case.output or None,
         duration_ms=case.duration_ms,
         tags=("skipped",) if case.skipped else (),
-        grades=(*_verdict(case, kept), *grades),
+        grades=(*_verdict(case, properties), *grades),
         error=case.error,
     )
 
 
 def _verdict(case: Case, properties: Mapping[str, Any]) -> Iterator[Grade]:
-    """Pass or fail; nothing of a case that was skipped or met an error."""
+    """Pass or fail; nothing for a case that was skipped or has an error."""
     if not case.skipped and (case.failure is not None or case.error is None):
         yield pass_fail_grade(
             PASSED, case.failure is None, defined_fields(reason=case.failure or "", properties=dict(properties))
@@ -124,29 +126,17 @@ def _verdict(case: Case, properties: Mapping[str, Any]) -> Iterator[Grade]:
 
 
 def _score(name: str, value: str, others: frozenset[str]) -> Grade | None:
-    """A property as a score, or None where it is something else."""
+    """A property as a score; None if it is something else."""
     if name.startswith(_SCORE_PREFIX):
         own = name.removeprefix(_SCORE_PREFIX)
-        number, best = _parse_score(value)
-        if number is None:
+        parts = _FRACTION.fullmatch(value)
+        number, best = (_number(parts[1]), _number(parts[2])) if parts else (_number(value), 1.0)
+        if number is None or best is None or best <= 0 or not isfinite(best):
             return Grade(own, error=ErrorInfo("NoScore", f"its property is not a number: {excerpt(value, 80)}"))
         metadata = defined_fields(value=value, scale=[0, best]) if best != 1 else None
-        return Grade(own, number, metadata=metadata)
+        return Grade(own, number / best, metadata=metadata)
     number = _number(value)
     return Grade(name, number) if name not in others and number is not None else None
-
-
-def _parse_score(value: str) -> tuple[float | None, float]:
-    """A number and the best that it could be: `4/5`, or a number in [0, 1] alone."""
-    parts = _FRACTION.fullmatch(value)
-    number, best = (_number(parts[1]), _number(parts[2])) if parts else (_number(value), 1.0)
-    if number is None or best is None or best <= 0 or not isfinite(best):
-        return None, 1.0
-    return number / best, best
-
-
-def _in_range(value: float | None) -> bool:
-    return value is not None and 0 <= value <= 1
 
 
 def _number(value: str) -> float | None:
@@ -157,7 +147,7 @@ def _number(value: str) -> float | None:
 
 
 def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Case]:
-    """The cases in their order. A document type is refused, and with it every entity.
+    """The cases in their order. A document type is refused, so the file can't declare entities.
 
     Args:
         result: the file.
@@ -191,27 +181,22 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
 
 
 def _elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
+    def refuse_doctype(*_: object) -> None:
+        raise ImportFailed("it declares a document type, which could hold entities and is not read")
+
     file.seek(0, SEEK_END)
     if file.tell() > MAX_BYTES:
         raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
     try:
-        _check_doctype(file)
+        # This parser builds nothing, so it does not expand the entities of a document type before it is refused.
+        parser = ParserCreate()
+        parser.StartDoctypeDeclHandler = refuse_doctype
+        file.seek(0)
+        parser.ParseFile(file)
         file.seek(0)
         yield from iterparse(file, ("start", "end"))
     except (ParseError, ExpatError, LookupError, ValueError) as error:
         raise ImportFailed(f"it is not well-formed XML: {error}") from None
-
-
-def _check_doctype(file: BinaryIO) -> None:
-    """Read it with an eye for document types alone: a parser that builds anything would expand their entities."""
-    parser = ParserCreate()
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    file.seek(0)
-    parser.ParseFile(file)
-
-
-def _refuse_doctype(*_: object) -> None:
-    raise ImportFailed("it declares a document type, which could hold entities and is not read")
 
 
 def _case(element: Element, above: list[Element]) -> Case:
@@ -232,7 +217,7 @@ def _case(element: Element, above: list[Element]) -> Case:
 
 
 def _key(element: Element, suites: list[str]) -> str:
-    """Its name, with its class where that is not what its suite is called."""
+    """The name, with the class if that differs from the names of its suites."""
     name, owner = element.get("name", "").strip(), element.get("classname", "").strip()
     return name if not owner or owner in suites else f"{owner}::{name}"
 
@@ -249,7 +234,7 @@ def _children(element: Element, tag: str) -> list[Element]:
 
 
 def _text(element: Element) -> str:
-    """The message, and the rest, which often begins with it."""
+    """The message and the text, which often begins with the message."""
     message, rest = element.get("message", "").strip(), _inner(element)
     return rest if message in rest else f"{message}\n{rest}".strip()
 
@@ -259,14 +244,14 @@ def _inner(element: Element) -> str:
 
 
 def _properties(element: Element) -> Iterator[tuple[str, str]]:
-    found = (each for group in _children(element, "properties") for each in _children(group, "property"))
-    for each, _ in zip(found, range(_MOST_PROPERTIES), strict=False):
+    elements = (each for group in _children(element, "properties") for each in _children(group, "property"))
+    for each, _ in zip(elements, range(_MOST_PROPERTIES), strict=False):
         if name := each.get("name", "").strip():
             yield name[:200], (each.get("value") or _inner(each))[:_LONGEST]
 
 
 def _tag(element: Element) -> str:
-    """Without a namespace, which some runners give."""
+    """The tag without its namespace, which some runners write."""
     return str(element.tag).rpartition("}")[2]
 
 

@@ -1,4 +1,4 @@
-"""What `promptfoo eval -o results.json` writes."""
+"""Results of promptfoo, as `promptfoo eval -o results.json` writes them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ERROR = 2
 
 @dataclass(slots=True)
 class Survey:
-    """What must be known of all rows before the first one becomes events."""
+    """Facts about all rows that the events of the first row depend on."""
 
     providers: set[str] = field(default_factory=set)
     prompts: dict[str, set[int]] = field(default_factory=dict)
@@ -55,24 +55,24 @@ class Survey:
         self.described.setdefault(test_description(row), set()).add(test)
 
     def suite(self, row: Mapping[str, Any], name: str) -> str:
-        """The id of its suite: the name, with what the suites of the file differ in."""
-        provider, differ = provider_name(row), []
-        if len(self.providers) > 1:
-            differ.append(f"provider={excerpt(provider, 60)}")
-        if any(len(prompts) > 1 for prompts in self.prompts.values()):
-            differ.append(f"prompt={self._prompt(row, provider)}")
-        return f"{name} [{', '.join(differ)}]" if differ else name
+        """The id of its suite: the name, with the provider and the prompt if the file has several.
 
-    def _prompt(self, row: Mapping[str, Any], provider: str) -> str:
-        """Its label, unless that is the prompt itself, which changes: then its number."""
-        prompt = table(row.get("prompt"))
-        label, template = text(prompt.get("label")), text(prompt.get("raw"))
-        place = sorted(self.prompts[provider]).index(count(row.get("promptIdx"))) + 1
-        own = label and label != template and "{{" not in label and len(label) <= 60 and "\n" not in label
-        return label if own else str(place)
+        A prompt is described by its label, or by its number if the label is not a short name.
+        """
+        provider, differences = provider_name(row), []
+        if len(self.providers) > 1:
+            differences.append(f"provider={excerpt(provider, 60)}")
+        if any(len(prompts) > 1 for prompts in self.prompts.values()):
+            prompt = table(row.get("prompt"))
+            label, template = text(prompt.get("label")), text(prompt.get("raw"))
+            number = sorted(self.prompts[provider]).index(count(row.get("promptIdx"))) + 1
+            # A label that is the text of the prompt may change with it.
+            is_name = label and label != template and "{{" not in label and len(label) <= 60 and "\n" not in label
+            differences.append(f"prompt={label if is_name else number}")
+        return f"{name} [{', '.join(differences)}]" if differences else name
 
     def place(self, row: Mapping[str, Any]) -> int:
-        """How many rows of its suite and test come before it."""
+        """The number of rows of its suite and test before it."""
         places = self.places[variant_key(row), digest(test_definition(row))]
         return bisect_left(places, count(row.get("testIdx")))
 
@@ -96,7 +96,9 @@ def read(result: ResultFile) -> Iterator[Event]:
         places.sort()
     repeats = _repeats(config, document)
     name = result.suite_id(excerpt(text(config.get("description")) or result.stem))
-    yield from _suite_events(rows, survey, name=name, repeats=repeats, config=config, sdk=_sdk(document))
+    metadata = table(document["metadata"].value) if "metadata" in document else {}
+    sdk = f"promptfoo {text(metadata.get('promptfooVersion'))}".strip()
+    yield from _suite_events(rows, survey, name=name, repeats=repeats, config=config, sdk=sdk)
 
 
 def _suite_events(
@@ -119,22 +121,19 @@ def _rows(rows: Part) -> Iterator[Mapping[str, Any]]:
 
 
 def _repeats(config: Mapping[str, Any], document: Mapping[str, Part]) -> int:
-    ran = table(document["runtimeOptions"].value) if "runtimeOptions" in document else {}
-    return count(ran.get("repeat")) or count(table(config.get("evaluateOptions")).get("repeat")) or 1
-
-
-def _sdk(document: Mapping[str, Part]) -> str:
-    about = table(document["metadata"].value) if "metadata" in document else {}
-    return f"promptfoo {text(about.get('promptfooVersion'))}".strip()
+    options = table(document["runtimeOptions"].value) if "runtimeOptions" in document else {}
+    return count(options.get("repeat")) or count(table(config.get("evaluateOptions")).get("repeat")) or 1
 
 
 def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: Scales) -> Trial:
-    """The row as a trial; of `repeats` rows of one test each is a repeat."""
+    """The row as a trial. `repeats` rows of a test are repeats of one case."""
     description, definition = test_description(row), test_definition(row)
     inputs = table(row.get("vars"))
-    named = _describe_inputs(inputs)
+    variables = ", ".join(f"{name}={excerpt(value, 40)}" for name, value in inputs.items()) or "no variables"
+    if "…" in variables:  # an excerpt may be the same for different values
+        variables += f" {digest(inputs)[:8]}"
     shared = len(survey.described.get(description, ())) > 1
-    key = f"{description} ({named})" if description and shared else description or named
+    key = f"{description} ({variables})" if description and shared else description or variables
     tokens, response = table(row.get("tokenUsage")), table(row.get("response"))
     failed = row.get("failureReason") == _ERROR
     return Trial(
@@ -156,14 +155,8 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
     )
 
 
-def _describe_inputs(inputs: Mapping[str, Any]) -> str:
-    """The description of a test by its variables; with a digest if they are too long."""
-    shown = ", ".join(f"{name}={excerpt(value, 40)}" for name, value in inputs.items())
-    return f"{shown} {digest(inputs)[:8]}" if "…" in shown else shown or "no variables"
-
-
 def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
-    """The verdict, and every assertion or metric behind it. A row that asserts nothing has none."""
+    """The verdict and the assertions or metrics that it depends on. A row without assertions has no grades."""
     grading, passed = table(row.get("gradingResult")), flag(row.get("success"))
     parts = [part for part in tables(grading.get("componentResults")) if part.get("assertion")]
     if not parts or passed is None:
@@ -180,36 +173,28 @@ def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
 
 
 def _metric(name: str, score: float | None, parts: list[Mapping[str, Any]], *, passed: bool) -> Grade:
-    """One metric. Where it failed and the case passed all the same, its verdict is kept but does not count."""
+    """One metric. If it failed although the case passed, its verdict is only in the metadata."""
     verdicts = [flag(part.get("pass")) for part in parts]
     met = all(verdicts) if parts and None not in verdicts else None
-    limits = {parse_number(table(part.get("assertion")).get("threshold")) for part in parts}
+    assertion = table(parts[0].get("assertion")) if len(parts) == 1 else {}
+    # The thresholds of these are not in the unit of the score.
+    has_own_unit = text(assertion.get("type")) in ("latency", "cost", "perplexity")
+    limit = None if has_own_unit else parse_number(assertion.get("threshold"))
     counts = met is not None and score is not None and (met or not passed)
-    threshold = matching_threshold(score, met, _limit(parts, limits)) if counts and score is not None else None
+    threshold = matching_threshold(score, met, limit) if counts and score is not None else None
     why = "; ".join(reason for part in parts if (reason := text(part.get("reason"))))
-    spent = [table(part.get("tokensUsed")) for part in parts]
+    tokens = [table(part.get("tokensUsed")) for part in parts]
     return Grade(
         name,
         score,
         threshold,
         defined_fields(reason=why, passed=met),
         usage(
-            sum(count(used.get("prompt")) for used in spent),
-            sum(count(used.get("completion")) for used in spent),
-            cached=sum(count(used.get("cached")) for used in spent),
+            sum(count(used.get("prompt")) for used in tokens),
+            sum(count(used.get("completion")) for used in tokens),
+            cached=sum(count(used.get("cached")) for used in tokens),
             cost=None,
         ),
-    )
-
-
-def _limit(parts: list[Mapping[str, Any]], limits: set[float | None]) -> float | None:
-    """The assertion's own threshold. Of latency and cost it is in their own units, not in the score's."""
-    if len(parts) != 1 or len(limits) != 1:
-        return None
-    return (
-        None
-        if text(table(parts[0].get("assertion")).get("type")) in ("latency", "cost", "perplexity")
-        else limits.pop()
     )
 
 
@@ -224,16 +209,16 @@ def provider_name(row: Mapping[str, Any]) -> str:
 
 
 def variant_key(row: Mapping[str, Any]) -> str:
-    """Which combination of prompt and provider it is of."""
+    """A key of its prompt and provider."""
     return f"{count(row.get('promptIdx'))} {provider_name(row)}"
 
 
 def test_description(row: Mapping[str, Any]) -> str:
-    """What its test is called; empty where it has no name."""
+    """The description of its test; empty if it has none."""
     return text(table(row.get("testCase")).get("description"))
 
 
 def test_definition(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes its test the same as another."""
+    """The fields that are equal in two rows of the same test."""
     test = table(row.get("testCase"))
     return {"description": test.get("description"), "vars": row.get("vars"), "assert": test.get("assert")}

@@ -31,7 +31,7 @@ from scoregate.errors import ImportFailed
 
 _NEEDED = ("name", "cases", "failures")
 _RUN = re.compile(r" \[(\d{1,9})/\d{1,9}\]$")
-# Names that pydantic-evals makes of a place in the list.
+# Names that pydantic-evals makes from the position in the list.
 _NO_NAME = re.compile(r"Case \d+")
 
 
@@ -45,7 +45,10 @@ def read(result: ResultFile) -> Iterator[Event]:
     document = parse_document(result.read()).members()
     if any(name not in document for name in _NEEDED):
         raise ImportFailed(f"it lacks one of {', '.join(_NEEDED)}")
-    suite = Suite(result.suite_id(_suite_id(document, alone=result.alone) or result.stem))
+    # The name of the dataset; with several reports, also that of the experiment.
+    dataset, experiment = text(_value(document, "dataset_name")), text(_value(document, "name"))
+    names = [dataset or experiment] if result.alone else dict.fromkeys([dataset, experiment])
+    suite = Suite(result.suite_id(excerpt(" / ".join(filter(None, names))) or result.stem))
     scales = read_scales(_value(document, "experiment_metadata"))
     yield SuiteStarted(suite=suite.id, sdk="pydantic-evals")
     for name, fails in (("cases", False), ("failures", True)):
@@ -61,25 +64,18 @@ def _value(document: Mapping[str, Part], name: str) -> Any:
     return document[name].value if name in document else None
 
 
-def _suite_id(document: Mapping[str, Part], *, alone: bool) -> str:
-    """The dataset's name; among several reports, with the experiment's."""
-    dataset, experiment = text(_value(document, "dataset_name")), text(_value(document, "name"))
-    names = [dataset or experiment] if alone else dict.fromkeys([dataset, experiment])
-    return excerpt(" / ".join(filter(None, names)))
-
-
 def _trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
-    given, name = case.get("inputs"), text(case.get("name"))
+    inputs, name = case.get("inputs"), text(case.get("name"))
     source = text(case.get("source_case_name"))
     run = _RUN.search(name) if source else None
     own = source or name
     metrics = table(case.get("metrics"))
     return Trial(
         "" if _NO_NAME.fullmatch(own) else own,
-        name=excerpt(given) if _NO_NAME.fullmatch(own) else own,
+        name=excerpt(inputs) if _NO_NAME.fullmatch(own) else own,
         repeat=max(0, int(run[1]) - 1) if run else 0,
-        input=given,
-        definition=[given, case.get("expected_output")],
+        input=inputs,
+        definition=[inputs, case.get("expected_output")],
         output=case.get("output"),
         duration_ms=milliseconds(case.get("task_duration")),
         usage=usage(metrics.get("input_tokens"), metrics.get("output_tokens"), cost=metrics.get("cost")),
@@ -91,24 +87,27 @@ def _trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
 def _grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
     """Assertions as verdicts, scores as scores, failures as errors; the rest is metadata of the first of them."""
     labels = {name: table(label).get("value") for name, label in table(case.get("labels")).items()}
-    beside = defined_fields(labels=labels, metrics=table(case.get("metrics")), attributes=table(case.get("attributes")))
-    for name, found in table(case.get("assertions")).items():
-        met = flag(table(found).get("value"))
-        broken = None if met is not None else error("NoVerdict", "its value is neither true nor false")
-        yield pass_fail_grade(name, met, _reason(found) | beside) if met is not None else Grade(name, error=broken)
-        beside = {}
-    for name, found in table(case.get("scores")).items():
-        yield to_unit_scale(
-            Grade(name, parse_number(table(found).get("value")), metadata=_reason(found) | beside), scales
-        )
-        beside = {}
+    context = defined_fields(
+        labels=labels, metrics=table(case.get("metrics")), attributes=table(case.get("attributes"))
+    )
+    for name, result in table(case.get("assertions")).items():
+        met = flag(table(result).get("value"))
+        if met is not None:
+            yield pass_fail_grade(name, met, _reason(result) | context)
+        else:
+            yield Grade(name, error=error("NoVerdict", "its value is neither true nor false"))
+        context = {}
+    for name, result in table(case.get("scores")).items():
+        metadata = _reason(result) | context
+        yield to_unit_scale(Grade(name, parse_number(table(result).get("value")), metadata=metadata), scales)
+        context = {}
     for failure in tables(case.get("evaluator_failures")):
-        broken = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
-        yield Grade(text(failure.get("name")), error=broken)
+        problem = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
+        yield Grade(text(failure.get("name")), error=problem)
 
 
-def _reason(found: object) -> dict[str, Any]:
-    return defined_fields(reason=table(found).get("reason"))
+def _reason(result: object) -> dict[str, Any]:
+    return defined_fields(reason=table(result).get("reason"))
 
 
 def _error_type(failure: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ ReadFile: TypeAlias = Callable[[ResultFile], Iterator[Event]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: the module that reads it, what writes it, in words."""
+    """One format: the module that reads it, and a description of the command that writes it."""
 
     module: str
     written_by: str
@@ -25,8 +25,8 @@ class Format:
     @property
     def read(self) -> ReadFile:
         """Its reader, imported when it is first needed."""
-        found: ReadFile = import_module(f"scoregate.ci.importers.{self.module}").read
-        return found
+        read: ReadFile = import_module(f"scoregate.ci.importers.{self.module}").read
+        return read
 
 
 IMPORTERS: Mapping[str, Format] = {
@@ -50,13 +50,13 @@ class Reader:
         """The events of a file.
 
         Args:
-            format_name: such as `junit`.
-            file: is open.
-            name: of the file, for messages.
-            alone: no other file was named with it.
+            format_name: the name of the format, such as `junit`.
+            file: the open file.
+            name: the name of the file, for messages.
+            alone: whether it is the only file to import.
 
         Raises:
-            ImportFailed: it is not of that format, damaged, or holds no case.
+            ImportFailed: the file is not of that format, is damaged, or has no case.
             UsageError: there is no such format.
         """
         if (form := IMPORTERS.get(format_name)) is None:
@@ -64,7 +64,7 @@ class Reader:
         result, cases = ResultFile(name, file, alone), 0
         try:
             for event in form.read(result):
-                yield self._as_written(event)
+                yield self._to_logged_event(event)
                 cases += isinstance(event, CaseFinished)
         except ImportFailed as error:
             raise _import_error(result, format_name, error.message, form=form) from None
@@ -73,8 +73,8 @@ class Reader:
         if not cases:
             raise _import_error(result, format_name, "it holds no case", form=form)
 
-    def _as_written(self, event: Event) -> Event:
-        """The event as it is after a suite wrote it into its log."""
+    def _to_logged_event(self, event: Event) -> Event:
+        """The event as if a suite had written it to its log: limited in size, and without secrets."""
         try:
             line = dump_event(event)
         except ValueError as error:

@@ -51,27 +51,29 @@ class CheckRun:
             with anyio.move_on_after(_LAST_S, shield=True):
                 await self._abandon()
 
-    async def publish(self, view: ReportView, outlet: PublishTarget) -> Delivery:
+    async def publish(self, view: ReportView, target: PublishTarget) -> Delivery:
         """Complete the check with the report."""
         if self._id is None:
             return Delivery(warnings=tuple(self._refused))
-        output = {"title": outlet.redact(view.heading)[:255], "summary": outlet.redact("".join(render(view)))}
+        output = {"title": target.redact(view.heading)[:255], "summary": target.redact("".join(render(view)))}
         await self._complete(_conclusion(view), output)
         return Delivery()
 
     async def _start(self) -> None:
         body = {"name": self._name, "head_sha": self.commit, "status": "in_progress", "started_at": _now()}
         try:
-            made = await self.api.post("check-runs", {**body, "details_url": self.url}, find_created=self._arrived)
-            self._id = number_at(made, "id")
+            created = await self.api.post(
+                "check-runs", {**body, "details_url": self.url}, find_created=self._find_open_check
+            )
+            self._id = number_at(created, "id")
         except GitHubRefused as refused:
             self._refused.append(f"cannot create the check: {refused}")
 
-    async def _arrived(self) -> Any:
+    async def _find_open_check(self) -> Any:
         """Find the check, if GitHub created it but the response was lost."""
-        found = self.api.pages(f"commits/{self.commit}/check-runs", "check_runs", check_name=self._name)
-        open_ones = [each async for each in found if each.get("status") == "in_progress"]
-        return next(iter(open_ones), None)
+        checks = self.api.pages(f"commits/{self.commit}/check-runs", "check_runs", check_name=self._name)
+        open_checks = [each async for each in checks if each.get("status") == "in_progress"]
+        return next(iter(open_checks), None)
 
     async def _abandon(self) -> None:
         if self._id is None:

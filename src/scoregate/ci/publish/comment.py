@@ -44,9 +44,13 @@ async def find_comment(api: Api, number: int, has_marker: Callable[[str], bool],
     Raises:
         GitHubRefused: the comments can't be read.
     """
-    marked = [each async for each in api.pages(f"issues/{number}/comments") if has_marker(_text(each.get("body")))]
-    authors = await _own_logins(api, graphql_url) if marked else set()
-    return next((_comment(each) for each in marked if _author(each) in authors), None)
+    candidates = [each async for each in api.pages(f"issues/{number}/comments") if has_marker(_text(each.get("body")))]
+    authors = await _own_logins(api, graphql_url) if candidates else set()
+    for each in candidates:
+        user = each.get("user")
+        if isinstance(user, dict) and user.get("login") in authors:
+            return _comment(each)
+    return None
 
 
 async def put_comment(api: Api, number: int, body: str, *, old: Comment | None, find: Callable[[], Any]) -> Comment:
@@ -62,24 +66,18 @@ async def put_comment(api: Api, number: int, body: str, *, old: Comment | None, 
     Raises:
         GitHubRefused: the comment was not written.
     """
-    if old is not None and (changed := await _update_comment(api, old, body)) is not None:
-        return changed
+    if old is not None:
+        try:
+            return _comment(await api.patch(f"issues/comments/{old.id}", {"body": body}))
+        except GitHubRefused as refused:
+            if refused.status != _MISSING:  # else it was deleted in the meantime
+                raise
 
-    async def arrived() -> Mapping[str, Any] | None:
-        found = await find()
-        return None if found is None else {"id": found.id, "body": found.body, "html_url": found.url}
+    async def find_created() -> Mapping[str, Any] | None:
+        comment = await find()
+        return None if comment is None else {"id": comment.id, "body": comment.body, "html_url": comment.url}
 
-    return _comment(await api.post(f"issues/{number}/comments", {"body": body}, find_created=arrived))
-
-
-async def _update_comment(api: Api, old: Comment, body: str) -> Comment | None:
-    """Update a comment; None if it was deleted in the meantime."""
-    try:
-        return _comment(await api.patch(f"issues/comments/{old.id}", {"body": body}))
-    except GitHubRefused as refused:
-        if refused.status != _MISSING:
-            raise
-        return None
+    return _comment(await api.post(f"issues/{number}/comments", {"body": body}, find_created=find_created))
 
 
 async def _own_logins(api: Api, graphql_url: str) -> set[str]:
@@ -92,13 +90,8 @@ async def _own_logins(api: Api, graphql_url: str) -> set[str]:
     return {login, login if login.endswith("[bot]") else f"{login}[bot]"}
 
 
-def _comment(found: Mapping[str, Any]) -> Comment:
-    return Comment(number_at(found, "id"), _text(found.get("body")), _text(found.get("html_url")))
-
-
-def _author(found: Mapping[str, Any]) -> str:
-    user = found.get("user")
-    return _text(user.get("login")) if isinstance(user, dict) else ""
+def _comment(response: Mapping[str, Any]) -> Comment:
+    return Comment(number_at(response, "id"), _text(response.get("body")), _text(response.get("html_url")))
 
 
 def _text(value: object) -> str:
@@ -117,42 +110,42 @@ _CHANGED = {
 }
 
 
-async def publish_comment(view: ReportView, outlet: PublishTarget) -> Delivery:
+async def publish_comment(view: ReportView, target: PublishTarget) -> Delivery:
     """Create or update the comment. An existing comment is always updated, so that it is never outdated."""
-    connection, request = outlet.connection, outlet.request
-    if connection is None or request is None or outlet.comment is CommentMode.OFF:
+    connection, request = target.connection, target.request
+    if connection is None or request is None or target.comment is CommentMode.OFF:
         return Delivery()
-    if outlet.read_only:
+    if target.read_only:
         return Delivery(_PENDING)
     if connection.api is None:
         return Delivery(_PENDING, (_NO_TOKEN,))
     try:
-        return await _write_comment(view, outlet, connection, api=connection.api, request=request)
+        return await _write_comment(view, target, connection, api=connection.api, request=request)
     except GitHubRefused as refused:
         return Delivery(_PENDING, (f"cannot write the comment: {refused}",))
 
 
 async def _write_comment(
-    view: ReportView, outlet: PublishTarget, connection: Connection, *, api: Api, request: PullRequest
+    view: ReportView, target: PublishTarget, connection: Connection, *, api: Api, request: PullRequest
 ) -> Delivery:
-    mark, mine = marker_prefix(view.context.key), parse_run(view.context.run)
+    prefix, own_run = marker_prefix(view.context.key), parse_run(view.context.run)
     find = partial(
         find_comment,
         api,
         request.number,
-        lambda body: body.startswith(mark),
+        lambda body: body.startswith(prefix),
         graphql_url=connection.github.graphql_url,
     )
     old = await find()
-    if old is None and not is_wanted(view, outlet.comment):
+    if old is None and not is_wanted(view, target.comment):
         return Delivery()
-    if old is not None and parse_run(old.body) > mine:
+    if old is not None and parse_run(old.body) > own_run:
         return Delivery({"comment-url": old.url}, ("a newer run has commented already, so its comment stays",))
-    if old is not None and parse_run(old.body) == mine and not outlet.measured_here:
+    if old is not None and parse_run(old.body) == own_run and not target.measured_here:
         return Delivery({"comment-url": old.url})  # the first workflow has commented already
     # The marker is not redacted: it must be found again, even if a secret is a part of it.
     first, _, rest = "".join(render(view)).partition("\n")
-    body = f"{first}\n{outlet.redact(rest)}"
+    body = f"{first}\n{target.redact(rest)}"
     comment = await put_comment(api, request.number, body, old=old, find=find)
     return Delivery({"comment-url": comment.url})
 

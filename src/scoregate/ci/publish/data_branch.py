@@ -16,18 +16,18 @@ from scoregate.ci.report.view import ReportView
 MOST_BYTES = 30 << 20
 
 
-async def publish_to_branch(view: ReportView, outlet: PublishTarget) -> Delivery:
+async def publish_to_branch(view: ReportView, target: PublishTarget) -> Delivery:
     """Commit the run as one file; the oldest runs of its key are deleted.
 
     Raises:
         GitHubRefused: the branch can't be written.
     """
-    connection = outlet.connection
-    if not outlet.stored or connection is None or connection.api is None or not view.run.commit:
+    connection = target.connection
+    if not target.stored or connection is None or connection.api is None or not view.run.commit:
         return Delivery()
     if not view.run.complete:
         return Delivery(warnings=("an interrupted run is not stored as a baseline",))
-    content = zip_run(outlet.out / RUN_FOLDER)
+    content = zip_run(target.out / RUN_FOLDER)
     if len(content) > MOST_BYTES:
         warning = f"the run has {len(content) >> 20} MB, too much for the branch {BRANCH}: store it as an artifact"
         return Delivery(warnings=(warning,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,13 +79,13 @@ def describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error!s:.300} ({Path(place.filename).name}:{place.lineno}; internal error)"
 
 
-def write_first_outputs(outlet: PublishTarget) -> None:
+def write_first_outputs(target: PublishTarget) -> None:
     """Set the paths before anything runs, so that the results of a killed process can be uploaded."""
-    if outlet.connection is None or (file := outlet.connection.github.output) is None:
+    if target.connection is None or (file := target.connection.github.output) is None:
         return
     values = {
-        "run-path": _below_workspace((outlet.named or outlet.out) / RUN_FOLDER, outlet),
-        "artifact-name": outlet.connection.artifact,
+        "run-path": _below_workspace((target.named or target.out) / RUN_FOLDER, target),
+        "artifact-name": target.connection.artifact,
     }
     with (
         suppress(OSError),
@@ -94,25 +94,25 @@ def write_first_outputs(outlet: PublishTarget) -> None:
         stream.write(outputs_text(values))
 
 
-async def write_outputs(view: ReportView, outlet: PublishTarget, outputs: Mapping[str, str]) -> Delivery:
+async def write_outputs(view: ReportView, target: PublishTarget, outputs: Mapping[str, str]) -> Delivery:
     """Set all outputs of the step, if this is a step.
 
     Paths are relative to the workspace, so that they are valid inside and outside of a container. Files that were not
     written have no path. Outputs are not redacted: they hold no text of suites.
     """
-    if outlet.connection is None or (file := outlet.connection.github.output) is None:
+    if target.connection is None or (file := target.connection.github.output) is None:
         return Delivery()
-    rate, out = view.totals.pass_rate, outlet.named or outlet.out
+    rate, out = view.totals.pass_rate, target.named or target.out
     values = {
         "conclusion": str(view.conclusion),
         "pass-rate": "" if rate is None else f"{rate:.4f}",
         "failed-gates": str(len(view.failed)),
         "comment-url": "",
         PENDING: "false",
-        "run-path": _existing_path(out / RUN_FOLDER, outlet),
-        "report-path": _existing_path(out / "report.html", outlet),
-        "junit-path": _existing_path(out / "junit.xml", outlet),
-        "artifact-name": outlet.connection.artifact,
+        "run-path": _existing_path(out / RUN_FOLDER, target),
+        "report-path": _existing_path(out / "report.html", target),
+        "junit-path": _existing_path(out / "junit.xml", target),
+        "artifact-name": target.connection.artifact,
         **outputs,
     }
     with file.open("a", encoding="utf-8", newline="\n") as stream:
@@ -120,13 +120,13 @@ async def write_outputs(view: ReportView, outlet: PublishTarget, outputs: Mappin
     return Delivery()
 
 
-def _existing_path(path: Path, outlet: PublishTarget) -> str:
+def _existing_path(path: Path, target: PublishTarget) -> str:
     """The path of a file; empty if it was not written."""
-    return _below_workspace(path, outlet) if path.exists() else ""
+    return _below_workspace(path, target) if path.exists() else ""
 
 
-def _below_workspace(path: Path, outlet: PublishTarget) -> str:
-    workspace = outlet.connection.github.workspace if outlet.connection else None
+def _below_workspace(path: Path, target: PublishTarget) -> str:
+    workspace = target.connection.github.workspace if target.connection else None
     return os.path.relpath(path, workspace) if workspace else str(path)
 
 
@@ -134,7 +134,7 @@ MOST_WARNINGS = 5
 Publisher: TypeAlias = Callable[[ReportView, PublishTarget], Awaitable[Delivery]]
 
 
-async def deliver(view: ReportView, outlet: PublishTarget, publishers: Iterable[Publisher]) -> Delivery:
+async def deliver(view: ReportView, target: PublishTarget, publishers: Iterable[Publisher]) -> Delivery:
     """Deliver the reports and set the step's outputs.
 
     Returns:
@@ -142,18 +142,14 @@ async def deliver(view: ReportView, outlet: PublishTarget, publishers: Iterable[
     """
     total = Delivery()
     for publisher in publishers:
-        total += await _deliver_one(publisher(view, outlet))
-    total += await _deliver_one(write_outputs(view, outlet, total.outputs))
-    if outlet.connection is not None:
-        _log_warnings(total.warnings, outlet)
+        total += await _deliver_one(publisher(view, target))
+    total += await _deliver_one(write_outputs(view, target, total.outputs))
+    if target.connection is not None:
+        # The runner shows at most ten warnings of a step, so the last ones are combined.
+        rest = "\n".join(total.warnings[MOST_WARNINGS - 1 :])
+        for warning in (*total.warnings[: MOST_WARNINGS - 1], *filter(None, (rest,))):
+            target.log(command("warning", target.redact(warning), title="scoregate"))
     return total
-
-
-def _log_warnings(warnings: Sequence[str], outlet: PublishTarget) -> None:
-    """Log warnings. The runner shows at most ten of a kind, so the last ones are combined."""
-    rest = "\n".join(warnings[MOST_WARNINGS - 1 :])
-    for warning in (*warnings[: MOST_WARNINGS - 1], *filter(None, (rest,))):
-        outlet.log(command("warning", outlet.redact(warning), title="scoregate"))
 
 
 async def _deliver_one(work: Awaitable[Delivery]) -> Delivery:

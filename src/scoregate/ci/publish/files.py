@@ -12,10 +12,10 @@ from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
 
 
-async def publish_files(view: ReportView, outlet: PublishTarget) -> Delivery:
+async def publish_files(view: ReportView, target: PublishTarget) -> Delivery:
     """Write every report as a file; a failed one is a warning, and the others are written."""
-    remove_files(outlet.out, outlet.files)
-    return sum((_write_report(outlet, name, render(view)) for name, render in outlet.files.items()), Delivery())
+    remove_files(target.out, target.files)
+    return sum((_write_report(target, name, render(view)) for name, render in target.files.items()), Delivery())
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:
@@ -34,13 +34,13 @@ def remove_files(folder: Path, names: Iterable[str]) -> None:
             ) from None
 
 
-def _write_report(outlet: PublishTarget, name: str, chunks: Iterable[str]) -> Delivery:
+def _write_report(target: PublishTarget, name: str, chunks: Iterable[str]) -> Delivery:
     try:
-        write_atomically(outlet.out / name, outlet.redact_chunks(chunks))
+        write_atomically(target.out / name, target.redact_chunks(chunks))
     except OSError as error:
-        return Delivery(warnings=(f"cannot write {outlet.out / name}: {error.strerror}",))
+        return Delivery(warnings=(f"cannot write {target.out / name}: {error.strerror}",))
     except Exception as error:  # an error in one report must not stop the others
-        return Delivery(warnings=(f"cannot create {outlet.out / name}: {describe_error(error)}",))
+        return Delivery(warnings=(f"cannot create {target.out / name}: {describe_error(error)}",))
     return Delivery()
 
 
@@ -55,14 +55,10 @@ def write_atomically(path: Path, chunks: Iterable[str]) -> None:
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
             file.writelines(chunks)
-        Path(name).chmod(0o666 & ~_umask())
+        umask = os.umask(0)  # it can't be read without setting it
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
         os.replace(name, path)  # noqa: PTH105
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

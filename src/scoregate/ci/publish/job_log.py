@@ -9,12 +9,12 @@ from scoregate.ci.report.markdown import render_summary
 from scoregate.ci.report.view import ReportView
 
 
-async def publish_annotations(view: ReportView, outlet: PublishTarget) -> Delivery:
+async def publish_annotations(view: ReportView, target: PublishTarget) -> Delivery:
     """Write annotations to the log, as commands of the runner."""
-    if outlet.connection is not None and outlet.annotations:
+    if target.connection is not None and target.annotations:
         for each in annotate(view):
-            place = {"file": outlet.redact(each.file), "line": each.line} if each.file else {}
-            outlet.log(command(each.level, outlet.redact(each.message), **place, title=outlet.redact(each.title)))
+            place = {"file": target.redact(each.file), "line": each.line} if each.file else {}
+            target.log(command(each.level, target.redact(each.message), **place, title=target.redact(each.title)))
     return Delivery()
 
 
@@ -23,12 +23,12 @@ LIMIT = 1_048_576
 _SPARE = 4_096
 
 
-async def publish_summary(view: ReportView, outlet: PublishTarget) -> Delivery:
+async def publish_summary(view: ReportView, target: PublishTarget) -> Delivery:
     """Append the report to the summary of the step."""
-    if outlet.connection is None or (file := outlet.connection.github.summary) is None:
+    if target.connection is None or (file := target.connection.github.summary) is None:
         return Delivery()
     used = file.stat().st_size if file.exists() else 0
-    text = outlet.redact("".join(render_summary(view, budget=LIMIT - _SPARE - used)))
+    text = target.redact("".join(render_summary(view, budget=LIMIT - _SPARE - used)))
     if used + len(text.encode()) >= LIMIT:
         return Delivery(warnings=("the summary of the job is full, so the report is not in it",))
     with file.open("a", encoding="utf-8", newline="\n") as stream:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 from posixpath import join
 
-from scoregate.ci.report.cases import FailingCase
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
@@ -31,14 +30,20 @@ class Annotation:
 
 
 def annotate(view: ReportView) -> Iterator[Annotation]:
-    """An error for each failed gate, a warning for each gate that only warns, and a notice for each of the worst
-    newly failing cases that were read from a file."""
+    """Yield an error for each failed gate, a warning for each gate that only warns, and notices for cases.
+
+    The notices are for the worst newly failing cases that were read from a file.
+    """
     suites = {suite.label: suite for suite in view.suites}
     yield from _finding_annotations("error", view.failed, suites, folder=view.context.folder)
     yield from _finding_annotations("warning", view.warnings, suites, folder=view.context.folder)
     if view.newly:
-        placed = (case for case in view.failing if case.origin is not None)
-        yield from map(_case_annotation, islice(placed, MOST["notice"]))
+        placed = ((case, case.origin) for case in view.failing if case.origin is not None)
+        for case, origin in islice(placed, MOST["notice"]):
+            missed = (f"{miss.evaluator} {miss.shown}, needs {miss.threshold}: {miss.why}" for miss in case.misses)
+            message = f"newly failing: {case.name}: {'; '.join(each.rstrip(': ') for each in missed)}"
+            title = one_line(f"scoregate · {case.suite}", 250)
+            yield Annotation("notice", title, one_line(message, _MESSAGE), origin.file, origin.line)
 
 
 def _finding_annotations(
@@ -54,11 +59,3 @@ def _finding_annotations(
         yield Annotation(level, one_line(title, 250), one_line(message, _MESSAGE), file, line)
     if (left := len(findings) - MOST[level]) > 0:
         yield Annotation(level, "scoregate", f"{left} more in the summary of the job")
-
-
-def _case_annotation(case: FailingCase) -> Annotation:
-    assert case.origin is not None
-    missed = (f"{miss.evaluator} {miss.shown}, needs {miss.threshold}: {miss.why}".rstrip(": ") for miss in case.misses)
-    message = f"newly failing: {case.name}: {'; '.join(missed)}"
-    title = f"scoregate · {case.suite}"
-    return Annotation("notice", one_line(title, 250), one_line(message, _MESSAGE), case.origin.file, case.origin.line)

@@ -24,7 +24,6 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, Flip
-from scoregate.core.comparison_rows import Row
 from scoregate.core.evaluator_changes import Change
 from scoregate.core.events import ErrorInfo
 from scoregate.core.gate import Verdict
@@ -39,12 +38,13 @@ _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
     """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
-    run, baseline, totals, picked = comparison.run, comparison.base, build_totals(comparison), pick_failing(comparison)
+    run, baseline, totals, trials = comparison.run, comparison.base, build_totals(comparison), pick_failing(comparison)
     context = replace(context, commit=context.commit or run.commit)
-    positions = {(trial.suite, trial.key) for trial in picked}
+    positions = {(trial.suite, trial.key) for trial in trials}
     labels = tuple(suite.label for suite in run.suites)
+    fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
     collected = collect_cases(run.cases, positions, errors=totals.with_errors, labels=labels)
-    failing = build_failing_cases(comparison, picked, snapshots=collected.snapshots, context=context)
+    failing = build_failing_cases(comparison, trials, snapshots=collected.snapshots, context=context)
     return ReportView(
         context=context,
         title=build_title(verdict),
@@ -71,7 +71,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         errors=build_error_views(run, collected.errors.values()),
         notices=tuple(_all_notices(comparison, verdict, context)),
         not_applied=verdict.not_applied,
-        models=_judge_models(run),
+        models=tuple(sorted({known.model for known in fingerprints if known is not None and known.model})),
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
         base_cases=lambda: iter(baseline.cases if baseline else ()),
@@ -82,15 +82,6 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
 
 def build_title(verdict: Verdict) -> str:
     """The verdict in a few words: `2 of 4 gates failed`; if it passed, also the number of changed evaluators."""
-    outcome = _describe_outcome(verdict)
-    counts = Counter(each.change for each in verdict.evaluator_changes)
-    if verdict.conclusion is not Conclusion.PASSED or not counts:
-        return outcome
-    changes = ", ".join(f"{counts[change]:,} {change}" for change in Change if counts[change])
-    return f"{outcome}; evaluators since the baseline: {changes}"
-
-
-def _describe_outcome(verdict: Verdict) -> str:
     conclusions = [finding.conclusion for finding in verdict.findings]
     failed, unmeasured = conclusions.count(Conclusion.FAILED), conclusions.count(Conclusion.UNMEASURABLE)
     gates = numbers.count(len(conclusions), "gate")
@@ -101,12 +92,14 @@ def _describe_outcome(verdict: Verdict) -> str:
         return f"could not be measured: {problem[:1].lower()}{problem[1:]}"
     if unmeasured:
         return f"could not be measured: {unmeasured} problems"
-    passed = f"{gates} passed" if conclusions else "passed, no gate is set"
+    title = f"{gates} passed" if conclusions else "passed, no gate is set"
     if verdict.not_applied:
         *first, last = verdict.not_applied
         names = " and ".join(filter(None, (", ".join(first), last)))
-        return f"{passed}; {names} not applied: there is no baseline"
-    return passed
+        title += f"; {names} not applied: there is no baseline"
+    counts = Counter(each.change for each in verdict.evaluator_changes)
+    changes = ", ".join(f"{counts[change]:,} {change}" for change in Change if counts[change])
+    return f"{title}; evaluators since the baseline: {changes}" if changes else title
 
 
 def _finding_order(finding: Finding) -> tuple[int, Place]:
@@ -135,13 +128,8 @@ def _case_keys(run: Run, flips: Iterable[Flip]) -> tuple[tuple[str, CaseKey], ..
     return tuple((run.suites[flip.suite].label, run.suites[flip.suite].columns.key(flip.row)) for flip in flips)
 
 
-def _judge_models(run: Run) -> tuple[str, ...]:
-    fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
-    return tuple(sorted({known.model for known in fingerprints if known is not None and known.model}))
-
-
 def build_error_views(run: Run, case_errors: Iterable[ErrorView]) -> tuple[ErrorView, ...]:
-    """All errors of a run: of scripts, of suites, then of cases, which are counted already."""
+    """All errors of a run: of scripts, of suites, then of cases with the most frequent first."""
     views = [_error_view(script.name, script.error) for script in run.scripts if script.error is not None]
     views += [_error_view(suite.label, error) for suite in run.suites for error in suite.errors]
     return (*views, *sorted(case_errors, key=lambda error: -error.trials))
@@ -177,10 +165,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     run = comparison.run
     if not (run.suites or run.scripts or run.filters or run.skipped or run.left_out):
         yield "No suites were found. `scoregate init` creates one."
-    if comparison.base is None:
-        yield from _missing_baseline_notices(comparison, context)
-    else:
-        yield from _baseline_notices(comparison.base)
+    yield from _baseline_notices(comparison, context)
     if run.dirty:
         yield "The run has uncommitted changes."
     if (filtered := len(comparison.gone) - len(comparison.missed)) and run.filters:
@@ -194,10 +179,16 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     yield from run.notices
 
 
-def _missing_baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
-    """Nothing if no baseline was requested."""
-    note = comparison.base_note
-    if comparison.base_unreadable:
+def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
+    """Why there is no baseline, or what is damaged in it; nothing if no baseline was requested."""
+    note, baseline = comparison.base_note, comparison.base
+    if baseline is not None:
+        damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
+        yield from (f"Baseline: {notice}." for notice in damage)
+        if not baseline.complete:
+            state = "is damaged" if damage else "did not finish"
+            yield f"The baseline run {state}. Missing parts are not compared."
+    elif comparison.base_unreadable:
         yield f"The baseline could not be read ({note}). Only limits that need no baseline were applied."
     elif note and not (context.run or context.base_branch):
         yield f"Not compared: {note}."
@@ -206,28 +197,20 @@ def _missing_baseline_notices(comparison: Comparison, context: ReportContext) ->
         yield f"{text} The next run on {context.base_branch} creates one." if context.base_branch else text
 
 
-def _baseline_notices(baseline: Run) -> Iterator[str]:
-    damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
-    yield from (f"Baseline: {notice}." for notice in damage)
-    if not baseline.complete:
-        state = "is damaged" if damage else "did not finish"
-        yield f"The baseline run {state}. Missing parts are not compared."
-
-
 def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
     """Waiting reviews and changed cases, suite by suite. Every compared row of a suite has the same changes."""
-    changes = {row.suite: change for row in comparison.rows if (change := _describe_case_changes(row))}
+    changes: dict[str, str] = {}
+    for row in comparison.rows:
+        counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
+        if any(counts.values()):
+            parts = (f"{numbers.count(count, 'case')} {change}" for change, count in counts.items() if count)
+            changes[row.suite] = ", ".join(parts)
     for suite in sorted(comparison.run.suites, key=lambda suite: (natural_sort_key(suite.label), suite.label)):
         if waiting := suite.columns.pending + len(suite.reviews):
             command = f": {context.command('review')}" if suite.columns.contested else ""
             yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waiting for review{command}."
         if suite_change := changes.get(suite.label):
             yield f"{suite.label}: {suite_change} since the baseline. Only cases of both runs are compared."
-
-
-def _describe_case_changes(row: Row) -> str:
-    counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
-    return ", ".join(f"{numbers.count(count, 'case')} {change}" for change, count in counts.items() if count)
 
 
 def _shorten_list(names: Sequence[str]) -> str:

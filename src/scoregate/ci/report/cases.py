@@ -19,7 +19,6 @@ from scoregate.ci.report.text import display_name as shown_name
 from scoregate.ci.report.text import excerpt, make_visible, one_line
 from scoregate.core.cases import CaseKey, CaseResult, Columns, Status
 from scoregate.core.comparison import Comparison, Flip
-from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, Origin
 from scoregate.core.run import Confirmation, SuiteResult
 
@@ -29,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class FailingTrial:
-    """A failing trial to show: its key in the run and in the baseline, if it is there, and its drop."""
+    """A failing trial to show: its suite, key and drop; `base` is its suite and key in the baseline, if it has one."""
 
     suite: int
     key: CaseKey
@@ -40,35 +39,42 @@ class FailingTrial:
 
 def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[FailingTrial]:
     """Pick at most `limit` newly failing trials, else failing ones: suites in turn, the largest drops first."""
-    if comparison.newly_failing:
+    suites, baseline = comparison.run.suites, comparison.base
+    if baseline is not None and comparison.newly_failing:
         drops = ((flip.suite, _largest_drop(comparison, flip), flip) for flip in comparison.newly_failing)
-        return [_flipped_trial(comparison, flip, drop) for _, drop, flip in _largest_drops(drops, limit)]
-    suites = comparison.run.suites
-    failing = ((at, 1 - _lowest_score(suite, row), row) for at, suite, row in _failing_rows(suites))
+        return [
+            FailingTrial(
+                flip.suite,
+                suites[flip.suite].columns.key(flip.row),
+                drop,
+                base=(flip.base_suite, baseline.suites[flip.base_suite].columns.key(flip.base_row)),
+                base_scores=tuple(_baseline_scores(comparison, flip)),
+            )
+            for _, drop, flip in _largest_drops(drops, limit)
+        ]
+    failing = (
+        (at, 1 - _lowest_score(suite, row), row)
+        for at, suite in enumerate(suites)
+        for row in range(len(suite.columns))
+        if suite.columns.status(row) is Status.FAILED
+    )
     return [FailingTrial(at, suites[at].columns.key(row), drop) for at, drop, row in _largest_drops(failing, limit)]
 
 
-def _largest_drops(found: Iterable[tuple[int, float, _T]], limit: int) -> list[tuple[int, float, _T]]:
-    """The trials with the largest drops, suites in turn. They come suite by suite, each with its drop."""
-    worst = (nlargest(limit, each, key=itemgetter(1)) for _, each in groupby(found, key=itemgetter(0)))
-    return interleave(sorted(chain(*worst), key=itemgetter(1), reverse=True), itemgetter(0))[:limit]
+def _largest_drops(trials: Iterable[tuple[int, float, _T]], limit: int) -> list[tuple[int, float, _T]]:
+    """The trials with the largest drops, suites in turn. The input is ordered by suite; each trial has its drop."""
+    by_suite = (nlargest(limit, each, key=itemgetter(1)) for _, each in groupby(trials, key=itemgetter(0)))
+    return interleave(sorted(chain(*by_suite), key=itemgetter(1), reverse=True), itemgetter(0))[:limit]
 
 
-def interleave(found: Iterable[_T], of: Callable[[_T], Hashable]) -> list[_T]:
-    """The first of each group, then the second of each, so that no group fills a list alone."""
-    seen = Counter[Hashable]()
+def interleave(items: Iterable[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:
+    """The first item of each group, then the second of each, so that no group fills a list alone."""
+    counts = Counter[Hashable]()
     turns: dict[int, list[_T]] = {}
-    for each in found:
-        turns.setdefault(seen[of(each)], []).append(each)
-        seen[of(each)] += 1
+    for each in items:
+        turns.setdefault(counts[group_of(each)], []).append(each)
+        counts[group_of(each)] += 1
     return [each for turn in sorted(turns) for each in turns[turn]]
-
-
-def _failing_rows(suites: Iterable[SuiteResult]) -> Iterator[tuple[int, SuiteResult, int]]:
-    for at, suite in enumerate(suites):
-        for row in range(len(suite.columns)):
-            if suite.columns.status(row) is Status.FAILED:
-                yield at, suite, row
 
 
 def _lowest_score(suite: SuiteResult, row: int) -> float:
@@ -102,13 +108,6 @@ def _baseline_scores(comparison: Comparison, flip: Flip) -> Iterator[tuple[str, 
         score = columns.score(name, flip.base_row)
         if not isnan(score):
             yield name, score
-
-
-def _flipped_trial(comparison: Comparison, flip: Flip, fall: float) -> FailingTrial:
-    assert comparison.base is not None
-    key = comparison.run.suites[flip.suite].columns.key(flip.row)
-    base = comparison.base.suites[flip.base_suite].columns.key(flip.base_row)
-    return FailingTrial(flip.suite, key, fall, (flip.base_suite, base), tuple(_baseline_scores(comparison, flip)))
 
 
 CasePosition: TypeAlias = tuple[int, CaseKey]
@@ -200,7 +199,19 @@ def collect_cases(
 
 def take_snapshot(case: CaseResult) -> Snapshot:
     """Take a snapshot of a case."""
-    misses = (_failed_evaluation(who, found) for who, found in case.evaluations.items() if found.passed is False)
+    misses = (
+        FailedEvaluation(
+            evaluator=evaluator,
+            base=None,
+            score=evaluation.score,
+            shown=format_score(evaluation.score, evaluation.threshold),
+            threshold=str(evaluation.threshold),
+            why=summarize_reasons(evaluation),
+            reasons=tuple(reason_lines(evaluation, _MAX_REASON)),
+        )
+        for evaluator, evaluation in case.evaluations.items()
+        if evaluation.passed is False
+    )
     return Snapshot(
         shown_name(case.name or case.hash),
         format_value(case.output),
@@ -208,13 +219,6 @@ def take_snapshot(case: CaseResult) -> Snapshot:
         find_failed_turns(case),
         case.origin,
     )
-
-
-def _failed_evaluation(evaluator: str, found: Evaluation) -> FailedEvaluation:
-    shown = format_score(found.score, found.threshold)
-    reasons = tuple(reason_lines(found, _MAX_REASON))
-    threshold, why = str(found.threshold), summarize_reasons(found)
-    return FailedEvaluation(evaluator, None, found.score, shown, threshold, why, reasons)
 
 
 def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> None:
@@ -276,18 +280,22 @@ _MAX_OUTPUT = 1200
 
 def build_failing_cases(
     comparison: Comparison,
-    picked: Sequence[FailingTrial],
+    trials: Sequence[FailingTrial],
     *,
     snapshots: Mapping[CasePosition, Snapshot],
     context: ReportContext,
 ) -> Iterator[FailingCase]:
-    """Build the views of picked cases. The baseline's cases are read once, only if outputs may be shown."""
-    before = _baseline_snapshots(comparison, picked) if context.show_outputs else {}
+    """Build the views of failing trials. The baseline's cases are read once, only if outputs may be shown."""
+    base_positions = {trial.base for trial in trials if trial.base is not None}
+    before: Mapping[CasePosition, Snapshot] = {}
+    if context.show_outputs and comparison.base is not None and base_positions:
+        before = collect_cases(comparison.base.cases, base_positions, errors=0, labels=()).snapshots
     tries = {(each.suite, each.case): describe_confirmation(each) for each in comparison.run.confirmations}
-    for trial in picked:
+    for trial in trials:
         snapshot = snapshots.get((trial.suite, trial.key))
         if snapshot is not None:
-            suite = comparison.run.suites[trial.suite]
+            suite, origin = comparison.run.suites[trial.suite], snapshot.origin
+            base_scores = dict(trial.base_scores)
             view = FailingCase(
                 suite=suite.label,
                 key=trial.key,
@@ -295,9 +303,9 @@ def build_failing_cases(
                 newly=trial.base is not None,
                 drop=trial.drop,
                 tries=tries.get((suite.label, trial.key.hash), ""),
-                misses=_with_baseline_scores(snapshot, trial),
-                url=source_url(snapshot.origin or suite.origin, context),
-                origin=_origin_in_repository(snapshot.origin, context),
+                misses=tuple(replace(miss, base=base_scores.get(miss.evaluator)) for miss in snapshot.misses),
+                url=source_url(origin or suite.origin, context),
+                origin=None if origin is None else replace(origin, file=join(context.folder, origin.file)),
             )
             old = before.get(trial.base) if trial.base else None
             yield _with_output(view, snapshot, old) if context.show_outputs else view
@@ -305,28 +313,15 @@ def build_failing_cases(
 
 def sort_failing(views: Iterable[FailingCase]) -> list[FailingCase]:
     """Sort failing cases: suites in turn, the largest drops first, equal drops in the order of their file."""
-    return interleave(sorted(views, key=_case_order), lambda view: view.suite)
-
-
-def _case_order(view: FailingCase) -> tuple[float | str | int, ...]:
-    return (-view.drop, *((view.origin.file, view.origin.line) if view.origin else ()))
+    ordered = sorted(
+        views, key=lambda view: (-view.drop, *((view.origin.file, view.origin.line) if view.origin else ()))
+    )
+    return interleave(ordered, lambda view: view.suite)
 
 
 def describe_confirmation(tried: Confirmation) -> str:
     """The result of rerunning a case."""
     return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
-
-
-def _baseline_snapshots(comparison: Comparison, picked: Sequence[FailingTrial]) -> Mapping[CasePosition, Snapshot]:
-    wanted = {trial.base for trial in picked if trial.base is not None}
-    if comparison.base is None or not wanted:
-        return {}
-    return collect_cases(comparison.base.cases, wanted, errors=0, labels=()).snapshots
-
-
-def _with_baseline_scores(snapshot: Snapshot, trial: FailingTrial) -> tuple[FailedEvaluation, ...]:
-    before = dict(trial.base_scores)
-    return tuple(replace(miss, base=before.get(miss.evaluator)) for miss in snapshot.misses)
 
 
 def _with_output(view: FailingCase, snapshot: Snapshot, old: Snapshot | None) -> FailingCase:
@@ -336,7 +331,3 @@ def _with_output(view: FailingCase, snapshot: Snapshot, old: Snapshot | None) ->
     if old is None or not old.output:
         return replace(view, output=excerpt(snapshot.output, _MAX_OUTPUT))
     return replace(view, diff=diff_lines(old.output, snapshot.output), same_output=old.output == snapshot.output)
-
-
-def _origin_in_repository(origin: Origin | None, context: ReportContext) -> Origin | None:
-    return None if origin is None else replace(origin, file=join(context.folder, origin.file))

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import numbers
-from scoregate.ci.report.cases import ErrorView
 from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_failing_cases
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
@@ -22,16 +21,16 @@ _ALL = 10_000
 _INDENT = (0, 0, 0, 4)
 
 
-def render(view: ReportView, *, whole: bool = False, see: str = "") -> Iterator[RenderableType]:
+def render(view: ReportView, *, full: bool = False, see: str = "") -> Iterator[RenderableType]:
     """Render the report as parts for `Console.print`. Untrusted text carries no markup.
 
     Args:
         view: the view of the report.
-        whole: print everything, not about a screen.
-        see: where the rest is, such as `report.html`.
+        full: print everything, not only about one screen.
+        see: where readers find the rest, such as `report.html`.
     """
     rest = f": see {see}" if see else ""
-    return map(TrimmedLines, _sections(view, rest, whole=whole))
+    return map(TrimmedLines, _sections(view, rest, full=full))
 
 
 def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
@@ -44,35 +43,42 @@ def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]
     )
 
 
-def _sections(view: ReportView, rest: str, *, whole: bool) -> Iterator[RenderableType]:
-    most = _ALL if whole else _TABLE
+def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[RenderableType]:
+    most = _ALL if full else _TABLE
     if view.rows:
         yield RowTable(view, most)
         yield from (*_more_line(len(view.rows) - most, "evaluator", rest), Text())
     if view.suites:
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
-    yield from _problems(view, rest, whole=whole)
+    yield from _problems(view, rest, full=full)
     for notice in view.notices:
         yield hanging_indent(Text("note:", style="cyan"), Text(safe_text(notice), style="cyan"))
-    for change in view.policy_changes[: _ALL if whole else _GATES]:
+    for change in view.policy_changes[: _ALL if full else _GATES]:
         yield hanging_indent(
             Text("note:", style="yellow"),
             Text(f"the gates differ from the baseline's: {safe_text(change)}", style="yellow"),
         )
-    yield from _gate_lines(view, rest, most=_ALL if whole else _GATES)
+    yield from _gate_lines(view, rest, most=_ALL if full else _GATES)
     yield _verdict_line(view)
 
 
-def _problems(view: ReportView, rest: str, *, whole: bool = False) -> Iterator[RenderableType]:
+def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[RenderableType]:
     if view.failing:
-        yield from list_failing_cases(view) if whole else (FailingCases(view, rest),)
+        yield from list_failing_cases(view) if full else (FailingCases(view, rest),)
         yield Text()
-    errors = view.errors if whole else view.ungated_errors
+    errors = view.errors if full else view.ungated_errors
     if errors:
-        shown_errors = errors if whole else errors[:_ERRORS]
+        shown_errors = errors if full else errors[:_ERRORS]
         for error in shown_errors:
-            yield from _error_lines(error, whole=whole)
+            text = f"{format_place(error.where, error.evaluator)}: {safe_text(error.type)}: {safe_text(error.message)}"
+            trials = f" (in {numbers.count(error.trials, 'trial')})" if error.trials > 1 else ""
+            yield hanging_indent(Text("!", style="yellow"), Text(text + trials))
+            if error.advice:
+                yield Padding(Text(safe_text(error.advice), style="dim"), _INDENT, expand=False)
+            if full and error.trace:
+                first = [f"first in {safe_text(error.case)}:"] if error.case else []
+                yield Padding(Text("\n".join([*first, error.trace]), style="dim"), _INDENT, expand=False)
         yield from (*_more_line(len(errors) - len(shown_errors), "error", rest), Text())
 
 
@@ -86,17 +92,6 @@ def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[Renderabl
     yield from _more_line(len(view.failed) - most, "gate", rest)
     for finding in view.near[:most]:
         yield hanging_indent(mark(ReportState.UNCERTAIN), _gate_text(finding))
-
-
-def _error_lines(error: ErrorView, *, whole: bool) -> Iterator[RenderableType]:
-    text = f"{format_place(error.where, error.evaluator)}: {safe_text(error.type)}: {safe_text(error.message)}"
-    trials = f" (in {numbers.count(error.trials, 'trial')})" if error.trials > 1 else ""
-    yield hanging_indent(Text("!", style="yellow"), Text(text + trials))
-    if error.advice:
-        yield Padding(Text(safe_text(error.advice), style="dim"), _INDENT, expand=False)
-    if whole and error.trace:
-        first = [f"first in {safe_text(error.case)}:"] if error.case else []
-        yield Padding(Text("\n".join([*first, error.trace]), style="dim"), _INDENT, expand=False)
 
 
 def _gate_text(finding: Finding) -> Text:
@@ -117,20 +112,17 @@ def _more_line(hidden: int, noun: str, rest: str) -> Iterator[Text]:
 
 
 def _verdict_line(view: ReportView) -> Table:
-    sign, style = MARKS[view.conclusion]
-    text = f"scoregate: {' · '.join([safe_text(view.heading), *_verdict_facts(view)])}"
-    return hanging_indent(Text(sign, style=style), Text(text, style=style))
-
-
-def _verdict_facts(view: ReportView) -> Iterator[str]:
-    totals = view.totals
+    totals, facts = view.totals, [safe_text(view.heading)]
     if totals.pass_rate is not None:
-        yield f"{totals.passed:,} of {totals.passed + totals.failed:,} pass ({numbers.percent(totals.pass_rate)})"
+        judged = totals.passed + totals.failed
+        facts.append(f"{totals.passed:,} of {judged:,} pass ({numbers.percent(totals.pass_rate)})")
     if view.base and totals.pass_rate is not None:
         note = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
-        yield f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{note}"
+        facts.append(f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{note}")
     if totals.with_errors:
-        yield f"{totals.with_errors:,} with errors"
+        facts.append(f"{totals.with_errors:,} with errors")
     if totals.cost is not None:
-        yield numbers.cost(totals.cost)
-    yield numbers.duration(totals.duration_s)
+        facts.append(numbers.cost(totals.cost))
+    facts.append(numbers.duration(totals.duration_s))
+    sign, style = MARKS[view.conclusion]
+    return hanging_indent(Text(sign, style=style), Text(f"scoregate: {' · '.join(facts)}", style=style))

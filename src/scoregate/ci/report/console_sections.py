@@ -17,9 +17,8 @@ from scoregate.ci.report.console_text import MARKS, ClampedText, format_place, m
 from scoregate.ci.report.conversations import ConversationView
 from scoregate.ci.report.numbers import NONE
 from scoregate.ci.report.rows import ReportState, RowView
-from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseKey, CaseResult, Status
+from scoregate.core.cases import Status
 
 _CASES, _LINES, _MISSES = 10, 40, 5
 _GAP, _MARGIN = 2, 4
@@ -55,7 +54,7 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
     """All failing cases with full reasons: the worst first, then the others in the order of the run."""
     yield _failing_heading(view)
     for case in view.failing:
-        yield CaseDetails(case, view.failing, whole=True)
+        yield CaseDetails(case, view.failing, full=True)
     shown = {(case.suite, case.key) for case in view.failing}
     if len(shown) >= sum(suite.failed for suite in view.suites):
         return
@@ -65,12 +64,11 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
     for other in view.cases():
         place = (view.suites[other.suite].label, other.key)
         if other.status is Status.FAILED and place not in shown:
-            yield CaseDetails(_case_from_record(other, place, newly=place in newly), view.failing, whole=True)
-
-
-def _case_from_record(case: CaseResult, place: tuple[str, CaseKey], *, newly: bool) -> FailingCase:
-    snapshot = take_snapshot(case)
-    return FailingCase(*place, snapshot.name, newly, 0.0, "", snapshot.misses, origin=snapshot.origin)
+            snapshot = take_snapshot(other)
+            case = FailingCase(
+                *place, snapshot.name, place in newly, 0.0, tries="", misses=snapshot.misses, origin=snapshot.origin
+            )
+            yield CaseDetails(case, view.failing, full=True)
 
 
 def _failing_heading(view: ReportView) -> Text:
@@ -82,17 +80,19 @@ def _failing_heading(view: ReportView) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class CaseDetails:
-    """One failing case; its columns align with those of the `others`. `whole`: with the full reasons."""
+    """One failing case; its columns align with those of the `others`. `full`: with the full reasons."""
 
     case: FailingCase
     others: Sequence[FailingCase]
-    whole: bool = False
+    full: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the case out: reasons next to the scores if they fit, else below them."""
         case = self.case
-        yield _case_name(case)
-        misses = case.misses if self.whole else case.misses[:_MISSES]
+        where = " · ".join(filter(None, (case.suite, case.place)))
+        name = Text("✗ ", style="red").append(safe_text(case.name), "bold default")
+        yield name.append(f"  {safe_text(where)}", "dim default")
+        misses = case.misses if self.full else case.misses[:_MISSES]
         scores = self._scores(options.max_width)
         reason_width = options.max_width - sum(scores) - _GAP * len(scores) - _MARGIN
         if reason_width >= _LEAST_REASON_WIDTH:
@@ -100,7 +100,8 @@ class CaseDetails:
         else:
             for miss in misses:
                 yield _indent(self._grid([miss], scores, reasons=False))
-                yield from self._below(miss)
+                if miss.why:
+                    yield Padding(self._reason(miss), (0, 0, 0, _MARGIN + _GAP), expand=False)
         if hidden := len(case.misses) - len(misses):
             yield _indent(Text(f"… {numbers.count(hidden, 'evaluator')} more", style="dim"))
         for line in (
@@ -129,27 +130,14 @@ class CaseDetails:
             grid.add_row(*cells, *([self._reason(miss)] if reasons else []))
         return grid
 
-    def _below(self, miss: FailedEvaluation) -> Iterator[RenderableType]:
-        if miss.why:
-            yield Padding(self._reason(miss), (0, 0, 0, _MARGIN + _GAP), expand=False)
-
     def _reason(self, miss: FailedEvaluation) -> ClampedText:
-        if self.whole:
+        if self.full:
             return ClampedText(Text("\n".join(miss.reasons)), _MANY)
         return ClampedText(Text(safe_text(miss.why)), _FEW)
 
 
-def _case_name(case: FailingCase) -> Text:
-    where = " · ".join(filter(None, (case.suite, case.place)))
-    return (
-        Text("✗ ", style="red")
-        .append(safe_text(case.name), "bold default")
-        .append(f"  {safe_text(where)}", "dim default")
-    )
-
-
-def _indent(held: RenderableType) -> Padding:
-    return Padding(held, (0, 0, 0, _MARGIN), expand=False)
+def _indent(content: RenderableType) -> Padding:
+    return Padding(content, (0, 0, 0, _MARGIN), expand=False)
 
 
 def _format_score_change(miss: FailedEvaluation) -> str:
@@ -165,12 +153,12 @@ def _conversation_lines(conversation: ConversationView) -> Iterator[str]:
         yield f"{conversation.difference}:"
     for line in conversation.lines:
         if line.base is not None and line.base != line.now:
-            yield f"  {line.turn} {line.who}, baseline: {safe_text(line.base, _MAX_MESSAGE)}"
-        yield f"  {line.turn} {line.who}: {safe_text(line.now, _MAX_MESSAGE)}"
+            yield f"  {line.turn} {line.role}, baseline: {safe_text(line.base, _MAX_MESSAGE)}"
+        yield f"  {line.turn} {line.role}: {safe_text(line.now, _MAX_MESSAGE)}"
     yield (
-        f"{conversation.course}; baseline: {conversation.base_course}"
-        if conversation.base_course
-        else conversation.course
+        f"{conversation.summary}; baseline: {conversation.base_summary}"
+        if conversation.base_summary
+        else conversation.summary
     )
 
 
@@ -193,11 +181,19 @@ class RowTable:
         names = [format_place(row.row.suite, row.row.evaluator) for row in rows]
         for columns, words in _row_layouts(rows, self.view):
             if _remaining_width(columns, options.max_width) - _MARK >= max_width(names, _NAME) + words:
-                yield _draw_rows(rows, names, columns, self.view)
+                table = _empty_table("suite · evaluator", columns)
+                table.add_column("", overflow="fold")
+                for at, (row, name) in enumerate(zip(rows, names, strict=True)):
+                    cells = [texts[at] for texts in columns.values()]
+                    table.add_row(mark(row.state), Text(name), *cells, _explain_row(row, self.view))
+                yield table
                 return
         for row, name in zip(rows, names, strict=True):
             yield mark(row.state) + Text(f" {name}", style="default")
-            yield Padding(_narrow_row(row, self.view), _INDENT, expand=False)
+            scores = row.mean if row.row.base is None else f"{row.base} → {row.mean}"
+            counts = f"better / worse {row.counts}" if row.row.n else ""
+            line = Text("  ".join(filter(None, (scores, _format_delta(row), counts))) + "  ")
+            yield Padding(line.append_text(_explain_row(row, self.view)), _INDENT, expand=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +206,17 @@ class SuiteTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the table out for the width of the console."""
         suites = self.view.ordered_suites[: self.most]
-        names, columns = [format_place(suite.label, None) for suite in suites], _spending_columns(suites)
+        names = [format_place(suite.label, None) for suite in suites]
+        columns = {"pass": [Text(suite.passes) for suite in suites]}
+        for title, measure in (("p50", "latency"), ("p95", "p95"), ("tokens", "tokens"), ("cost", "cost")):
+            values = [(getattr(suite.spend_text, title), measure in suite.changed_measures) for suite in suites]
+            if any(value != NONE for value, _ in values):  # bold: it differs significantly from the baseline
+                columns[title] = [Text(value, style="bold" if moved else "") for value, moved in values]
         if _remaining_width(columns, options.max_width) - _MARK >= max_width(names, _NAME):
-            yield _draw_suites(suites, names, columns)
+            table = _empty_table("suite", columns)
+            for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
+                table.add_row(mark(suite.state), Text(name), *(cells[at] for cells in columns.values()))
+            yield table
             return
         for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
             yield mark(suite.state) + Text(f" {name}", style="default")
@@ -239,21 +243,6 @@ def _row_layouts(rows: Sequence[RowView], view: ReportView) -> Sequence[tuple[Ta
     return [({**delta, "better / worse": counts}, _ROOMY), (delta, _ROOMY), (short, _WORDS)]
 
 
-def _draw_rows(rows: Sequence[RowView], names: Sequence[str], columns: TableColumns, view: ReportView) -> Table:
-    table = _empty_table("suite · evaluator", columns)
-    table.add_column("", overflow="fold")
-    for at, (row, name) in enumerate(zip(rows, names, strict=True)):
-        table.add_row(mark(row.state), Text(name), *(cells[at] for cells in columns.values()), _explain_row(row, view))
-    return table
-
-
-def _draw_suites(suites: Sequence[SuiteView], names: Sequence[str], columns: TableColumns) -> Table:
-    table = _empty_table("suite", columns)
-    for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
-        table.add_row(mark(suite.state), Text(name), *(cells[at] for cells in columns.values()))
-    return table
-
-
 def _empty_table(things: str, columns: TableColumns) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _TABLE_GAP, 0, 0))
     for title in ("", things):
@@ -261,23 +250,6 @@ def _empty_table(things: str, columns: TableColumns) -> Table:
     for title in columns:
         table.add_column(title, justify="right", no_wrap=True)
     return table
-
-
-def _spending_columns(suites: Sequence[SuiteView]) -> TableColumns:
-    """The columns with values; bold if a value differs significantly from the baseline."""
-    columns: dict[str, list[Text]] = {"pass": [Text(suite.passes) for suite in suites]}
-    for title, measure in (("p50", "latency"), ("p95", "p95"), ("tokens", "tokens"), ("cost", "cost")):
-        cells = [(getattr(suite.spend_text, title), measure in suite.moved) for suite in suites]
-        if any(cell != NONE for cell, _ in cells):
-            columns[title] = [Text(cell, style="bold" if moved else "") for cell, moved in cells]
-    return columns
-
-
-def _narrow_row(row: RowView, view: ReportView) -> Text:
-    scores = row.mean if row.row.base is None else f"{row.base} → {row.mean}"
-    counts = f"better / worse {row.counts}" if row.row.n else ""
-    text = Text("  ".join(part for part in (scores, _format_delta(row), counts) if part) + "  ")
-    return text.append_text(_explain_row(row, view))
 
 
 def _format_delta(row: RowView, *, interval: bool = True) -> str:

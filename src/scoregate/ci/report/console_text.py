@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -61,16 +61,12 @@ class TrimmedLines:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the content out for the width of the console."""
         for line in console.render_lines(self.content, options, pad=False):
-            yield from _trim_line(line)
+            kept = len(line)
+            while kept and not line[kept - 1].text.strip():
+                kept -= 1
+            yield from line[: kept - 1]
+            yield from (Segment(last.text.rstrip(), last.style) for last in line[kept - 1 : kept])
             yield Segment.line()
-
-
-def _trim_line(line: list[Segment]) -> Iterator[Segment]:
-    kept = len(line)
-    while kept and not line[kept - 1].text.strip():
-        kept -= 1
-    yield from line[: kept - 1]
-    yield from (Segment(last.text.rstrip(), last.style) for last in line[kept - 1 : kept])
 
 
 @dataclass(frozen=True, slots=True)

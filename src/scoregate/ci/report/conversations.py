@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -11,7 +11,6 @@ from scoregate.ci.report.excerpts import describe_conversation
 from scoregate.ci.report.text import excerpt, one_line
 from scoregate.core.cases import CaseResult
 from scoregate.core.conversation import Conversation
-from scoregate.core.evaluation import Evaluation
 
 _MAX_TURNS, _MAX_MESSAGE = 50, 2000
 _SHOWN, _CELL, _BEFORE = 3, 400, 80
@@ -21,12 +20,12 @@ _SHOWN, _CELL, _BEFORE = 3, 400, 80
 class FailedTurns:
     """The first turns of a conversation, each as user and assistant, and its description in a few words.
 
-    `pointed` are the turns, from 1, that failed evaluations name.
+    `failed` are the turns, from 1, that failed evaluations name.
     """
 
     turns: tuple[tuple[str, str], ...]
-    course: str
-    pointed: tuple[int, ...]
+    summary: str
+    failed: tuple[int, ...]
 
     def turn(self, number: int) -> tuple[str, str] | None:
         """The messages of a turn; None if there is no such turn, or it was not kept."""
@@ -38,7 +37,7 @@ class TurnLine:
     """One message of a turn, on one line; `base` is None if the baseline has no such turn."""
 
     turn: int
-    who: str
+    role: str
     now: str
     base: str | None = None
 
@@ -47,13 +46,13 @@ class TurnLine:
 class ConversationView:
     """The failed turns of a conversation: `difference` says where it failed, `lines` are these turns.
 
-    `base_course` is None if the baseline has no such conversation.
+    `base_summary` is None if the baseline has no such conversation.
     """
 
     difference: str
     lines: tuple[TurnLine, ...]
-    course: str
-    base_course: str | None = None
+    summary: str
+    base_summary: str | None = None
 
 
 def find_failed_turns(case: CaseResult) -> FailedTurns | None:
@@ -64,12 +63,15 @@ def find_failed_turns(case: CaseResult) -> FailedTurns | None:
         (excerpt(turn.user, _MAX_MESSAGE), excerpt(turn.assistant, _MAX_MESSAGE))
         for turn in conversation.turns[:_MAX_TURNS]
     )
-    failed = (found for found in case.evaluations.values() if found.passed is False)
-    named = {number for found in failed for number in _named_turns(found)}
+    numbers: set[int] = set()
+    for evaluation in case.evaluations.values():
+        if evaluation.passed is False:
+            unmet = (each.metadata for each in evaluation.assertions or () if not each.passed)
+            numbers |= _turn_numbers(unmet) or _turn_numbers([evaluation.metadata])
     return FailedTurns(
         tuple(turns),
         describe_conversation(conversation),
-        tuple(sorted(named & set(range(1, len(conversation.turns) + 1)))),
+        tuple(sorted(numbers & set(range(1, len(conversation.turns) + 1)))),
     )
 
 
@@ -78,50 +80,40 @@ def build_conversation(now: FailedTurns, before: FailedTurns | None) -> Conversa
 
     Of the named turns, those with different answers are shown, if there are any.
     """
-    different = list(_differing_turns(now, before)) if before else []
-    kept = [number for number in now.pointed if number <= len(now.turns)]
-    named = [number for number in kept if number in different] or kept
+    different: list[int] = []
+    if before is not None:
+        for number, (_, answer) in enumerate(now.turns, 1):
+            old = before.turn(number)
+            if old is None or old[1].split() != answer.split():
+                different.append(number)
+    failed = [number for number in now.failed if number <= len(now.turns)]
+    named = [number for number in failed if number in different] or failed
     turns = named[:_SHOWN] or different[:1]
-    lines = tuple(line for number in turns for line in _turn_lines(number, now, before))
-    return ConversationView(
-        _describe_difference(named, different), lines, now.course, before.course if before else None
-    )
-
-
-def _named_turns(found: Evaluation) -> set[int]:
-    """The turns that unmet criteria name, else those of the whole evaluation."""
-    unmet = (each for each in found.assertions or () if not each.passed)
-    return _turn_numbers(each.metadata for each in unmet) or _turn_numbers([found.metadata])
+    lines = []
+    for number in turns:
+        old = before.turn(number) if before else None
+        for role, message, base in zip(("user", "assistant"), now.turns[number - 1], old or (None, None), strict=True):
+            shown = _shorten_around_difference(message, base or "")
+            base_shown = None if base is None else _shorten_around_difference(base, message)
+            lines.append(TurnLine(number, role, shown, base_shown))
+    base_summary = before.summary if before else None
+    return ConversationView(_describe_difference(named, different), tuple(lines), now.summary, base_summary)
 
 
 def _turn_numbers(metadata: Iterable[Any]) -> set[int]:
-    given = (each.get("relevant_turns") for each in metadata if isinstance(each, Mapping))
-    lists = (each for each in given if isinstance(each, list | tuple))
+    values = (each.get("relevant_turns") for each in metadata if isinstance(each, Mapping))
+    lists = (each for each in values if isinstance(each, list | tuple))
     return {number for each in lists for number in each if isinstance(number, int) and not isinstance(number, bool)}
-
-
-def _differing_turns(now: FailedTurns, before: FailedTurns) -> Iterator[int]:
-    for number, (_, answer) in enumerate(now.turns, 1):
-        old = before.turn(number)
-        if old is None or old[1].split() != answer.split():
-            yield number
 
 
 def _describe_difference(named: list[int], different: list[int]) -> str:
     if len(named) > 1:
-        left = len(named) - _SHOWN
-        *first, last = [*map(str, named[:_SHOWN]), *([f"{left} more"] if left > 0 else [])]
+        hidden = len(named) - _SHOWN
+        *first, last = [*map(str, named[:_SHOWN]), *([f"{hidden} more"] if hidden > 0 else [])]
         return f"failed in turns {', '.join(first)} and {last}, according to the judges"
     if named:
         return f"failed in turn {named[0]}, according to the judges"
     return f"answers differ from turn {different[0]} on" if different else ""
-
-
-def _turn_lines(number: int, now: FailedTurns, before: FailedTurns | None) -> Iterator[TurnLine]:
-    old = before.turn(number) if before else None
-    for who, message, base in zip(("user", "assistant"), now.turns[number - 1], old or (None, None), strict=True):
-        shown = _shorten_around_difference(message, base or "")
-        yield TurnLine(number, who, shown, None if base is None else _shorten_around_difference(base, message))
 
 
 def _shorten_around_difference(text: str, other: str) -> str:

@@ -84,21 +84,13 @@ def list_reasons(evaluation: Evaluation, limit: int, *, without: Container[str] 
     unmet = (assertion for assertion in evaluation.assertions or () if not assertion.passed)
     for assertion in islice(unmet, _REASONS):
         yield one_line(f"{'not met' if assertion.required else 'not met (optional)'}: {assertion.criterion}", limit)
-    for key, value in islice(_metadata_items(evaluation.metadata), _REASONS):
+    items: list[tuple[Any, Any]] = [("metadata", evaluation.metadata)]
+    if isinstance(evaluation.metadata, Mapping):
+        items = sorted(evaluation.metadata.items(), key=lambda item: item[0] != "reason")
+    for key, value in items[:_REASONS]:
         if value not in (None, "", [], {}) and key not in without:
-            yield one_line(f"{display_name(str(key), 60)}: {_format_inline(value, limit)}", limit)
-
-
-def _metadata_items(metadata: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(metadata, Mapping):
-        yield from sorted(metadata.items(), key=lambda item: item[0] != "reason")
-    elif metadata is not None:
-        yield "metadata", metadata
-
-
-def _format_inline(value: Any, limit: int) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return one_line(text, limit)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            yield one_line(f"{display_name(str(key), 60)}: {one_line(text, limit)}", limit)
 
 
 def summarize_reasons(evaluation: Evaluation, limit: int = 200) -> str:
@@ -108,9 +100,9 @@ def summarize_reasons(evaluation: Evaluation, limit: int = 200) -> str:
 
 def reason_lines(evaluation: Evaluation, limit: int) -> Iterator[str]:
     """The same reasons, each on a line of at most `limit` characters."""
-    given = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
-    apart = (*_HIDDEN_METADATA, *_SCALE_METADATA) if given.keys() >= {"value", "scale"} else _HIDDEN_METADATA
-    return list_reasons(evaluation, limit, without=apart)
+    metadata = evaluation.metadata if isinstance(evaluation.metadata, Mapping) else {}
+    hidden = (*_HIDDEN_METADATA, *_SCALE_METADATA) if metadata.keys() >= {"value", "scale"} else _HIDDEN_METADATA
+    return list_reasons(evaluation, limit, without=hidden)
 
 
 def format_score(score: float, threshold: Threshold | None) -> str:

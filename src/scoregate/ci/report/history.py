@@ -32,17 +32,13 @@ def build_past_runs(history: History, context: ReportContext) -> Iterator[PastRu
     """Build the views of all runs of a history, oldest first."""
     for past in history.runs:
         rate, cost, p50 = past.took
+        commit = (past.commit or "")[:7]
         yield PastRunView(
             past,
-            name=_run_name(past),
+            name="@".join(filter(None, (past.branch, commit))) if commit else past.branch or past.id,
             when=numbers.moment(past.finished),
             url=commit_url(past.commit, context),
             pass_rate=numbers.NONE if rate is None else numbers.percent(rate),
             cost=numbers.NONE if cost is None else numbers.cost(cost),
             p50=numbers.NONE if p50 is None else numbers.duration(p50 / 1000),
         )
-
-
-def _run_name(past: PastRun) -> str:
-    commit = (past.commit or "")[:7]
-    return "@".join(filter(None, (past.branch, commit))) if commit else past.branch or past.id

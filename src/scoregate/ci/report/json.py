@@ -80,7 +80,7 @@ def to_data(view: ReportView) -> dict[str, Any]:
 
 def _suite(suite: SuiteView) -> dict[str, Any]:
     data = asdict(suite)
-    for shown in ("index", "state", "passes", "spend_text", "time_s", "moved"):
+    for shown in ("index", "state", "passes", "spend_text", "time_s", "changed_measures"):
         del data[shown]
     return data | {"past": [None if took is None else took._asdict() for took in suite.past]}
 

@@ -73,15 +73,22 @@ _PROBLEMS = 32 * 1024
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the report in chunks of some hundred cases. The cases are read once, in any order."""
-    suites, gates = [_counts(suite) for suite in view.suites], _gate_counts(view)
-    yield DECLARATION + open_report(
-        ": ".join(filter(None, ("scoregate", view.run.message))), _sum_counts([*suites, gates])
+    suites = [Counts(suite.trials, suite.failed, suite.errored, suite.time_s) for suite in view.suites]
+    conclusions = [finding.conclusion for finding in view.findings]
+    gates = Counts(
+        len(conclusions) + len(view.warnings),
+        conclusions.count(Conclusion.FAILED),
+        conclusions.count(Conclusion.UNMEASURABLE),
+        seconds=0.0,
+        skipped=len(view.warnings),
     )
-    fragments, held = _case_chunks(view, view.cases()), SpillBuffer()
+    name = ": ".join(filter(None, ("scoregate", view.run.message)))
+    yield DECLARATION + open_report(name, _sum_counts([*suites, gates]))
+    chunks, stored = _case_chunks(view, view.cases()), SpillBuffer()
     for suite, counts in zip(view.suites, suites, strict=True):
         file = None if suite.file is None else one_line(suite.file, 1000)
         yield open_suite(display_name(suite.label, 300), counts, timestamp=_timestamp(view), file=file)
-        yield from _suite_cases(suite, view, fragments=fragments, held=held)
+        yield from _suite_cases(suite, view, chunks=chunks, stored=stored)
         if suite.problems:
             yield render_system_err(excerpt("\n".join(suite.problems), _PROBLEMS))
         yield _CLOSING
@@ -93,50 +100,40 @@ def render(view: ReportView) -> Iterator[str]:
 
 
 def _suite_cases(
-    suite: SuiteView, view: ReportView, *, fragments: Iterator[tuple[int, int, str]], held: SpillBuffer
+    suite: SuiteView, view: ReportView, *, chunks: Iterator[tuple[int, int, str]], stored: SpillBuffer
 ) -> Iterator[str]:
     """The cases of one suite: the stored ones, then those still to read; cases of other suites are stored meanwhile."""
-    if held.spilled(suite.index):
+    if stored.spilled(suite.index):
         again = _case_chunks(view, view.cases_of(suite.index))
         yield from (xml for _, _, xml in again)
         return
-    written = held.count(suite.index)
-    yield from held.take(suite.index)
-    while written < suite.trials and (fragment := next(fragments, None)) is not None:
-        index, count, xml = fragment
+    written = stored.count(suite.index)
+    yield from stored.take(suite.index)
+    while written < suite.trials and (chunk := next(chunks, None)) is not None:
+        index, count, xml = chunk
         if index == suite.index:
             written += count
             yield xml
         else:
-            held.put(index, xml, count)
+            stored.put(index, xml, count)
 
 
 def _case_chunks(view: ReportView, cases: Iterable[CaseResult]) -> Iterator[tuple[int, int, str]]:
     """Chunks of cases as XML, each of one suite: the suite's index, the number of cases, the text."""
-    desks = [CaseWriter(suite, view.context) for suite in view.suites]
+    writers = [CaseWriter(suite, view.context) for suite in view.suites]
     stream = iter(cases)
     while chunk := list(islice(stream, _CHUNK)):
         for index in dict.fromkeys(case.suite for case in chunk):
-            built = [desks[index].write(case) for case in chunk if case.suite == index]
+            built = [writers[index].write(case) for case in chunk if case.suite == index]
             yield index, len(built), render_cases(built)
-
-
-def _counts(suite: SuiteView) -> Counts:
-    return Counts(suite.trials, suite.failed, suite.errored, suite.time_s)
-
-
-def _gate_counts(view: ReportView) -> Counts:
-    found = [finding.conclusion for finding in view.findings]
-    failed, unmeasurable = found.count(Conclusion.FAILED), found.count(Conclusion.UNMEASURABLE)
-    return Counts(len(found) + len(view.warnings), failed, unmeasurable, seconds=0.0, skipped=len(view.warnings))
 
 
 def _sum_counts(counts: list[Counts]) -> Counts:
     return Counts(
-        sum(one.tests for one in counts),
-        sum(one.failures for one in counts),
-        sum(one.errors for one in counts),
-        sum(one.seconds for one in counts),
+        sum(each.tests for each in counts),
+        sum(each.failures for each in counts),
+        sum(each.errors for each in counts),
+        sum(each.seconds for each in counts),
     )
 
 

@@ -56,7 +56,7 @@ class CaseTemplate:
         (element,) = TestSuite("", [blank]).build_xml_doc()
         self._before, _, self._after = _tag(element).partition(f' name="{_attribute(blank.name)}"')
 
-    def filled(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: Location) -> str:
+    def fill(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: Location) -> str:
         """The XML of one case. All text must be visible."""
         where = "".join([f' {key}="{_attribute(str(value))}"' for key, value in place.items()])
         tag = f'{self._before} name="{_attribute(name)}"{self._after}{where} time="{_format_seconds(seconds)}"'
@@ -96,18 +96,21 @@ def open_suite(name: str, counts: Counts, *, timestamp: str, file: str | None = 
 def render_cases(cases: Sequence[BuiltCase | str]) -> str:
     """The cases as XML, in order; cases that are XML already stay as they are."""
     built = [case for case in cases if isinstance(case, BuiltCase)]
-    elements = iter(TestSuite("", [one.case for one in built]).build_xml_doc() if built else ())
-    return "".join([case if isinstance(case, str) else _testcase(case, next(elements)) for case in cases])
+    elements = iter(TestSuite("", [each.case for each in built]).build_xml_doc() if built else ())
+    texts = []
+    for case in cases:
+        if isinstance(case, str):
+            texts.append(case)
+        else:
+            element = next(elements)
+            element.set("time", _format_seconds(case.seconds))
+            texts.append(f"{_xml(element, _properties(case.properties))}\n")
+    return "".join(texts)
 
 
 def render_system_err(text: str) -> str:
     """The messages of a suite that belong to no case."""
     return f"<system-err>{escape(text, quote=False)}</system-err>\n"
-
-
-def _testcase(one: BuiltCase, element: Element) -> str:
-    element.set("time", _format_seconds(one.seconds))
-    return f"{_xml(element, _properties(one.properties))}\n"
 
 
 def _properties(pairs: Sequence[tuple[str, str]]) -> str:
@@ -173,7 +176,7 @@ class CaseWriter:
         self._classname = display_name(suite.label, 300)
         self._place = _location(None if suite.file is None else Origin(suite.file, suite.line or 1))
         self._keys = {evaluator: _score_key(evaluator) for evaluator in suite.evaluators}
-        self._form = CaseTemplate(TestCase("blank", self._classname))
+        self._template = CaseTemplate(TestCase("blank", self._classname))
 
     def _where(self, case: CaseResult) -> Location:
         return self._place if case.origin is None else _location(case.origin)
@@ -182,13 +185,9 @@ class CaseWriter:
         """Write one trial: as XML if there are only scores, else as a case to build."""
         status, shown = case.status, self._name(case)
         if status in _SILENT and not case.pending:
-            return self._form.filled(shown, _seconds(case), self._properties(case), place=self._where(case))
-        return self._build(case, status, shown)
-
-    def _build(self, case: CaseResult, status: Status, shown: str) -> BuiltCase:
-        """A failed trial that also had errors is a failure, so that it counts once."""
+            return self._template.fill(shown, _seconds(case), self._properties(case), place=self._where(case))
         test = TestCase(shown, self._classname, **self._where(case))
-        if status is Status.FAILED:
+        if status is Status.FAILED:  # a failed trial that also had errors counts once
             test.add_failure_info(_failure_message(case), _failure_text(case), "ThresholdNotMet")
         elif status is Status.ERRORED:
             first = case.errors[0]
@@ -206,8 +205,12 @@ class CaseWriter:
 
     def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
         scores = case.evaluations.items()
-        pairs = [(self._keys.get(who) or _score_key(who), numbers.short(found.score)) for who, found in scores]
-        pairs += [(f"label.{display_name(who)}", one_line(label.label, _MESSAGE)) for who, label in case.labels.items()]
+        pairs = [
+            (self._keys.get(name) or _score_key(name), numbers.short(evaluation.score)) for name, evaluation in scores
+        ]
+        pairs += [
+            (f"label.{display_name(name)}", one_line(label.label, _MESSAGE)) for name, label in case.labels.items()
+        ]
         for kind, evaluators in (("unscored", case.unscored), ("pending", case.pending)):
             if evaluators:
                 pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
@@ -247,28 +250,25 @@ def build_finding(finding: Finding, names: UniqueNames, *, warns: bool = False) 
 
 
 def _failed_evaluations(case: CaseResult) -> Iterator[tuple[str, Evaluation]]:
-    return ((evaluator, found) for evaluator, found in case.evaluations.items() if found.passed is False)
+    return ((evaluator, evaluation) for evaluator, evaluation in case.evaluations.items() if evaluation.passed is False)
 
 
 def _failure_message(case: CaseResult) -> str:
-    return one_line(
-        "; ".join(_describe_miss(evaluator, found) for evaluator, found in _failed_evaluations(case)), _MESSAGE
-    )
-
-
-def _describe_miss(evaluator: str, found: Evaluation) -> str:
-    reasons = summarize_reasons(found)
-    miss = f"{display_name(evaluator)} {format_score(found.score, found.threshold)}, not {found.threshold}"
-    return f"{miss} ({reasons})" if reasons else miss
+    misses = []
+    for evaluator, evaluation in _failed_evaluations(case):
+        reasons = summarize_reasons(evaluation)
+        score = format_score(evaluation.score, evaluation.threshold)
+        miss = f"{display_name(evaluator)} {score}, not {evaluation.threshold}"
+        misses.append(f"{miss} ({reasons})" if reasons else miss)
+    return one_line("; ".join(misses), _MESSAGE)
 
 
 def _failure_text(case: CaseResult) -> str:
     lines: list[str] = []
-    for evaluator, found in _failed_evaluations(case):
-        lines.append(
-            f"{display_name(evaluator)}: {format_score(found.score, found.threshold)}, needs {found.threshold}"
-        )
-        lines.extend(f"  {reason}" for reason in list_reasons(found, _MESSAGE))
+    for evaluator, evaluation in _failed_evaluations(case):
+        score = format_score(evaluation.score, evaluation.threshold)
+        lines.append(f"{display_name(evaluator)}: {score}, needs {evaluation.threshold}")
+        lines.extend(f"  {reason}" for reason in list_reasons(evaluation, _MESSAGE))
     return excerpt("\n".join([*lines, *([_tracebacks(case)] if case.errors else [])]), FIELD)
 
 

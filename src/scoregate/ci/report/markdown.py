@@ -73,8 +73,8 @@ def marker(context: ReportContext) -> str:
 
 def parse_run(text: str) -> tuple[int, int]:
     """Parse the run and its attempt from a marker or from a context's `run`; an unknown one is (0, 0)."""
-    found = _RUN.match(text)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = _RUN.match(text)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def _quote(text: str) -> str:
@@ -178,7 +178,7 @@ def _render(view: ReportView, detail: Detail) -> str:
         rows=rows,
         totals=view.totals,
         intervals=any(row.low for row in rows),
-        moved=any(suite.moved for suite in view.ordered_suites[: detail.suites]),
+        any_measure_changed=any(suite.changed_measures for suite in view.ordered_suites[: detail.suites]),
         marker=Markup(marker(view.context)),
     )
     return text.strip() + "\n"

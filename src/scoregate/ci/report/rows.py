@@ -37,9 +37,9 @@ class ReportState(StrEnum):
 class RowView:
     """One evaluator of one suite: its numbers in `row`, and as text.
 
-    `delta` has no interval if `low` is empty; `note` explains the label; `below` of the `judged` trials with a
-    threshold miss it; `gates` are the findings about this evaluator. `past` holds its scores in earlier runs, empty if
-    none are known, and `made_by` a digest of the evaluator, as theirs.
+    `delta` has no interval if `low` is empty. `note` explains the label. `judged` is the number of trials with a
+    threshold, `below` the number of those that miss it. `gates` are the findings about this evaluator. `past` holds its
+    scores in earlier runs, empty if none are known. `made_by` is a digest of the evaluator, as in `Score`.
     `uncalibrated` says why scores of a judge did not count; empty if they did.
     """
 
@@ -116,10 +116,10 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
 
 def findings_by_suite(verdict: Verdict) -> Mapping[str | None, Sequence[Finding]]:
     """The findings of each suite by its label; those on the whole run under None."""
-    found: dict[str | None, list[Finding]] = {}
+    findings: dict[str | None, list[Finding]] = {}
     for finding in verdict.findings:
-        found.setdefault(finding.suite, []).append(finding)
-    return found
+        findings.setdefault(finding.suite, []).append(finding)
+    return findings
 
 
 def _row_order(view: RowView) -> tuple[int, float, str, str]:
@@ -161,13 +161,18 @@ def _format_labels(labels: Mapping[str, int]) -> str:
 
 
 def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState:
-    """A failed gate of the suite marks its evaluators with missed thresholds; an unmeasurable one marks them all."""
-    own = {found.conclusion for found in findings if found.evaluator == row.evaluator}
-    shared = {found.conclusion for found in findings if found.evaluator is None}
+    """The state of a row.
+
+    A failed gate of the whole suite marks only the evaluators with missed thresholds; an unmeasurable one marks all.
+    """
+    own = {finding.conclusion for finding in findings if finding.evaluator == row.evaluator}
+    shared = {finding.conclusion for finding in findings if finding.evaluator is None}
     if Conclusion.FAILED in own or (Conclusion.FAILED in shared and below):
         return ReportState.FAILED
     state = _STATES.get(row.label, ReportState.HELD)
-    uncertain = any(found.uncertain for found in findings if found.evaluator == row.evaluator and found.rule == "drop")
+    uncertain = any(
+        finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.rule == "drop"
+    )
     state = ReportState.UNCERTAIN if uncertain and state is ReportState.HELD else state
     shaky = Conclusion.UNMEASURABLE in own | shared and state in (
         ReportState.HELD,
@@ -183,22 +188,17 @@ def _row_note(row: Row) -> str:
     if row.dropped and not row.reason:
         notes.append(f"{numbers.count(row.dropped, 'pair')} skipped for errors")
     if row.lost and not row.lost_too_many:
-        notes.append(_describe_lost_scores(row))
+        lost = dict(row.lost)
+        if row.label is Change.UNMEASURABLE:
+            lost.pop(Reason.ERROR, None)  # the reason of the row counts them
+        reasons = [f"{count:,} {'None' if reason == Reason.NONE else reason}" for reason, count in lost.items()]
+        gained = f"; {row.gained:,} gained one" if row.gained else ""
+        notes.append(f"lost scores: {', '.join(reasons)}{gained}" if reasons else "")
     if row.labels and row.mean is not None:
         notes.append(f"without a score: {_format_labels(row.labels)}")
     if not row.higher_is_better:
         notes.append("lower is better")
     return ", ".join(note for note in notes if note)
-
-
-def _describe_lost_scores(row: Row) -> str:
-    """`lost scores: 3 None, 2 removed`, and how many cases gained a score."""
-    lost = dict(row.lost)
-    if row.label is Change.UNMEASURABLE:
-        lost.pop(Reason.ERROR, None)  # the reason of the row counts them
-    reasons = ", ".join(f"{count:,} {'None' if reason == Reason.NONE else reason}" for reason, count in lost.items())
-    gained = f"; {row.gained:,} gained one" if row.gained else ""
-    return f"lost scores: {reasons}{gained}" if reasons else ""
 
 
 def _explain_label(row: Row) -> str:
@@ -207,17 +207,13 @@ def _explain_label(row: Row) -> str:
     p = row.p if row.q is None else row.q
     match row.label:
         case Change.WORSE | Change.BETTER if p is not None:
-            return f"corrected {numbers.p_value(p)}{_exaggeration_note(row)}"
+            # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
+            weak = row.label is Change.WORSE and row.detectable is not None and -row.gain < row.detectable
+            return f"corrected {numbers.p_value(p)}{', the true drop is probably smaller' if weak else ''}"
         case Change.NOISE if row.detectable is not None:
-            moved = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
-            significance = f"corrected {numbers.p_value(p)}, " if moved and p is not None else ""
+            excludes_zero = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
+            significance = f"corrected {numbers.p_value(p)}, " if excludes_zero and p is not None else ""
             return f"{significance}could detect ±{row.detectable:.2f} if this were the only row"
         case Change.TOO_FEW:
             return numbers.count(row.n, "pair")
     return ""
-
-
-def _exaggeration_note(row: Row) -> str:
-    """A drop below what the comparison can detect is significant mostly when chance makes it look larger."""
-    weak = row.label is Change.WORSE and row.detectable is not None and -row.gain < row.detectable
-    return ", the true drop is probably smaller" if weak else ""

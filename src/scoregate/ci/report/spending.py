@@ -24,7 +24,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class SpendingText:
-    """A `Spend` ready to print, each with its change from the baseline: `812 ms (+4%)`."""
+    """A `Spending` ready to print, each with its change from the baseline: `812 ms (+4%)`."""
 
     p50: str
     p95: str
@@ -65,12 +65,14 @@ def format_spending(new: Spending, old: Spending | None, rows: Iterable[Row] = (
         tokens=_format_with_change(
             new.tokens, old.tokens, numbers.tokens, numbers.relative, changes.get(Measure.TOKENS, "")
         ),
-        cost=_format_with_change(new.cost, old.cost, numbers.cost, _format_cost_change, changes.get(Measure.COST, "")),
+        cost=_format_with_change(
+            new.cost,
+            old.cost,
+            numbers.cost,
+            lambda now, before: numbers.cost_change(now - before),
+            changes.get(Measure.COST, ""),
+        ),
     )
-
-
-def _format_cost_change(now: float, before: float) -> str:
-    return numbers.cost_change(now - before)
 
 
 def _format_total_change(row: Row) -> str:
@@ -93,8 +95,8 @@ def _format_with_change(
     if new is None:
         return numbers.NONE
     difference = "" if old is None else change(new, old)
-    moved = "; ".join(filter(None, (difference, totals if difference not in ("", "±0", "±0%") else "")))
-    return f"{show(new)} ({moved})" if moved else show(new)
+    changes = "; ".join(filter(None, (difference, totals if difference not in ("", "±0", "±0%") else "")))
+    return f"{show(new)} ({changes})" if changes else show(new)
 
 
 def _format_milliseconds(value: float) -> str:

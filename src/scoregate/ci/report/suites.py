@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from scoregate.ci.report import numbers
 from scoregate.ci.report.context import ReportContext, source_url
@@ -15,7 +15,7 @@ from scoregate.core.comparison import Comparison, pair_pass_rates
 from scoregate.core.comparison_rows import Change, Row
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.gate import Verdict
-from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.gate.finding import Conclusion
 from scoregate.core.pairing import Pairs
 from scoregate.core.run import SuiteMetrics, SuiteResult
 from scoregate.core.significance import sign_flip_test
@@ -24,10 +24,9 @@ from scoregate.core.significance import sign_flip_test
 @dataclass(frozen=True, slots=True)
 class SuiteView:
     """One suite. `index` is its position in the run; counts are of trials; `time_s` is the sum of their durations.
-    `reused` trials come from an earlier run.
 
-    `moved` names the measures of latency, tokens and cost that changed significantly; `past` holds the results of
-    earlier runs, empty if none are known.
+    `reused` trials come from an earlier run. `changed_measures` are the measures of latency, tokens and cost that
+    changed significantly. `past` holds the results of earlier runs, empty if none are known.
     """
 
     index: int
@@ -52,7 +51,7 @@ class SuiteView:
     base_spend: Spending | None
     spend_text: SpendingText
     reused: int = 0
-    moved: tuple[str, ...] = ()
+    changed_measures: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     past: tuple[SuiteMetrics | None, ...] = ()
 
@@ -64,69 +63,51 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
     """Build every suite, in the order of the run."""
     base = comparison.base
     pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
-    findings, moved = findings_by_suite(verdict), _changed_measures(comparison)
-    return tuple(
-        replace(
-            _build_suite(
-                at, suite, pairs.get(at), comparison.quantities, state=_suite_state(findings.get(suite.label, ()))
+    findings = findings_by_suite(verdict)
+    views = []
+    for index, suite in enumerate(comparison.run.suites):
+        columns, origin, base_suite = suite.columns, suite.origin, pairs.get(index)
+        spend, base_spend = measure_spending(suite), measure_spending(base_suite) if base_suite else None
+        quantities = [row for row in comparison.quantities if row.suite == suite.label]
+        conclusions = {finding.conclusion for finding in findings.get(suite.label, ())}
+        view = SuiteView(
+            index=index,
+            id=suite.id,
+            label=suite.label,
+            state=next((state for conclusion, state in _STATES.items() if conclusion in conclusions), ReportState.HELD),
+            file=origin.file if origin else None,
+            line=origin.line if origin else None,
+            evaluators=tuple(suite.evaluators),
+            trials=len(columns),
+            planned=suite.planned,
+            passed=columns.count(Status.PASSED),
+            failed=columns.count(Status.FAILED),
+            errored=columns.count(Status.ERRORED),
+            scored=columns.count(Status.SCORED),
+            unscored=columns.count(Status.UNSCORED),
+            complete=suite.complete,
+            duration_s=suite.duration_s,
+            time_s=(sum_known(columns.durations_ms) or 0.0) / 1000,
+            passes=_format_passes(columns),
+            spend=spend,
+            base_spend=base_spend,
+            spend_text=format_spending(spend, base_spend, quantities),
+            reused=len(columns.reused),
+            changed_measures=tuple(
+                str(row.measure) for row in quantities if row.label in (Change.BETTER, Change.WORSE)
             ),
-            moved=moved.get(suite.label, ()),
+            problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
             past=comparison.run.history.of(suite.label).took,
         )
-        for at, suite in enumerate(comparison.run.suites)
-    )
+        views.append(view)
+    return tuple(views)
 
 
-def _changed_measures(comparison: Comparison) -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for row in comparison.quantities:
-        if row.label in (Change.BETTER, Change.WORSE):
-            found[row.suite] = (*found.get(row.suite, ()), str(row.measure))
-    return found
-
-
-def _build_suite(
-    index: int, suite: SuiteResult, base: SuiteResult | None, quantities: Iterable[Row], *, state: ReportState
-) -> SuiteView:
-    columns, origin = suite.columns, suite.origin
-    now, before = measure_spending(suite), measure_spending(base) if base else None
-    return SuiteView(
-        index=index,
-        id=suite.id,
-        label=suite.label,
-        state=state,
-        file=origin.file if origin else None,
-        line=origin.line if origin else None,
-        evaluators=tuple(suite.evaluators),
-        trials=len(columns),
-        planned=suite.planned,
-        passed=columns.count(Status.PASSED),
-        failed=columns.count(Status.FAILED),
-        errored=columns.count(Status.ERRORED),
-        scored=columns.count(Status.SCORED),
-        unscored=columns.count(Status.UNSCORED),
-        complete=suite.complete,
-        duration_s=suite.duration_s,
-        time_s=(sum_known(columns.durations_ms) or 0.0) / 1000,
-        passes=_format_passes(suite),
-        spend=now,
-        base_spend=before,
-        spend_text=format_spending(now, before, (row for row in quantities if row.suite == suite.label)),
-        reused=len(suite.columns.reused),
-        problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
-    )
-
-
-def _format_passes(suite: SuiteResult) -> str:
-    passed, failed = suite.columns.count(Status.PASSED), suite.columns.count(Status.FAILED)
+def _format_passes(columns: Columns) -> str:
+    passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
     if not passed + failed:
         return numbers.NONE
     return f"{passed:,} of {passed + failed:,} ({numbers.percent(passed / (passed + failed))})"
-
-
-def _suite_state(findings: Iterable[Finding]) -> ReportState:
-    found = {finding.conclusion for finding in findings}
-    return next((state for conclusion, state in _STATES.items() if conclusion in found), ReportState.HELD)
 
 
 _ALPHA = 0.05
@@ -190,11 +171,12 @@ class Totals:
 
 
 def build_totals(comparison: Comparison) -> Totals:
-    """Count everything once."""
+    """Count the trials, costs and flips of a comparison."""
     suites = [suite.columns for suite in comparison.run.suites]
     passed, failed = _count_status(suites, Status.PASSED), _count_status(suites, Status.FAILED)
     newly_failing, newly_passing = len(comparison.newly_failing), len(comparison.newly_passing)
-    changes = _pass_rate_changes(comparison)
+    pass_rates = pair_pass_rates(comparison.run, comparison.base, comparison.pairs) if comparison.base else ()
+    changes = [now - before for now, before in pass_rates]
     estimate = (
         estimate_difference(Pairs(len(changes), tuple((change, 1) for change in changes)), scale=1.0)
         if changes
@@ -228,7 +210,7 @@ def build_totals(comparison: Comparison) -> Totals:
 
 
 def paired_suites(comparison: Comparison) -> Iterator[tuple[SuiteResult, SuiteResult]]:
-    """The suites of both runs: that of the run, that of the baseline."""
+    """Pairs of a suite in the run and the same suite in the baseline."""
     if comparison.base is not None:
         for new, old in comparison.pairs:
             yield comparison.run.suites[new], comparison.base.suites[old]
@@ -236,13 +218,6 @@ def paired_suites(comparison: Comparison) -> Iterator[tuple[SuiteResult, SuiteRe
 
 def _count_status(suites: Iterable[Columns], status: Status) -> int:
     return sum(columns.count(status) for columns in suites)
-
-
-def _pass_rate_changes(comparison: Comparison) -> list[float]:
-    """The change of each case's pass rate from the baseline."""
-    if comparison.base is None:
-        return []
-    return [now - before for now, before in pair_pass_rates(comparison.run, comparison.base, comparison.pairs)]
 
 
 def _cost_change(comparison: Comparison) -> float | None:
@@ -256,9 +231,9 @@ def _cost_change(comparison: Comparison) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class PairedSuite:
-    """One suite: its trials in the run, and in the baseline, where it is suite `base_index`, if it is there.
+    """One suite: its trials in the run and in the baseline. `base_index` is its position in the baseline, if any.
 
-    `upwards` holds for each evaluator whether higher is better, `apart` names those that can't be compared. `url` is
+    `higher_is_better` says it for each evaluator, `incomparable` names those that can't be compared. `url` is
     where the suite is defined.
     """
 
@@ -267,8 +242,8 @@ class PairedSuite:
     now: Columns
     before: Columns | None = None
     base_index: int | None = None
-    upwards: Mapping[str, bool] = field(default_factory=dict)
-    apart: frozenset[str] = frozenset()
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)
+    incomparable: frozenset[str] = frozenset()
 
 
 def build_paired_suites(comparison: Comparison, context: ReportContext) -> Iterator[PairedSuite]:
@@ -278,13 +253,13 @@ def build_paired_suites(comparison: Comparison, context: ReportContext) -> Itera
     for row in comparison.rows:
         rows[row.suite].append(row)
     for at, suite in enumerate(comparison.run.suites):
-        known, twin = rows[suite.label], pairs.get(at)
+        suite_rows, base_index = rows[suite.label], pairs.get(at)
         yield PairedSuite(
             label=suite.label,
             url=source_url(suite.origin, context),
             now=suite.columns,
-            before=base.suites[twin].columns if base is not None and twin is not None else None,
-            base_index=twin,
-            upwards={row.evaluator: row.higher_is_better for row in known},
-            apart=frozenset(row.evaluator for row in known if row.label is Change.NOT_COMPARABLE),
+            before=base.suites[base_index].columns if base is not None and base_index is not None else None,
+            base_index=base_index,
+            higher_is_better={row.evaluator: row.higher_is_better for row in suite_rows},
+            incomparable=frozenset(row.evaluator for row in suite_rows if row.label is Change.NOT_COMPARABLE),
         )

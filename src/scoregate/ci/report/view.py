@@ -1,4 +1,4 @@
-"""ReportView: every string and number that a report prints, worst first; made by `make_view`."""
+"""ReportView: every string and number that a report prints, worst first; built by `build_view`."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class ReportView:
         return len({case.suite for case in self.failing}) > 1
 
     @property
-    def calm(self) -> bool:
+    def is_calm(self) -> bool:
         """Whether nothing needs attention: passed without a warning, no row worse, no case newly failing."""
         quiet = all(row.state in (ReportState.NEW, ReportState.BETTER, ReportState.HELD) for row in self.rows)
         passed = self.conclusion is Conclusion.PASSED and not self.warnings

@@ -88,17 +88,9 @@ _LEVEL = 6
 
 def block(kind: str, number: int, data: Any, *, redact: Callable[[str], str]) -> str:
     """A script element with compressed data and the id `kind-number`."""
-    text = _keep_from_redaction(b64encode(_compress(to_json(data, inf_nan_mode="null"))).decode(), redact)
-    return f'<script type="text/plain" id="{kind}-{number}">{text}</script>\n'
-
-
-def _compress(data: bytes) -> bytes:
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
-    return packer.compress(data) + packer.flush()
-
-
-def _keep_from_redaction(text: str, redact: Callable[[str], str]) -> str:
-    """Split text over lines if it looks like a secret by chance, so that redaction does not change it."""
-    if redact(text) == text:
-        return text
-    return "\n".join(text[at : at + 3] for at in range(0, len(text), 3))
+    packed = packer.compress(to_json(data, inf_nan_mode="null")) + packer.flush()
+    text = b64encode(packed).decode()
+    if redact(text) != text:  # it looks like a secret by chance: short lines keep it from being changed
+        text = "\n".join(text[at : at + 3] for at in range(0, len(text), 3))
+    return f'<script type="text/plain" id="{kind}-{number}">{text}</script>\n'

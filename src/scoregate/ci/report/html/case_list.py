@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from math import isnan
@@ -50,31 +50,28 @@ def build_entries(view: ReportView) -> list[CaseEntry]:
     Equal changes are ordered by suite, then by natural order of the hash, or in the order of the run for digests.
     """
     newly = {(label, key.hash) for label, key in view.newly_failing}
-    found = (entry for at, sides in enumerate(view.sides) for entry in _suite_entries(at, sides, newly))
+    entries = []
+    for at, sides in enumerate(view.sides):
+        before = _rows_by_case(sides.before) if sides.before is not None else {}
+        for case, rows in _rows_by_case(sides.now).items():
+            old = before.pop(case, ())
+            gain, lowest = _largest_change(sides, rows, old), _lowest_score(sides, rows)
+            kind = CaseChange.NEWLY_FAILING
+            if (sides.label, case) not in newly:
+                kind = _classify(sides.now, rows, old=old, gain=gain)
+            entries.append(CaseEntry(at, case, kind, gain, lowest, rows, old))
+        entries += [CaseEntry(at, case, CaseChange.REMOVED, 0.0, 1.0, (), old) for case, old in before.items()]
     return sorted(
-        found, key=lambda entry: (entry.kind, entry.gain, entry.lowest, entry.suite, case_sort_key(entry.hash))
+        entries, key=lambda entry: (entry.kind, entry.gain, entry.lowest, entry.suite, case_sort_key(entry.hash))
     )
-
-
-def _suite_entries(at: int, sides: PairedSuite, newly: set[tuple[str, str]]) -> Iterator[CaseEntry]:
-    before = _rows_by_case(sides.before) if sides.before is not None else {}
-    for case, rows in _rows_by_case(sides.now).items():
-        old = before.pop(case, ())
-        gain, lowest = _largest_change(sides, rows, old), _lowest_score(sides, rows)
-        kind = (
-            CaseChange.NEWLY_FAILING if (sides.label, case) in newly else _classify(sides.now, rows, old=old, gain=gain)
-        )
-        yield CaseEntry(at, case, kind, gain, lowest, rows, old)
-    for case, old in before.items():
-        yield CaseEntry(at, case, CaseChange.REMOVED, 0.0, 1.0, (), old)
 
 
 def _rows_by_case(columns: Columns) -> dict[str, tuple[int, ...]]:
     """The rows of each case, with repeats by their number."""
-    found: dict[str, tuple[int, ...]] = {}
+    rows_by_case: dict[str, tuple[int, ...]] = {}
     for row, case in enumerate(columns.hashes):
-        found[case] = (*found[case], row) if case in found else (row,)
-    return {case: tuple(sorted(rows, key=columns.repeats.__getitem__)) for case, rows in found.items()}
+        rows_by_case[case] = (*rows_by_case[case], row) if case in rows_by_case else (row,)
+    return {case: tuple(sorted(rows, key=columns.repeats.__getitem__)) for case, rows in rows_by_case.items()}
 
 
 def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], gain: float) -> CaseChange:
@@ -93,16 +90,18 @@ def _largest_change(sides: PairedSuite, rows: tuple[int, ...], old: tuple[int, .
     worst, best = 0.0, 0.0
     for evaluator in sides.now.scores:
         was = mean_score(sides.before, evaluator, old)
-        now = mean_score(sides.now, evaluator, rows) if was is not None and evaluator not in sides.apart else None
+        now = (
+            mean_score(sides.now, evaluator, rows) if was is not None and evaluator not in sides.incomparable else None
+        )
         if was is not None and now is not None:
-            change = now - was if sides.upwards.get(evaluator, True) else was - now
+            change = now - was if sides.higher_is_better.get(evaluator, True) else was - now
             worst, best = min(worst, change), max(best, change)
     return worst if worst < -_ROUNDING else best
 
 
 def _lowest_score(sides: PairedSuite, rows: tuple[int, ...]) -> float:
     scores = (
-        score if sides.upwards.get(evaluator, True) else 1 - score
+        score if sides.higher_is_better.get(evaluator, True) else 1 - score
         for evaluator in sides.now.scores
         if (score := mean_score(sides.now, evaluator, rows)) is not None
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10, sqrt
 from statistics import median
@@ -28,7 +28,7 @@ class LimitMark:
     """A gate's limit at `x`."""
 
     x: float
-    held: bool
+    is_met: bool
     text: str
 
 
@@ -55,52 +55,42 @@ class ForestPlot:
     lines: tuple[ForestRow, ...]
     zero: float
     ticks: tuple[tuple[float, str], ...]
-    drawn: bool
+    has_intervals: bool
 
 
 def draw_forest(rows: Sequence[RowView]) -> ForestPlot:
     """Draw the changes of rows. A change is run − baseline, whatever the direction of the evaluator."""
-    drawn = [view for view in rows if view.row.delta is not None and view.low]
-    far = axis_limit(_axis_values(drawn))
-    scale = Scale(-far, far, _MARGIN, WIDTH - _MARGIN)
-    ticks = tuple((scale(at), numbers.signed(at, 2) if at else "0") for at in (-far, 0.0, far))
-    return ForestPlot(tuple(_forest_row(view, scale) for view in rows), scale(0.0), ticks, bool(drawn))
-
-
-def _axis_values(drawn: Sequence[RowView]) -> Iterator[float]:
-    """The values that must be visible: changes, limits, and intervals except for outliers."""
-    deltas = [view.row.delta or 0.0 for view in drawn]
+    compared = [view for view in rows if view.row.delta is not None and view.low]
+    # These values must be visible: changes, limits, and intervals except for outliers.
+    deltas = [view.row.delta or 0.0 for view in compared]
     limits = [
-        at for view in drawn for gate in view.gates if (at := _limit_position(gate, view)) is not None and abs(at) <= 1
+        at
+        for view in compared
+        for gate in view.gates
+        if (at := _limit_position(gate, view)) is not None and abs(at) <= 1
     ]
-    ends = [max(abs(view.row.low or 0.0), abs(view.row.high or 0.0)) for view in drawn]
+    ends = [max(abs(view.row.low or 0.0), abs(view.row.high or 0.0)) for view in compared]
     usual = median([end for end in ends if end] or [0.0])
-    yield from (*deltas, *limits, *(min(end, _OUTLIER * usual) for end in ends))
+    limit = axis_limit([*deltas, *limits, *(min(end, _OUTLIER * usual) for end in ends)])
+    scale = Scale(-limit, limit, _MARGIN, WIDTH - _MARGIN)
+    ticks = tuple((scale(at), numbers.signed(at, 2) if at else "0") for at in (-limit, 0.0, limit))
+    return ForestPlot(tuple(_forest_row(view, scale) for view in rows), scale(0.0), ticks, bool(compared))
 
 
 def _forest_row(view: RowView, scale: Scale) -> ForestRow:
-    row, sign = view.row, _row_colour(view)
+    row, sign = view.row, "none"
+    if view.significant:
+        sign = "better" if row.gain > 0 else "worse"
     if row.delta is None or not view.low or row.low is None or row.high is None:
         return ForestRow(view, sign)
     ends = ((row.low, -1), (row.high, 1))
     cut = tuple((scale(end), way) for end, way in ends if not scale.holds(end))
-    return ForestRow(
-        view, sign, scale(row.delta), scale(row.low), scale(row.high), tuple(_limit_marks(view, scale)), cut
+    marks = tuple(
+        LimitMark(scale(at), gate.conclusion is Conclusion.PASSED, f"{gate.title}: {gate.limit}")
+        for gate in view.gates
+        if (at := _limit_position(gate, view)) is not None and scale.holds(at)
     )
-
-
-def _row_colour(view: RowView) -> str:
-    """The colour of a row: only significant changes have one."""
-    if view.significant:
-        return "better" if view.row.gain > 0 else "worse"
-    return "none"
-
-
-def _limit_marks(view: RowView, scale: Scale) -> Iterator[LimitMark]:
-    for gate in view.gates:
-        at = _limit_position(gate, view)
-        if at is not None and scale.holds(at):
-            yield LimitMark(scale(at), gate.conclusion is Conclusion.PASSED, f"{gate.title}: {gate.limit}")
+    return ForestRow(view, sign, scale(row.delta), scale(row.low), scale(row.high), marks, cut)
 
 
 def _limit_position(gate: Finding, view: RowView) -> float | None:
@@ -143,15 +133,15 @@ class ScatterPanel:
 
 
 def draw_scatters(
-    rows: Sequence[RowView], listed: Sequence[CaseEntry], sides: Sequence[PairedSuite]
+    rows: Sequence[RowView], entries: Sequence[CaseEntry], sides: Sequence[PairedSuite]
 ) -> tuple[ScatterPanel, ...]:
     """Draw the first evaluators with scores in both runs."""
     places = {each.label: at for at, each in enumerate(sides)}
     compared = [view.row for view in rows if view.row.delta is not None and view.row.suite in places][:PANELS]
-    wanted = {places[row.suite] for row in compared}
-    by_suite: dict[int, list[CaseEntry]] = {at: [] for at in wanted}
-    for entry in listed:
-        if entry.suite in wanted and entry.now and entry.before:
+    suites = {places[row.suite] for row in compared}
+    by_suite: dict[int, list[CaseEntry]] = {at: [] for at in suites}
+    for entry in entries:
+        if entry.suite in suites and entry.now and entry.before:
             by_suite[entry.suite].append(entry)
     panels = (_panel(sides[places[row.suite]], row.evaluator, by_suite[places[row.suite]]) for row in compared)
     return tuple(panel for panel in panels if panel.points)
@@ -159,28 +149,20 @@ def draw_scatters(
 
 def _panel(sides: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> ScatterPanel:
     cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
-    for was, now in _score_pairs(sides, evaluator, paired):
-        change = (now > was) - (now < was)
-        change = change if sides.upwards.get(evaluator, True) else -change
-        changes[change] += 1
-        cells[round(was * _GRID), round(now * _GRID), change] += 1
-    return ScatterPanel(sides.label, evaluator, changes[-1], changes[0], changes[1], tuple(_scatter_points(cells)))
-
-
-def _score_pairs(sides: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> Iterator[tuple[float, float]]:
     assert sides.before is not None
     for entry in paired:
         was, now = mean_score(sides.before, evaluator, entry.before), mean_score(sides.now, evaluator, entry.now)
         if was is not None and now is not None:
-            yield was, now
-
-
-def _scatter_points(cells: Mapping[tuple[int, int, int], int]) -> Iterator[ScatterPoint]:
-    across, up = Scale(0, _GRID, _FROM, _TO), Scale(0, _GRID, _TO, _FROM)
+            change = (now > was) - (now < was)
+            change = change if sides.higher_is_better.get(evaluator, True) else -change
+            changes[change] += 1
+            cells[round(was * _GRID), round(now * _GRID), change] += 1
+    across, up, points = Scale(0, _GRID, _FROM, _TO), Scale(0, _GRID, _TO, _FROM), []
     most = max(cells.values(), default=1)
-    for (was, now, change), count in sorted(cells.items(), key=lambda cell: -cell[1]):
+    for (was_at, now_at, change), count in sorted(cells.items(), key=lambda cell: -cell[1]):
         radius = _SMALLEST + (_LARGEST - _SMALLEST) * sqrt((count - 1) / most)
-        yield ScatterPoint(across(was), up(now), round(radius, 2), count, change)
+        points.append(ScatterPoint(across(was_at), up(now_at), round(radius, 2), count, change))
+    return ScatterPanel(sides.label, evaluator, changes[-1], changes[0], changes[1], tuple(points))
 
 
 LATENCY_WIDTH, LATENCY_HEIGHT = 260, 76
@@ -202,26 +184,23 @@ class LatencyPlot:
 
 def draw_latencies(sides: Sequence[PairedSuite]) -> tuple[LatencyPlot, ...]:
     """Draw the latencies of the first suites with durations."""
-    found = ((each.label, _times(each.now), _times(each.before)) for each in sides)
-    return tuple(_latency_plot(*each) for each in [each for each in found if len(each[1]) > 1][:LATENCY_PANELS])
+    plots: list[LatencyPlot] = []
+    for suite in sides:
+        now, before = _times(suite.now), _times(suite.before)
+        if len(now) > 1 and len(plots) < LATENCY_PANELS:
+            low, high = min(now + before), max(now + before)
+            if high < 2 * low:
+                low, high = low / 1.5, high * 1.5
+            scale = Scale(log10(low), log10(high), 4, LATENCY_WIDTH - 4)
+            ticks = log_ticks(low, high) or (low * (high / low) ** 0.5,)
+            texts = (f"{ms:.2g} ms" if ms < 1 else numbers.duration(ms / 1000) for ms in ticks)
+            marks = tuple((scale(log10(ms)), text) for ms, text in zip(ticks, texts, strict=True))
+            plots.append(LatencyPlot(suite.label, _outline(now, scale), _outline(before, scale), marks))
+    return tuple(plots)
 
 
 def _times(columns: Columns | None) -> list[float]:
     return [] if columns is None else [max(ms, _LEAST_MS) for ms in known_values(columns.durations_ms)]
-
-
-def _latency_plot(suite: str, now: list[float], before: list[float]) -> LatencyPlot:
-    low, high = min(now + before), max(now + before)
-    if high < 2 * low:
-        low, high = low / 1.5, high * 1.5
-    scale = Scale(log10(low), log10(high), 4, LATENCY_WIDTH - 4)
-    ticks = log_ticks(low, high) or (low * (high / low) ** 0.5,)
-    shown = tuple((scale(log10(at)), _format_tick(at)) for at in ticks)
-    return LatencyPlot(suite, _outline(now, scale), _outline(before, scale), shown)
-
-
-def _format_tick(ms: float) -> str:
-    return f"{ms:.2g} ms" if ms < 1 else numbers.duration(ms / 1000)
 
 
 def _outline(times: list[float], scale: Scale) -> str:

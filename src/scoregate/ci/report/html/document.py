@@ -87,9 +87,23 @@ MAX_ROWS = 500
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the page. The cases of both runs are read once; memory grows with their number, not their size."""
-    entries = build_entries(view)
+    entries, rows = build_entries(view), view.rows[:MAX_ROWS]
     listed = entries[:MAX_CASES]
-    yield load_template("top.html.j2").render(_top_values(view, entries))
+    yield load_template("top.html.j2").render(
+        view=view,
+        made=int(view.context.generated_at),
+        totals=view.totals,
+        total=len(entries),
+        style=assets.style(),
+        policy=assets.policy(),
+        forest=draw_forest(rows),
+        trails=draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
+        more_rows=len(view.rows) - len(rows),
+        scatters=draw_scatters(rows, entries, view.sides),
+        spreads=draw_latencies(view.sides),
+        commit_url=commit_url(view.context.commit, view.context),
+        base_url=commit_url(view.base.commit if view.base else None, view.context),
+    )
     trial_pages = plan_pages(view, listed)
     yield from write_pages(view, trial_pages)
     yield load_template("cases.html.j2").render(
@@ -97,25 +111,6 @@ def render(view: ReportView) -> Iterator[str]:
     )
     yield from render_index(view, listed, trial_pages)
     yield f"<script>{assets.script()}</script>\n</body>\n</html>\n"
-
-
-def _top_values(view: ReportView, entries: Sequence[CaseEntry]) -> dict[str, Any]:
-    rows = view.rows[:MAX_ROWS]
-    return {
-        "view": view,
-        "made": int(view.context.generated_at),
-        "totals": view.totals,
-        "total": len(entries),
-        "style": assets.style(),
-        "policy": assets.policy(),
-        "forest": draw_forest(rows),
-        "trails": draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
-        "more_rows": len(view.rows) - len(rows),
-        "scatters": draw_scatters(rows, entries, view.sides),
-        "spreads": draw_latencies(view.sides),
-        "commit_url": commit_url(view.context.commit, view.context),
-        "base_url": commit_url(view.base.commit if view.base else None, view.context),
-    }
 
 
 def _sample_values(view: ReportView, listed: Sequence[CaseEntry], trial_pages: TrialPages) -> list[dict[str, Any]]:

@@ -22,19 +22,17 @@ _TAGS = 20
 
 def render_index(view: ReportView, listed: Sequence[CaseEntry], pages: TrialPages) -> Iterator[str]:
     """Yield the index in blocks, a small one first, then the head that describes them."""
-    columns, redact = (
-        [
-            list(dict.fromkeys([*sides.now.scores, *(sides.before.scores if sides.before is not None else ())]))
-            for sides in view.sides
-        ],
-        view.context.redact,
-    )
-    rows = (_row(entry, view.sides[entry.suite], columns[entry.suite], pages=pages, view=view) for entry in listed)
+    redact = view.context.redact
+    evaluators = [
+        list(dict.fromkeys([*sides.now.scores, *(sides.before.scores if sides.before is not None else ())]))
+        for sides in view.sides
+    ]
+    rows = (_row(entry, view.sides[entry.suite], evaluators[entry.suite], pages=pages, view=view) for entry in listed)
     blocks = 0
     while part := list(islice(rows, _REST if blocks else _FIRST)):
         yield block("index", blocks, part, redact=redact)
         blocks += 1
-    suites = [_suite(at, names, view) for at, names in enumerate(columns)]
+    suites = [_suite(at, names, view) for at, names in enumerate(evaluators)]
     about = {"base": view.base is not None, "side": view.context.side}
     head = {"suites": suites, "blocks": blocks, "cases": len(listed), **about}
     yield block("head", 0, head, redact=redact)
@@ -47,8 +45,8 @@ def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, An
         "label": display_name(redact(sides.label)),
         "url": sides.url,
         "evaluators": [display_name(redact(each)) for each in evaluators],
-        "upwards": [sides.upwards.get(each, True) for each in evaluators],
-        "apart": [each in sides.apart for each in evaluators],
+        "upwards": [sides.higher_is_better.get(each, True) for each in evaluators],
+        "apart": [each in sides.incomparable for each in evaluators],
     }
 
 
@@ -59,6 +57,8 @@ def _row(
     now, before, old = entry.now, entry.before, sides.before
     shown, preview = pages.titles.get((entry.suite, entry.hash), ("", ""))
     redact = view.context.redact
+    columns, rows = (sides.now, now) if now else (old, before)
+    tags = columns.tags.get(rows[0], ()) if columns is not None else ()
     return [
         case_address(sides.label, entry.hash),
         entry.suite,
@@ -73,7 +73,7 @@ def _row(
         _average(old.durations_ms, before) if old is not None else None,
         _average(sides.now.costs, now, 7),
         _average(old.costs, before, 7) if old is not None else None,
-        [display_name(redact(tag), 60) for tag in _tags(sides, entry)[:_TAGS]],
+        [display_name(redact(tag), 60) for tag in tags[:_TAGS]],
         preview,
         pages.now.of(entry.suite, now),
         pages.before.of(entry.suite, before) if before else [],
@@ -103,9 +103,3 @@ def _main_status(columns: Columns, rows: Sequence[int]) -> int:
 def _average(values: Sequence[float], rows: tuple[int, ...], digits: int = 1) -> float | None:
     known = [values[row] for row in rows if not isnan(values[row])]
     return round(sum(known) / len(known), digits) if known else None
-
-
-def _tags(sides: PairedSuite, entry: CaseEntry) -> tuple[str, ...]:
-    if entry.now:
-        return sides.now.tags.get(entry.now[0], ())
-    return sides.before.tags.get(entry.before[0], ()) if sides.before is not None else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import floor, log10
@@ -78,13 +78,13 @@ class HoverPoint:
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """A drawing: the paths `line` and `link` (to the mark of this run), which may be empty; `words` describe it."""
+    """A drawing: the paths `line` and `link` (to the mark of this run), which may be empty, and a description."""
 
     line: str
     link: str
     mark: tuple[float, float] | None
     points: tuple[HoverPoint, ...]
-    words: str
+    description: str
 
 
 def draw_sparkline(
@@ -101,6 +101,8 @@ def draw_sparkline(
         past: the value of each earlier run, oldest first; None if it has none.
         now: the value of this run.
         runs: the names of the runs, shown on hover; empty for none.
+        show: formats a value.
+        most: the largest possible value; None if there is none.
     """
     known = [each for each in past if each is not None]
     if not known:
@@ -108,14 +110,16 @@ def draw_sparkline(
     across = Scale(0, len(past), _LEFT, _RIGHT)
     up = _vertical_scale([*known, *([now] if now is not None else [])], most)
     mark = None if now is None else (across(len(past)), up(now.value))
-    points = () if not runs else tuple(_hover_points(past, runs, across=across, show=show))
-    return Sparkline(
-        _line_path(past, across, up),
-        _link_path(past, now, across=across, up=up),
-        mark,
-        points,
-        _describe_history(known, now, show),
-    )
+    step, points = across(1) - across(0), []
+    for at, (each, run) in enumerate(zip(past, runs, strict=True) if runs else ()):
+        if each is not None:
+            x = across(at)
+            points.append(HoverPoint(x, round(x - step / 2, 2), round(step, 2), f"{show(each.value)} · {run}"))
+    link = ""
+    if now is not None and known[-1].joins(now):
+        last = max(at for at, each in enumerate(past) if each is not None)
+        link = f"M{across(last)} {up(known[-1].value)}L{across(len(past))} {up(now.value)}"
+    return Sparkline(_line_path(past, across, up), link, mark, tuple(points), _describe_history(known, now, show))
 
 
 def _vertical_scale(known: Sequence[Measurement], most: float | None) -> Scale:
@@ -139,24 +143,6 @@ def _line_path(past: Sequence[Measurement | None], across: Scale, up: Scale) -> 
             parts.append(f"L{place}" if joined else f"M{place}h0")
         before = each
     return "".join(parts)
-
-
-def _link_path(past: Sequence[Measurement | None], now: Measurement | None, *, across: Scale, up: Scale) -> str:
-    last = next((at for at in reversed(range(len(past))) if past[at] is not None), None)
-    before = None if last is None else past[last]
-    if last is None or before is None or now is None or not before.joins(now):
-        return ""
-    return f"M{across(last)} {up(before.value)}L{across(len(past))} {up(now.value)}"
-
-
-def _hover_points(
-    past: Sequence[Measurement | None], runs: Sequence[str], *, across: Scale, show: Callable[[float], str]
-) -> Iterator[HoverPoint]:
-    step = across(1) - across(0)
-    for at, (each, run) in enumerate(zip(past, runs, strict=True)):
-        if each is not None:
-            x = across(at)
-            yield HoverPoint(x, round(x - step / 2, 2), round(step, 2), f"{show(each.value)} · {run}")
 
 
 def _describe_history(known: Sequence[Measurement], now: Measurement | None, show: Callable[[float], str]) -> str:
@@ -190,7 +176,7 @@ class Sparklines:
 
     rows: tuple[Sparkline | None, ...] = ()
     suites: tuple[Mapping[str, Sparkline], ...] = ()
-    whole: Mapping[str, Sparkline] = field(default_factory=dict)
+    run: Mapping[str, Sparkline] = field(default_factory=dict)
 
 
 def draw_sparklines(view: ReportView, rows: Sequence[RowView], suites: Sequence[SuiteView]) -> Sparklines:
@@ -198,20 +184,25 @@ def draw_sparklines(view: ReportView, rows: Sequence[RowView], suites: Sequence[
     if not view.history:
         return Sparklines()
     labels = [each.label for each in view.history]
+    row_sparklines = []
+    for at, row in enumerate(rows):
+        past = [None if score is None else Measurement(score.mean, score.made_by) for score in row.past]
+        now = None if row.row.mean is None else Measurement(row.row.mean, row.made_by)
+        runs = labels if at < _POINTED else ()
+        row_sparklines.append(draw_sparkline(past, now, runs=runs, show=numbers.score, most=1.0))
+    (p50,) = percentiles((ms for sides in view.sides for ms in sides.now.durations_ms), 0.5)
     return Sparklines(
-        tuple(_row_sparkline(row, labels if at < _POINTED else ()) for at, row in enumerate(rows)),
+        tuple(row_sparklines),
         tuple(
             _metric_sparklines(suite.past, _suite_metrics(suite), labels if at < _POINTED else ())
             for at, suite in enumerate(suites)
         ),
-        _metric_sparklines([each.past.took for each in view.history], _run_metrics(view), labels),
+        _metric_sparklines(
+            [each.past.took for each in view.history],
+            SuiteMetrics(view.totals.pass_rate, view.totals.cost, p50),
+            labels,
+        ),
     )
-
-
-def _row_sparkline(view: RowView, runs: Sequence[str]) -> Sparkline | None:
-    past = [None if score is None else Measurement(score.mean, score.made_by) for score in view.past]
-    now = None if view.row.mean is None else Measurement(view.row.mean, view.made_by)
-    return draw_sparkline(past, now, runs=runs, show=numbers.score, most=1.0)
 
 
 def _suite_metrics(suite: SuiteView) -> SuiteMetrics:
@@ -219,15 +210,10 @@ def _suite_metrics(suite: SuiteView) -> SuiteMetrics:
     return SuiteMetrics(suite.passed / judged if judged else None, suite.spend.cost, suite.spend.p50_ms)
 
 
-def _run_metrics(view: ReportView) -> SuiteMetrics:
-    (p50,) = percentiles((ms for sides in view.sides for ms in sides.now.durations_ms), 0.5)
-    return SuiteMetrics(view.totals.pass_rate, view.totals.cost, p50)
-
-
 def _metric_sparklines(
     past: Sequence[SuiteMetrics | None], now: SuiteMetrics, runs: Sequence[str]
 ) -> Mapping[str, Sparkline]:
-    found = {
+    sparklines = {
         name: draw_sparkline(
             [_measurement(took, name) for took in past],
             _measurement(now, name),
@@ -237,7 +223,7 @@ def _metric_sparklines(
         )
         for name, (show, most) in _METRICS.items()
     }
-    return {name: drawn for name, drawn in found.items() if drawn is not None}
+    return {name: sparkline for name, sparkline in sparklines.items() if sparkline is not None}
 
 
 def _measurement(took: SuiteMetrics | None, name: str) -> Measurement | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.html.text_budget import DisplayText, TextBudget
-from scoregate.core.cases import CaseError, CaseResult
+from scoregate.core.cases import CaseResult
 from scoregate.core.conversation import Conversation, Turn
-from scoregate.core.evaluation import Assertion, Evaluation, Usage
+from scoregate.core.evaluation import Evaluation, Usage
 
 _TURNS = 200
 
@@ -60,8 +60,21 @@ def trace_data(trace: Any, budget: TextBudget) -> dict[str, Any] | None:
     if not known:
         return None
     start = min(_number(span, "start_ns") for span in known)
-    shown = [_step_data(span, depth, start=start, budget=budget) for span, depth in _walk_tree(known[:_STEPS])]
-    return {"steps": shown, "left_out": len(known) - len(shown)}
+    steps = []
+    for span, depth in _walk_tree(known[:_STEPS]):
+        start_ns, end_ns = _number(span, "start_ns"), _number(span, "end_ns")
+        attributes = span.get("attributes")
+        pairs = list(attributes.items())[:_ATTRIBUTES] if isinstance(attributes, Mapping) else []
+        step = {
+            "depth": depth,
+            "name": budget.line(str(span.get("name") or "(no name)")),
+            "at": (start_ns - start) / 1e6,
+            "ms": max(0.0, end_ns - start_ns) / 1e6,
+            "error": None if span.get("error") is None else budget.text(str(span["error"])),
+            "attributes": [[budget.line(str(key)), budget.text(value)] for key, value in pairs],
+        }
+        steps.append(step)
+    return {"steps": steps, "left_out": len(known) - len(steps)}
 
 
 def _walk_tree(spans: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
@@ -71,25 +84,11 @@ def _walk_tree(spans: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str
     for span in spans:
         parent = str(span.get("parent_id") or "")
         below[parent if parent in ids and parent != span.get("span_id") else ""].append(span)
-    waiting = [(span, 0) for span in reversed(below.pop("", []))]
-    while waiting:
-        span, depth = waiting.pop()
+    queue = [(span, 0) for span in reversed(below.pop("", []))]
+    while queue:
+        span, depth = queue.pop()
         yield span, min(depth, _DEEPEST)
-        waiting.extend((child, depth + 1) for child in reversed(below.pop(str(span.get("span_id")), [])))
-
-
-def _step_data(span: Mapping[str, Any], depth: int, *, start: float, budget: TextBudget) -> dict[str, Any]:
-    start_ns, end_ns = _number(span, "start_ns"), _number(span, "end_ns")
-    attributes = span.get("attributes")
-    pairs = list(attributes.items())[:_ATTRIBUTES] if isinstance(attributes, Mapping) else []
-    return {
-        "depth": depth,
-        "name": budget.line(str(span.get("name") or "(no name)")),
-        "at": (start_ns - start) / 1e6,
-        "ms": max(0.0, end_ns - start_ns) / 1e6,
-        "error": None if span.get("error") is None else budget.text(str(span["error"])),
-        "attributes": [[budget.line(str(key)), budget.text(value)] for key, value in pairs],
-    }
+        queue.extend((child, depth + 1) for child in reversed(below.pop(str(span.get("span_id")), [])))
 
 
 def _number(span: Mapping[str, Any], name: str) -> float:
@@ -101,7 +100,10 @@ _MOST = 50
 
 
 def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> dict[str, Any]:
-    """A trial as data without unknown fields. Without `show_outputs` it holds no output of a model."""
+    """A trial as data without unknown fields. Without `show_outputs` it holds no output of a model.
+
+    The fields spend the text budget in their order.
+    """
     conversation = conversation_data(case.output, budget) if show_outputs else None
     fields = {
         "repeat": case.repeat,
@@ -109,9 +111,21 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
         "output": budget.text(case.output) if show_outputs and conversation is None else None,
         "talk": conversation,
         "cut": case.truncated or None,
-        "errors": [_error_data(error, budget) for error in case.errors[:_MOST]],
+        "errors": [
+            _without_empty(
+                {
+                    "evaluator": None if error.evaluator is None else budget.line(error.evaluator),
+                    "type": budget.line(error.error.type),
+                    "message": budget.text(error.error.message),
+                    "traceback": budget.text(error.error.traceback),
+                    "advice": budget.line(error.error.advice, 1000),
+                }
+            )
+            for error in case.errors[:_MOST]
+        ],
         "scores": {
-            budget.name(name): _evaluation_data(found, budget, show_outputs) for name, found in case.evaluations.items()
+            budget.name(name): _evaluation_data(evaluation, budget, show_outputs)
+            for name, evaluation in case.evaluations.items()
         },
         "input": budget.text(case.input),
         "unscored": [budget.name(name) for name in case.unscored],
@@ -124,25 +138,25 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
     return _without_empty(fields)
 
 
-def _evaluation_data(found: Evaluation, budget: TextBudget, show_outputs: bool) -> dict[str, Any]:
+def _evaluation_data(evaluation: Evaluation, budget: TextBudget, show_outputs: bool) -> dict[str, Any]:
     fields = {
-        "score": found.score,
-        "shown": format_score(found.score, found.threshold),
-        "passed": found.passed,
-        "threshold": str(found.threshold) if found.threshold is not None else None,
-        "said": list(_metadata_pairs(found.metadata, budget)) if show_outputs else None,
-        "criteria": [_criterion_data(each, budget, show_outputs) for each in islice(found.assertions or (), _MOST)],
-        "usage": _usage_data(found.usage, budget),
-    }
-    return _without_empty(fields)
-
-
-def _criterion_data(assertion: Assertion, budget: TextBudget, show_outputs: bool) -> dict[str, Any]:
-    fields = {
-        "text": budget.line(assertion.criterion, 1000) or "(no criterion)",
-        "passed": assertion.passed,
-        "optional": not assertion.required or None,
-        "said": list(_metadata_pairs(assertion.metadata, budget)) if show_outputs else None,
+        "score": evaluation.score,
+        "shown": format_score(evaluation.score, evaluation.threshold),
+        "passed": evaluation.passed,
+        "threshold": str(evaluation.threshold) if evaluation.threshold is not None else None,
+        "said": list(_metadata_pairs(evaluation.metadata, budget)) if show_outputs else None,
+        "criteria": [
+            _without_empty(
+                {
+                    "text": budget.line(assertion.criterion, 1000) or "(no criterion)",
+                    "passed": assertion.passed,
+                    "optional": not assertion.required or None,
+                    "said": list(_metadata_pairs(assertion.metadata, budget)) if show_outputs else None,
+                }
+            )
+            for assertion in islice(evaluation.assertions or (), _MOST)
+        ],
+        "usage": _usage_data(evaluation.usage, budget),
     }
     return _without_empty(fields)
 
@@ -155,17 +169,6 @@ def _metadata_pairs(metadata: Any, budget: TextBudget) -> Iterator[tuple[str, Di
             yield budget.line(key), budget.text(value)
     elif metadata is not None:
         yield "metadata", budget.text(metadata)
-
-
-def _error_data(error: CaseError, budget: TextBudget) -> dict[str, Any]:
-    fields = {
-        "evaluator": None if error.evaluator is None else budget.line(error.evaluator),
-        "type": budget.line(error.error.type),
-        "message": budget.text(error.error.message),
-        "traceback": budget.text(error.error.traceback),
-        "advice": budget.line(error.error.advice, 1000),
-    }
-    return _without_empty(fields)
 
 
 def _usage_data(usage: Usage | None, budget: TextBudget) -> dict[str, Any] | None:

@@ -47,8 +47,8 @@ class TrialIndex:
 
     def of(self, suite: int, rows: Iterable[int]) -> list[int]:
         """Page and position of each trial, in one list."""
-        found = (self.places[suite][row] for row in rows)
-        return list(chain.from_iterable(divmod(place, _POSITIONS) for place in found if place >= 0))
+        places = (self.places[suite][row] for row in rows)
+        return list(chain.from_iterable(divmod(place, _POSITIONS) for place in places if place >= 0))
 
 
 SAMPLES = 10
@@ -78,7 +78,7 @@ def plan_pages(view: ReportView, listed: Sequence[CaseEntry]) -> TrialPages:
     """Plan the pages of these cases, the worst first."""
     now = TrialIndex({at: (at, sides.now) for at, sides in enumerate(view.sides)})
     paired = ((at, sides.base_index, sides.before) for at, sides in enumerate(view.sides))
-    before = TrialIndex({twin: (at, old) for at, twin, old in paired if twin is not None and old is not None})
+    before = TrialIndex({index: (at, old) for at, index, old in paired if index is not None and old is not None})
     for rank, entry in enumerate(listed):
         for row in entry.now:
             now.ranks[entry.suite][row] = rank
@@ -116,7 +116,9 @@ class _PageWriter:
         side.put(at, row, page=self._pages.pages, position=len(self._trials))
         self._trials.append(data)
         self.size += used + _OVERHEAD
-        self._add_title((at, case.hash), case, data)
+        if (at, case.hash) not in self._pages.titles:
+            title = display_name(self._context.redact(case.name or case.hash))
+            self._pages.titles[at, case.hash] = title, _preview(data)
         if rank < SAMPLES:
             sample = self._pages.samples.setdefault((at, case.hash), {})
             sample.setdefault("now" if side is self._pages.now else "before", self._trial(case, _SAMPLE)[0])
@@ -125,10 +127,6 @@ class _PageWriter:
         budget = TextBudget(bound, self._context.redact)
         data = trial_data(case, budget, show_outputs=self._context.show_outputs)
         return data, bound - budget.left
-
-    def _add_title(self, key: tuple[int, str], case: CaseResult, data: Mapping[str, Any]) -> None:
-        if key not in self._pages.titles:
-            self._pages.titles[key] = (display_name(self._context.redact(case.name or case.hash)), _preview(data))
 
     def close(self) -> str:
         text = block("page", self._pages.pages, self._trials, redact=self._context.redact)
@@ -139,10 +137,10 @@ class _PageWriter:
 
 def _preview(data: Mapping[str, Any]) -> str:
     """The beginning of the output on one line; for a conversation, of the last answer."""
-    talk, errors = data.get("talk"), data.get("errors")
+    conversation, errors = data.get("talk"), data.get("errors")
     text = data.get("output")
     if errors and text is None:
         text = errors[0].get("message")
-    elif talk and talk["turns"]:
-        text = talk["turns"][-1]["assistant"]
+    elif conversation and conversation["turns"]:
+        text = conversation["turns"][-1]["assistant"]
     return one_line(text if isinstance(text, str) else text[0] if text else "", _PREVIEW)
