@@ -61,11 +61,12 @@ class TrimmedLines:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the content out for the width of the console."""
         for line in console.render_lines(self.content, options, pad=False):
-            kept = len(line)
-            while kept and not line[kept - 1].text.strip():
-                kept -= 1
-            yield from line[: kept - 1]
-            yield from (Segment(last.text.rstrip(), last.style) for last in line[kept - 1 : kept])
+            while line and not line[-1].text.strip():
+                line.pop()
+            if line:
+                last = line.pop()
+                yield from line
+                yield Segment(last.text.rstrip(), last.style)
             yield Segment.line()
 
 
