@@ -72,7 +72,7 @@ class Client:
 
     def _shape(self, dataset: str) -> DatasetShape | None:
         try:
-            found = self.datasets.get(dataset)
+            stored = self.datasets.get(dataset)
         except JudgmentValidationError:
             return None
-        return DatasetShape(found.dataset_id, found.name, frozenset(found.version.columns))
+        return DatasetShape(stored.dataset_id, stored.name, frozenset(stored.version.columns))

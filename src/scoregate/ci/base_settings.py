@@ -7,7 +7,8 @@ variables) win over both.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -37,7 +38,14 @@ _OWN_BASE = "`baseline` names a folder in a settings file that the change may ha
 
 @dataclass(frozen=True, slots=True)
 class BaseSettings:
-    """The settings in the base's file, and the files of its commit; or why they are unknown."""
+    """The settings in the base's file, and the files of its commit; or the reason why they are unknown.
+
+    Args:
+        layer: the settings; None if they are unknown.
+        files: the files of the base's commit; None if the settings come from a run on disk.
+        folder: the project's folder within the repository.
+        problem: why the settings are unknown.
+    """
 
     layer: Layer | None = None
     files: CommitFiles | None = None
@@ -72,22 +80,26 @@ async def load_judging_settings(
         if connection is not None:
             branch = own.base_branch if not own.is_from_file("base_branch") else None
             base = await find_base(connection.github, root, connection.api, branch=branch)
-        found = await _find_base_settings(root, own, base=base, api=connection.api if connection else None)
-        if own.policy_from is PolicySource.HEAD and not found.requests_itself:
-            if base is None or not found.problem:
+        settings = await _find_base_settings(root, own, base=base, api=connection.api if connection else None)
+        if own.policy_from is PolicySource.HEAD and not settings.requests_itself:
+            if base is None or not settings.problem:
                 return own
-            notice = f"it is unknown whether the base's settings judge this change (policy_from): {found.problem}"
+            notice = f"it is unknown whether the base's settings judge this change (policy_from): {settings.problem}"
             return own.model_copy(update={"notices": (*own.notices, notice)})
         try:
-            return await _apply_base_settings(
-                found, own, load_settings(root, environ, flags=flags, cwd=cwd, base=found.layer)
-            )
+            judging = load_settings(root, environ, flags=flags, cwd=cwd, base=settings.layer)
+            names_folder = judging.baseline_kind is BaselineKind.FILE and judging.is_from_file("baseline")
+            if settings.layer is None or names_folder:
+                return _without_base_settings(own, settings.problem if settings.layer is None else _OWN_BASE)
+            if settings.files is not None:
+                judging = await with_base_gates(judging, settings.files, settings.folder)
+            return with_added_suites(judging, own).model_copy(update={"policy_from": PolicySource.BASE})
         except ScoregateError as error:
             return _without_base_settings(own, error.message)
 
 
 def _is_left_to_file(settings: Settings, name: str) -> bool:
-    """Whether the workflow leaves it to a file."""
+    """Whether no flag, input or variable of the workflow sets it."""
     return settings.is_from_file(name) or settings.origin(name) == "default"
 
 
@@ -95,32 +107,23 @@ def _without_base_settings(own: Settings, why: str) -> Settings:
     return own.model_copy(update={"policy_from": PolicySource.BASE, "policy_problem": why})
 
 
-async def _apply_base_settings(found: BaseSettings, own: Settings, judging: Settings) -> Settings:
-    if found.layer is None:
-        return _without_base_settings(own, found.problem)
-    if judging.baseline_kind is BaselineKind.FILE and judging.is_from_file("baseline"):
-        return _without_base_settings(own, _OWN_BASE)
-    if found.files is not None:
-        judging = await with_base_gates(judging, found.files, found.folder)
-    return with_added_suites(judging, own).model_copy(update={"policy_from": PolicySource.BASE})
-
-
 async def _find_base_settings(root: Path, own: Settings, *, base: BaseCommit | None, api: Api | None) -> BaseSettings:
     """Find the base's settings; a folder that the change itself names as its baseline is never read."""
-    named = not _is_left_to_file(own, "baseline")
-    if (
-        named
-        and own.baseline_kind is BaselineKind.FILE
-        and (recorded := _read_run_settings(root / own.baseline)) is not None
-    ):
-        return BaseSettings(recorded)
+    is_named = not _is_left_to_file(own, "baseline")
+    if is_named and own.baseline_kind is BaselineKind.FILE:
+        with suppress(RecordError):
+            head = read_head(run_folder(root / own.baseline) / RUN_FILE)
+            if head.settings is not None:
+                return BaseSettings(Layer(head.settings, lambda _: OWN_FILE))
     try:
         top = await git.top_level(root)
         folder = "" if top is None else await to_thread.run_sync(_project_folder, root, top)
-        files = await _find_commit_files(top, own if named else None, own, base=base, api=api)
+        files = await _find_commit_files(top, own if is_named else None, own, base=base, api=api)
         if files is None:
             return BaseSettings(problem=f"the base's commit is not in this repository ({_FETCH})")
-        return BaseSettings(await _read_layer(files, folder), files, folder)
+        prefix = f"{folder}/" if folder else ""
+        contents = [await files.read(f"{prefix}{name}") for name in (OWN_FILE, SHARED_FILE)]
+        return BaseSettings(make_file_layer(*contents, where="the base"), files, folder)
     except (GitError, GitHubRefused, SettingsError) as error:
         return BaseSettings(problem=f"{error.message} ({_FETCH})")
 
@@ -129,14 +132,6 @@ def _project_folder(root: Path, top: Path) -> str:
     """The project's folder within the repository; empty at its top."""
     path = root.resolve().relative_to(top.resolve())
     return "" if path == Path() else path.as_posix()
-
-
-def _read_run_settings(path: Path) -> Layer | None:
-    try:
-        head = read_head(run_folder(path) / RUN_FILE)
-    except RecordError:
-        return None
-    return None if head.settings is None else Layer(head.settings, lambda _: OWN_FILE)
 
 
 async def _find_commit_files(
@@ -161,12 +156,6 @@ async def _find_commit_files(
     return GitHubFiles(api, base.commit or text_at(await api.get(f"git/ref/heads/{base.branch}"), "object", "sha"))
 
 
-async def _read_layer(files: CommitFiles, folder: str) -> Layer:
-    at = f"{folder}/" if folder else ""
-    own, shared = await files.read(f"{at}{OWN_FILE}"), await files.read(f"{at}{SHARED_FILE}")
-    return make_file_layer(own, shared, where="the base")
-
-
 async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -> Settings:
     """The base's settings with the gates in the suites' files of its commit.
 
@@ -179,35 +168,26 @@ async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -
         GitError, GitHubRefused: the files can't be read.
         StoreError: the gates of one of them are not valid.
     """
-    sources = []
-    for path in _suite_files(await files.list(), folder, settings.paths):
-        content = await files.read(path)
-        text = "" if content is None else content.decode("utf-8-sig", "replace")
-        if (source := _make_gates_source(path, text)) is not None:
-            sources.append(source)
-    return with_gates(settings, sources)
-
-
-def _suite_files(names: tuple[str, ...], folder: str, paths: tuple[str, ...]) -> Iterator[str]:
-    """The TOML files that discovery reads."""
-    places = [PurePosixPath(folder, path) for path in (DEFAULT_FOLDER, *paths)]
-    for name in names:
-        path = PurePosixPath(name)
-        below = any(path.is_relative_to(place) for place in places)
-        named = path.is_relative_to(folder) and any(path.match(pattern) for pattern in TEST_SETS.patterns)
-        if path.suffix == TEST_SETS.suffix and (below or named):
-            yield name
-
-
-def _make_gates_source(path: str, text: str) -> Source | None:
     from scoregate.store.suite_files import suite_name
 
-    try:
-        table = tomllib.loads(text).get(_SUITE_TABLE)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(table, dict):
-        return None
-    name = table.get("name")
-    suite = suite_name(name if isinstance(name, str) else None, PurePosixPath(path))
-    return Source(path, SourceKind.TESTSET, suite_ids=(suite,), gates=read_gates(text, shown=f"{path}{OF_BASE}"))
+    sources = []
+    places = [PurePosixPath(folder, path) for path in (DEFAULT_FOLDER, *settings.paths)]
+    for name in await files.list():
+        # The same files that discovery reads.
+        path = PurePosixPath(name)
+        is_below = any(path.is_relative_to(place) for place in places)
+        matches = path.is_relative_to(folder) and any(path.match(pattern) for pattern in TEST_SETS.patterns)
+        if path.suffix != TEST_SETS.suffix or not (is_below or matches):
+            continue
+        content = await files.read(name)
+        text = "" if content is None else content.decode("utf-8-sig", "replace")
+        try:
+            table = tomllib.loads(text).get(_SUITE_TABLE)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(table, dict):
+            title = table.get("name")
+            suite = suite_name(title if isinstance(title, str) else None, path)
+            gates = read_gates(text, shown=f"{name}{OF_BASE}")
+            sources.append(Source(name, SourceKind.TESTSET, suite_ids=(suite,), gates=gates))
+    return with_gates(settings, sources)

@@ -1,4 +1,4 @@
-"""Work that a request to stop cuts short."""
+"""Cancel work when a stop is requested."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 async def run_until_stopped(stop: anyio.Event, work: Awaitable[_T], *, stopped: _T) -> _T:
-    """What the work comes to; `stopped` where it was cut short."""
+    """Await the work and return its result; cancel it and return `stopped` when the event is set."""
     result = stopped
 
     async def end(scope: anyio.CancelScope) -> None:

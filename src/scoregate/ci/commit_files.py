@@ -40,17 +40,17 @@ class GitFiles:
 
     async def read(self, path: str) -> bytes | None:
         """The content of a file; None if the commit has no such file."""
-        found = await git.list_commit_files(self.top, self.commit, path)
-        content = await git.read_file(self.top, self.commit, path) if found else None
-        if found is None or (found and content is None):
+        paths = await git.list_commit_files(self.top, self.commit, path)
+        content = await git.read_file(self.top, self.commit, path) if paths else None
+        if paths is None or (paths and content is None):
             raise GitError(f"git can't read {path} of {self.commit[:7]}")
         return content
 
     async def list(self) -> tuple[str, ...]:
         """Every file of the commit."""
-        if (found := await git.list_commit_files(self.top, self.commit)) is None:
+        if (paths := await git.list_commit_files(self.top, self.commit)) is None:
             raise GitError(f"git can't list the files of {self.commit[:7]}")
-        return found
+        return paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class GitHubFiles:
         for part, kind in (*((folder, "tree") for folder in folders), (name, "blob")):
             tree = await self.api.get(f"git/trees/{sha}")
             rows = (each for each in rows_at(tree, "tree") if text_at(each, "path") == part)
-            found = next((each for each in rows if text_at(each, "type") == kind), None)
-            if found is None:
+            row = next((each for each in rows if text_at(each, "type") == kind), None)
+            if row is None:
                 if tree.get("truncated"):
                     raise GitHubRefused("GitHub doesn't list all files of a folder: there are too many")
                 return None
-            sha = text_at(found, "sha")
+            sha = text_at(row, "sha")
         return await self.api.raw(f"git/blobs/{sha}")
 
     async def list(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -43,17 +43,17 @@ async def discover(
         skip_missing: skip suites whose variables are not set, instead of failing them.
         find: finds the suites; `find_suites` by default.
     """
-    found = await _find_with_proposed(root, settings, find or find_suites)
-    found = check_required_env(found, with_gates(settings, found.sources), environ, skip_missing=skip_missing)
-    return found + DiscoveredSuites(notices=tuple([notice async for notice in _environment_notices(root, environ)]))
+    suites = await _find_with_proposed(root, settings, find or find_suites)
+    suites = check_required_env(suites, with_gates(settings, suites.sources), environ, skip_missing=skip_missing)
+    return suites + DiscoveredSuites(notices=tuple([notice async for notice in _environment_notices(root, environ)]))
 
 
 async def find_suites(root: Path, settings: Settings) -> DiscoveredSuites:
     """The suites of every source that match the filters."""
-    found = DiscoveredSuites()
+    suites = DiscoveredSuites()
     for find in SOURCES:
-        found += await find(root, settings)
-    return select_suites(found, settings.suite)
+        suites += await find(root, settings)
+    return select_suites(suites, settings.suite)
 
 
 async def with_suite_gates(root: Path, settings: Settings) -> Settings:
@@ -73,80 +73,72 @@ async def _find_with_proposed(root: Path, settings: Settings, find: FindSuites) 
     if head is None or head.paths == settings.paths:
         return await find(root, settings)
     try:
-        found = await find(root, settings)
+        suites = await find(root, settings)
     except UsageError as error:
         broken = Source(", ".join(settings.paths), SourceKind.PYTHON, error=error.message)
-        found = DiscoveredSuites((broken,))
-    known = {(source.kind, source.path) for source in found.sources}
+        suites = DiscoveredSuites((broken,))
+    known = {(source.kind, source.path) for source in suites.sources}
     others = await find(root, settings.model_copy(update={"paths": head.paths}))
-    return found + DiscoveredSuites(tuple(each for each in others.sources if (each.kind, each.path) not in known))
+    return suites + DiscoveredSuites(tuple(each for each in others.sources if (each.kind, each.path) not in known))
 
 
-def select_suites(found: DiscoveredSuites, globs: Sequence[str]) -> DiscoveredSuites:
+def select_suites(suites: DiscoveredSuites, globs: Sequence[str]) -> DiscoveredSuites:
     """Drop the sources of which no suite's id matches, as far as ids are known; report ids that are used twice."""
-    dropped = [source for source in found.sources if not _matches_filters(source, globs)]
-    kept = tuple(source for source in found.sources if source not in dropped)
-    skipped = (*found.skipped, *(_make_skipped(source, globs) for source in dropped))
-    return replace(found, sources=kept, skipped=skipped, notices=(*found.notices, *_duplicate_id_notices(kept)))
-
-
-def _matches_filters(source: Source, globs: Iterable[str]) -> bool:
-    ids = source.suite_ids
-    return ids is None or source.error is not None or any(matches_filters(suite, globs) for suite in ids)
-
-
-def _make_skipped(source: Source, globs: Iterable[str]) -> SkippedSource:
-    ids = source.suite_ids or ()
-    return SkippedSource(source.path, f"its suites ({', '.join(ids)}) match none of {', '.join(globs)}", left_out=ids)
-
-
-def _duplicate_id_notices(sources: Iterable[Source]) -> Iterator[str]:
+    sources: list[Source] = []
+    skipped, notices = list(suites.skipped), list(suites.notices)
     files: dict[str, list[str]] = {}
-    for source in sources:
-        for suite in source.suite_ids or ():
-            files.setdefault(suite, []).append(source.path)
-    for suite, paths in files.items():
+    for source in suites.sources:
+        ids = source.suite_ids
+        if ids is not None and source.error is None and not any(matches_filters(each, globs) for each in ids):
+            why = f"its suites ({', '.join(ids)}) match none of {', '.join(globs)}"
+            skipped.append(SkippedSource(source.path, why, left_out=ids))
+            continue
+        sources.append(source)
+        for suite_id in ids or ():
+            files.setdefault(suite_id, []).append(source.path)
+    for suite_id, paths in files.items():
         if len(paths) > 1:
-            yield f"the suite id {suite} is used in {', '.join(paths)}; reports add the file to the name of each"
+            uses = ", ".join(paths)
+            notices.append(f"the suite id {suite_id} is used in {uses}; reports add the file to the name of each")
+    return replace(suites, sources=tuple(sources), skipped=tuple(skipped), notices=tuple(notices))
 
 
 def check_required_env(
-    found: DiscoveredSuites, settings: Settings, environ: Mapping[str, str], *, skip_missing: bool
+    suites: DiscoveredSuites, settings: Settings, environ: Mapping[str, str], *, skip_missing: bool
 ) -> DiscoveredSuites:
     """Skip or fail suites that need variables, such as a model's key, which a fork's job does not have.
 
     Args:
-        found: the suites.
+        suites: the suites.
         settings: name what suites need.
         environ: the environment.
         skip_missing: skip suites whose variables are not set, with a notice, instead of failing them.
     """
-    missing = {source: names for source in found.sources if (names := _missing_variables(source, settings, environ))}
+    missing: dict[Source, tuple[str, ...]] = {}
+    for source in suites.sources:
+        names = (*(source.suite_ids or ()), source.path)
+        tables = [table for glob, table in settings.suites.items() if any(fnmatchcase(name, glob) for name in names)]
+        needs = (*source.needs, *(need for table in tables for need in table.needs))
+        if unset := tuple(dict.fromkeys(need for need in needs if not environ.get(need))):
+            missing[source] = unset
     if not skip_missing:
-        return replace(found, sources=tuple(_with_error(source, missing.get(source)) for source in found.sources))
+        sources = tuple(
+            replace(source, error=f"{source.path}: {_missing_message(source, missing[source])}")
+            if source in missing and source.error is None
+            else source
+            for source in suites.sources
+        )
+        return replace(suites, sources=sources)
     skipped = tuple(
         SkippedSource(source.path, _missing_message(source, names), suite_ids=source.suite_ids or ())
         for source, names in missing.items()
     )
     return replace(
-        found,
-        sources=tuple(source for source in found.sources if source not in missing),
-        skipped=(*found.skipped, *skipped),
-        notices=(*found.notices, *(f"{each.path} was skipped: {each.why}" for each in skipped)),
+        suites,
+        sources=tuple(source for source in suites.sources if source not in missing),
+        skipped=(*suites.skipped, *skipped),
+        notices=(*suites.notices, *(f"{each.path} was skipped: {each.why}" for each in skipped)),
     )
-
-
-def _missing_variables(source: Source, settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...]:
-    names = (*(source.suite_ids or ()), source.path)
-    tables = (table for glob, table in settings.suites.items() if any(fnmatchcase(name, glob) for name in names))
-    needs = (*source.needs, *(need for table in tables for need in table.needs))
-    return tuple(dict.fromkeys(need for need in needs if not environ.get(need)))
-
-
-def _with_error(source: Source, missing: tuple[str, ...] | None) -> Source:
-    if not missing or source.error is not None:
-        return source
-    return replace(source, error=f"{source.path}: {_missing_message(source, missing)}")
 
 
 def _missing_message(source: Source, missing: tuple[str, ...]) -> str:

@@ -59,7 +59,13 @@ async def repeat_undecided_cases(
     budget = _Budget(int(settings.repeats_budget * trials))
     base = baseline.run
     for number in range(1, ROUNDS + 1):
-        chosen = _choose_cases(run, base, budget)
+        chosen: dict[str, dict[str, list[str]]] = {}  # hashes by script and suite id
+        for index, base_index in compare(run, base).pairs:
+            suite = run.suites[index]
+            if suite.script is not None:
+                undecided = find_undecided_cases(run, base, index, base_index)
+                if cases := budget.take(undecided):
+                    chosen.setdefault(suite.script, {}).setdefault(suite.id, []).extend(cases)
         if not chosen:
             break
         part = restrict_plan(plan, chosen, repeats=REPEATS)
@@ -77,21 +83,6 @@ async def repeat_undecided_cases(
 
 def _count_trials(run: Run) -> int:
     return sum(len(suite.columns) for suite in run.suites)
-
-
-def _choose_cases(run: Run, base: Run, budget: _Budget) -> dict[str, dict[str, list[str]]]:
-    found: dict[str, dict[str, list[str]]] = {}
-    for script, suite, cases in _undecided_cases(run, base):
-        if taken := budget.take(cases):
-            found.setdefault(script, {}).setdefault(suite, []).extend(taken)
-    return found
-
-
-def _undecided_cases(run: Run, base: Run) -> Iterator[tuple[str, str, list[str]]]:
-    for at, old in compare(run, base).pairs:
-        suite = run.suites[at]
-        if suite.script is not None:
-            yield suite.script, suite.id, find_undecided_cases(run, base, at, old)
 
 
 def _with_notice(run: Run, notice: str, ports: Ports) -> Run:
@@ -125,12 +116,12 @@ async def confirm_failures(comparison: Comparison, plan: Plan, settings: Setting
         return comparison.run
     tries, runs = await _run_again(cases, plan, settings, ports, in_base=False)
     failing = [case for case in cases if tries[case].count(False) >= FAILURES]
-    in_base: Tries = {}
-    of_base: Runs = ()
+    base_tries: Tries = {}
+    base_runs: Runs = ()
     if failing and settings.baseline_kind is BaselineKind.RERUN:
-        in_base, of_base = await _run_again(failing, plan, settings, ports, in_base=True)
-    confirmations = (Confirmation(c.label, c.case, tries[c], in_base.get(c, ())) for c in cases)
-    paid = describe_extra_cost((*runs, *of_base))
+        base_tries, base_runs = await _run_again(failing, plan, settings, ports, in_base=True)
+    confirmations = (Confirmation(c.label, c.case, tries[c], base_tries.get(c, ())) for c in cases)
+    paid = describe_extra_cost((*runs, *base_runs))
     notices = (*comparison.run.notices, *([f"--confirm: running cases again {paid}"] if paid else []))
     run = replace(comparison.run, confirmations=tuple(confirmations), notices=notices)
     ports.amend(run)
@@ -144,11 +135,11 @@ def _failing_cases(comparison: Comparison, mode: Confirm) -> Iterator[FailingCas
     flips = [(comparison.run.suites[flip.suite], flip.row) for flip in comparison.newly_failing]
     critical = [flip for flip in flips if CRITICAL in flip[0].columns.tags.get(flip[1], ())]
     others = [flip for flip in flips if flip not in critical] if mode is Confirm.ALL else []
-    found = dict.fromkeys(
+    cases = dict.fromkeys(
         FailingCase(suite.label, suite.script or "", suite.id, _params_json(suite), suite.columns.hashes[row])
         for suite, row in (*critical, *others)
     )
-    yield from list(found)[:MOST_CASES]
+    yield from list(cases)[:MOST_CASES]
 
 
 def _params_json(suite: SuiteResult) -> str:
@@ -165,26 +156,22 @@ async def _run_again(
     tries: Tries = dict.fromkeys(cases, ())
     runs: Runs = ()
     for number in range(1, MOST_TRIES + 1):
-        open_ones = [case for case in cases if not is_decided(tries[case])]
-        if not open_ones:
+        undecided = [case for case in cases if not is_decided(tries[case])]
+        if not undecided:
             break
-        part = restrict_plan(plan, _group_by_launch(open_ones), repeats=FAILURES if number == 1 else 1)
+        hashes: dict[str, dict[str, list[str]]] = {}
+        for case in undecided:
+            hashes.setdefault(case.script, {}).setdefault(case.suite, []).append(case.case)
+        part = restrict_plan(plan, hashes, repeats=FAILURES if number == 1 else 1)
         folder = f"confirm{'-base' if in_base else ''}-{number}"
         if in_base:
             run = (await ports.rerun(part, settings, folder=folder)).run
         else:
             run = await ports.record(part, settings, (), folder=folder)
         runs = (*runs, run)
-        for case in open_ones:
+        for case in undecided:
             tries[case] = (*tries[case], *_outcomes(run, case))[:MOST_TRIES]
     return tries, runs
-
-
-def _group_by_launch(cases: Iterable[FailingCase]) -> dict[str, dict[str, list[str]]]:
-    found: dict[str, dict[str, list[str]]] = {}
-    for case in cases:
-        found.setdefault(case.script, {}).setdefault(case.suite, []).append(case.case)
-    return found
 
 
 def _outcomes(run: Run | None, case: FailingCase) -> Iterator[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -83,16 +83,19 @@ class _EventForwarder:
     def on_events(self, log: str, events: Sequence[Event]) -> None:
         if self._is_first:
             self._is_first = False
-            for setting in _unsupported_settings(self.launch.environment):
+            environment = self.launch.environment
+            unsupported = ["`repeats`"] if environment.get("SCOREGATE_REPEATS", "1") != "1" else []
+            unsupported += ["`max_cases`"] if "SCOREGATE_MAX_CASES" in environment else []
+            for setting in unsupported:
                 self.on_notice(f"Autoblocks' SDKs don't support {setting}: its suites ran without it")
-        self.emit(EventsReceived(self.launch.name, log, [self._with_origin(event) for event in events]))
-
-    def _with_origin(self, event: Event) -> Event:
-        """The SDKs don't report where a suite is defined; of a file, the line of its first suite is known."""
+        # The SDKs don't report where a suite is defined. For a file, the line of its first suite is known.
         source = self.launch.source
-        if not isinstance(event, SuiteStarted) or event.origin is not None or source.kind is SourceKind.COMMAND:
-            return event
-        return replace(event, origin=Origin(source.path, source.line))
+        origin = None if source.kind is SourceKind.COMMAND else Origin(source.path, source.line)
+        located = [
+            replace(event, origin=event.origin or origin) if isinstance(event, SuiteStarted) else event
+            for event in events
+        ]
+        self.emit(EventsReceived(self.launch.name, log, located))
 
     def on_progress(self, tally: Tally) -> None:
         self.emit(Progress(self.launch.name, tally))
@@ -105,13 +108,6 @@ class _EventForwarder:
 
     def on_notice(self, notice: str) -> None:
         self.emit(Notice(self.launch.name, notice))
-
-
-def _unsupported_settings(environment: Mapping[str, str]) -> Iterator[str]:
-    if environment.get("SCOREGATE_REPEATS", "1") != "1":
-        yield "`repeats`"
-    if "SCOREGATE_MAX_CASES" in environment:
-        yield "`max_cases`"
 
 
 class BaselineLookup:
@@ -162,14 +158,14 @@ def open_baseline_lookup(
         launch_environment: the variables that the launch adds.
     """
     base = launch_environment.get(BASELINE_OUTPUTS_VARIABLE)
-    # In our container we are root, who must not leave files in the user's workspace.
+    # In scoregate's container the host is root, which must not leave files in the user's workspace.
     return BaselineLookup(open_store(root), Path(base) if base else None, keeps=not in_container(environ))
 
 
 def with_baseline_outputs(
     scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool
 ) -> Plan:
-    """The plan, its suites given a file with the base run's outputs.
+    """The plan with a file of the base run's outputs for its suites.
 
     Args:
         scratch: a folder of the host.
@@ -210,8 +206,20 @@ _REDIRECT = Path(__file__).parent / "listen" / "redirect"
 
 
 def foreign_environment(address: ListenerAddress, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a foreign launch: all of `environ`, and what Autoblocks' SDKs and our redirects need."""
+    """The environment of a foreign launch: all of `environ`, and what Autoblocks' SDKs and the redirects need."""
     cloud = f"{address.address}/cloud"
+    more: dict[str, str] = {}
+    if address.suites:
+        # The SDKs support parts of suites' ids, but no patterns.
+        parts = [max(_WILDCARD.split(glob), key=len) for glob in address.suites]
+        more[_SUITES] = json.dumps(parts if all(parts) else [])
+    if cases := environ.get(f"SCOREGATE_{_CASES}"):
+        more[f"AUTOBLOCKS_{_CASES}"] = cases
+    if any(environ.get(name) or environ.get(name.upper()) for name in _PROXIES):
+        # Exclude the listener from proxies, which would look for it on their own machine.
+        for name in ("no_proxy", "NO_PROXY"):
+            hosts = [host.strip() for host in (environ.get(name) or environ.get(name.swapcase()) or "").split(",")]
+            more[name] = ",".join(filter(None, dict.fromkeys((*hosts, *_LOOPBACK))))
     hook = str(_REDIRECT / "node/redirect.cjs").replace("\\", "\\\\").replace('"', '\\"')
     return {
         **{name: value for name, value in environ.items() if name not in _DROPPED},
@@ -221,24 +229,5 @@ def foreign_environment(address: ListenerAddress, environ: Mapping[str, str]) ->
         "SCOREGATE_CLOUD": cloud,
         "PYTHONPATH": os.pathsep.join(filter(None, (str(_REDIRECT / "python"), environ.get("PYTHONPATH")))),
         "NODE_OPTIONS": " ".join(filter(None, (f'--require "{hook}"', environ.get("NODE_OPTIONS")))),
-        **dict(_filters(address.suites, environ)),
-        **dict(_proxy_exceptions(environ)),
+        **more,
     }
-
-
-def _filters(globs: Sequence[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The filters as the SDKs support them: parts of suites' ids, and cases."""
-    parts = [max(_WILDCARD.split(glob), key=len) for glob in globs]
-    if globs:
-        yield _SUITES, json.dumps(parts if all(parts) else [])
-    if cases := environ.get(f"SCOREGATE_{_CASES}"):
-        yield f"AUTOBLOCKS_{_CASES}", cases
-
-
-def _proxy_exceptions(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Exclude the listener from proxies, which would look for it on their own machine."""
-    if not any(environ.get(name) or environ.get(name.upper()) for name in _PROXIES):
-        return
-    for name in ("no_proxy", "NO_PROXY"):
-        hosts = [host.strip() for host in (environ.get(name) or environ.get(name.swapcase()) or "").split(",")]
-        yield name, ",".join(filter(None, dict.fromkeys((*hosts, *_LOOPBACK))))

@@ -7,7 +7,7 @@ GitHub.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,7 +49,7 @@ class PublishedRun:
     problem: str = ""
 
 
-async def publish_fork_runs(scene: JobContext) -> AsyncIterator[PublishedRun]:
+async def publish_fork_runs(context: JobContext) -> AsyncIterator[PublishedRun]:
     """Comment for the runs of the first stage; with a key, only for the run of that key.
 
     At most three runs get a comment, the first ones by key; the others are listed. A run that can't be used does not
@@ -59,7 +59,7 @@ async def publish_fork_runs(scene: JobContext) -> AsyncIterator[PublishedRun]:
         UsageError: this is not a `workflow_run` job, or it has no token.
         GitHubRefused: the artifacts of the first stage can't be listed.
     """
-    connection, api, first = _check_job(scene)
+    connection, api, first = _check_job(context)
     if first.get("event") != _FIRST_EVENT:
         yield PublishedRun("", problem=f"the first stage ran on {first.get('event')}, not on {_FIRST_EVENT}")
         return
@@ -67,42 +67,42 @@ async def publish_fork_runs(scene: JobContext) -> AsyncIterator[PublishedRun]:
     if request is None:
         yield PublishedRun("", problem=_NO_REQUEST)
         return
-    wanted = await _list_artifacts(api, number_at(first, "id"), scene.settings.key)
-    if not wanted:
+    artifacts = await _list_artifacts(api, number_at(first, "id"), context.settings.key)
+    if not artifacts:
         yield PublishedRun("", problem=f"the first stage left no artifact whose name starts with {ARTIFACT_PREFIX}")
     comments = 0
-    for at, (key, artifact) in enumerate(wanted):
-        if comments == MOST_COMMENTS or at == MOST_RUNS:
-            yield PublishedRun("", problem=_limit_message([key for key, _ in wanted[at:]]))
+    for index, (key, artifact) in enumerate(artifacts):
+        if comments == MOST_COMMENTS or index == MOST_RUNS:
+            keys = [key for key, _ in artifacts[index:]]
+            more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+            limit = f"{', '.join(keys[:_SHOWN])}{more} got no comment: a run publishes at most {MOST_COMMENTS}"
+            problem = f"{limit}. Name one with `key`, or merge them with `command: merge`"
+            yield PublishedRun("", problem=problem)
             return
-        published = await _publish_artifact(_context_for_key(scene, connection, key), artifact, first, request=request)
+        # No annotations: their lines are of another commit.
+        settings = context.settings.model_copy(update={"out": f"{context.settings.out}/{key}", "annotations": False})
+        key_context = replace(context, settings=settings, connection=replace(connection, key=key))
+        published = await _publish_artifact(key_context, artifact, first, request=request)
         comments += published.outcome is not None
         yield published
 
 
 async def _list_artifacts(api: Api, run: int, named: str | None) -> list[tuple[str, Mapping[str, Any]]]:
     """The artifacts of scoregate, each with its key, in the order of the keys."""
-    found: dict[str, Mapping[str, Any]] = {}
+    by_key: dict[str, Mapping[str, Any]] = {}
     async for artifact in api.pages(f"actions/runs/{run}/artifacts", "artifacts"):
         name = text_at(artifact, "name")
         key = make_slug(name.removeprefix(ARTIFACT_PREFIX))
-        wanted = named is None or make_slug(named) == key
-        if wanted and name.startswith(ARTIFACT_PREFIX) and artifact.get("expired") is not True:
-            found.setdefault(key, artifact)
-        if len(found) >= _LISTED:
+        is_wanted = named is None or make_slug(named) == key
+        if is_wanted and name.startswith(ARTIFACT_PREFIX) and artifact.get("expired") is not True:
+            by_key.setdefault(key, artifact)
+        if len(by_key) >= _LISTED:
             break
-    return sorted(found.items())
+    return sorted(by_key.items())
 
 
-def _limit_message(keys: Sequence[str]) -> str:
-    shown = ", ".join(keys[:_SHOWN])
-    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    limit = f"{shown}{more} got no comment: a run publishes at most {MOST_COMMENTS}"
-    return f"{limit}. Name one with `key`, or merge them with `command: merge`"
-
-
-def _check_job(scene: JobContext) -> tuple[Connection, Api, Mapping[str, Any]]:
-    connection = scene.connection
+def _check_job(context: JobContext) -> tuple[Connection, Api, Mapping[str, Any]]:
+    connection = context.connection
     if connection is None or connection.github.event_name != _EVENT:
         raise UsageError(
             "`scoregate publish` comments for another workflow's run",
@@ -121,45 +121,39 @@ async def find_pull_request(api: Api, first: Mapping[str, Any]) -> PullRequest |
     if first.get("head_repository") is None:
         return None  # the fork is gone
     owner, branch = text_at(first, "head_repository", "owner", "login"), text_at(first, "head_branch")
-    async for found in api.pages("pulls", state="open", head=f"{owner}:{branch}"):
-        request = read_pull_request(found)
+    async for row in api.pages("pulls", state="open", head=f"{owner}:{branch}"):
+        request = read_pull_request(row)
         if request.head_sha == text_at(first, "head_sha"):
             return request
     return None
 
 
-def _context_for_key(scene: JobContext, connection: Connection, key: str) -> JobContext:
-    """The context for one of several artifacts, without annotations: their lines are of another commit."""
-    settings = scene.settings.model_copy(update={"out": f"{scene.settings.out}/{key}", "annotations": False})
-    return replace(scene, settings=settings, connection=replace(connection, key=key))
-
-
 async def _publish_artifact(
-    scene: JobContext, artifact: Mapping[str, Any], first: Mapping[str, Any], *, request: PullRequest
+    context: JobContext, artifact: Mapping[str, Any], first: Mapping[str, Any], *, request: PullRequest
 ) -> PublishedRun:
-    assert scene.connection is not None
-    assert scene.connection.api is not None
-    key, api = scene.connection.key, scene.connection.api
+    assert context.connection is not None
+    assert context.connection.api is not None
+    key, api = context.connection.key, context.connection.api
     try:
         run = await read_artifact(api, artifact, UNTRUSTED_BOUNDS)
         base = await find_merged_base(api, request, merge_commit=run.commit)
-        context = replace(scene, subject=_make_subject(first, request), base=base)
-        outcome = await gate_finished_run(
-            _without_claims(run, scene.settings), scene.settings, build_reporting(context)
+        attempt = first.get("run_attempt")
+        subject = MeasuredCommit(
+            request.head_sha,
+            text_at(first, "head_branch"),
+            f"{number_at(first, 'id')}.{attempt if isinstance(attempt, int) else 1}",
+            text_at(first, "html_url"),
+            request,
+            measured_here=False,
         )
+        reporting = build_reporting(replace(context, subject=subject, base=base))
+        outcome = await gate_finished_run(_without_claims(run, context.settings), context.settings, reporting)
     except ScoregateError as error:
         return PublishedRun(key, problem=str(error))
     except Exception as error:
         # An artifact may hold anything; it must not keep the others from their comments.
         return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
     return PublishedRun(key, outcome)
-
-
-def _make_subject(first: Mapping[str, Any], request: PullRequest) -> MeasuredCommit:
-    attempt = first.get("run_attempt")
-    run = f"{number_at(first, 'id')}.{attempt if isinstance(attempt, int) else 1}"
-    url = text_at(first, "html_url")
-    return MeasuredCommit(request.head_sha, text_at(first, "head_branch"), run, url, request, measured_here=False)
 
 
 def _without_claims(run: Run, settings: Settings) -> Run:
@@ -169,8 +163,8 @@ def _without_claims(run: Run, settings: Settings) -> Run:
         run: the run of the fork.
         settings: of this repository, which decide whether the run covers a part of the project only.
     """
-    named = zip(run.suites, label_suites(run.suites), strict=True)
-    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in named)
+    pairs = zip(run.suites, label_suites(run.suites), strict=True)
+    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
     return replace(
         run,
         message=None,

@@ -1,6 +1,6 @@
 """Git: queries and a second work tree. The user's tree, index and hooks are never touched.
 
-It runs with the rights of the repository's owner and without our secrets, because suites can write to its
+It runs with the rights of the repository's owner and without scoregate's secrets, because suites can write to its
 configuration, and the configuration names programs that git starts.
 """
 
@@ -66,7 +66,7 @@ async def _first_line(folder: Path, *words: str) -> str | None:
 
 
 async def top_level(folder: Path) -> Path | None:
-    """The root of the work tree that holds a folder; None outside a repository or where git is not installed.
+    """The root of the work tree that contains a folder; None outside a repository, or if git is not installed.
 
     Raises:
         GitError: the repository belongs to another user.
@@ -83,12 +83,12 @@ async def head_commit(root: Path) -> str | None:
 
 
 async def resolve_commit(root: Path, ref: str) -> str | None:
-    """The full hash of the commit that a name means; None where it means none."""
+    """The full hash of the commit that a name refers to; None if there is none."""
     return await _first_line(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
 
 
 async def branch(root: Path) -> str | None:
-    """The branch that is checked out; None where HEAD is detached or outside a repository."""
+    """The branch that is checked out; None if HEAD is detached, and outside a repository."""
     return await _first_line(root, "symbolic-ref", "--quiet", "--short", "HEAD")
 
 
@@ -125,7 +125,7 @@ async def default_branch(root: Path, named: str | None = None) -> str | None:
 
 
 async def merge_base(root: Path, one: str, other: str) -> str | None:
-    """The commit where two histories part; None if they have none in common, as in a shallow clone."""
+    """The newest common ancestor of two commits; None if they have none, as in a shallow clone."""
     return await _first_line(root, "merge-base", one, other)
 
 
@@ -163,7 +163,7 @@ async def code_digest(root: Path, *, left_out: Path) -> str | None:
 
     Args:
         root: the repository.
-        left_out: a folder whose files do not count, just as compiled Python and the cache of models' answers.
+        left_out: a folder whose files do not count. Compiled Python and the cache of model answers don't count either.
 
     Returns:
         None outside of a repository, before the first commit, or with more than 1 GB of such files.
@@ -233,7 +233,10 @@ def _temporary_folder() -> Path:
 
 
 def _remove_folder(folder: Path) -> None:
-    """Delete it, with files that a suite made read-only. This stops users except root, who must not follow links."""
+    """Delete a folder, also folders in it that a suite made read-only.
+
+    Users other than root have to change the modes first. Root doesn't have to, and must not follow links.
+    """
     for path, names, _ in os.walk(folder) if os.geteuid() else ():
         for inner in (Path(path, name) for name in names):
             if not inner.is_symlink():

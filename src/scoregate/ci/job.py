@@ -39,11 +39,11 @@ class JobContext:
 
     Args:
         root: the project.
-        environ: the host's environment, without the variables that hold our token.
+        environ: the host's environment, without the variables that hold scoregate's token.
         settings: of the project.
         redact: removes secrets from what is written.
         folder: the project's folder within the repository; empty at its top.
-        held: the folder of the run, if it is held open under another path.
+        open_out: the path of the folder of the run while it is kept open; None if it is not.
         connection: to GitHub; None outside of jobs.
         subject: the commit that is measured; None outside of jobs.
         base: the commit that the job's changes are tested on top of.
@@ -54,7 +54,7 @@ class JobContext:
     settings: Settings
     redact: Redactor
     folder: str = ""
-    held: Path | None = None
+    open_out: Path | None = None
     connection: Connection | None = None
     subject: MeasuredCommit | None = None
     base: BaseCommit | None = None
@@ -62,7 +62,7 @@ class JobContext:
     @property
     def out(self) -> Path:
         """The folder of the run and its reports."""
-        return self.held or self.named_out
+        return self.open_out or self.named_out
 
     @property
     def named_out(self) -> Path:
@@ -125,7 +125,10 @@ def make_report_context(context: JobContext) -> ReportContext:
         generated_at=time.time(), folder=context.folder, show_outputs=show, redact=context.redact.text
     )
     if connection is None or subject is None:
-        return replace(report, named=_display_name(context))
+        if settings.origin("out") != "--out":
+            return report  # commands find the default folder by themselves
+        path = os.path.relpath(context.named_out)
+        return replace(report, named=str(context.named_out.resolve()) if path.startswith(os.pardir) else path)
     return replace(
         report,
         key=connection.key,
@@ -136,14 +139,6 @@ def make_report_context(context: JobContext) -> ReportContext:
         pull_request=subject.request is not None,
         base_branch=context.base.branch if context.base else None,
     )
-
-
-def _display_name(context: JobContext) -> str:
-    """The folder of reports for commands in the current folder; empty if they find it by themselves."""
-    if context.settings.origin("out") != "--out":
-        return ""
-    path = os.path.relpath(context.named_out)
-    return str(context.named_out.resolve()) if path.startswith(os.pardir) else path
 
 
 def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> PublishTarget:
@@ -160,18 +155,16 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
     )
     if context.connection is None or context.subject is None:
         return target
+    # If baselines come from the data branch, runs of the base branch are stored there.
+    github, settings = context.connection.github, context.settings
+    is_base_branch = github.ref_name == (settings.base_branch or default_branch(github))
+    uses_data_branch = settings.baseline_kind is BaselineKind.BRANCH
+    is_stored = uses_data_branch and is_base_branch and github.event_name in _WRITING_EVENTS
     return replace(
         target,
         connection=context.connection,
         request=context.subject.request,
         read_only=context.subject.read_only,
         measured_here=context.subject.measured_here,
-        stored=_is_stored(context.connection, context.settings),
+        stored=is_stored,
     )
-
-
-def _is_stored(connection: Connection, settings: Settings) -> bool:
-    """Whether the run is stored on the data branch, as runs of the base branch are if baselines come from there."""
-    github = connection.github
-    at_base = github.ref_name == (settings.base_branch or default_branch(github))
-    return settings.baseline_kind is BaselineKind.BRANCH and at_base and github.event_name in _WRITING_EVENTS

@@ -14,7 +14,7 @@ from scoregate import __version__
 from scoregate.ci.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.ci.settings import Settings
 from scoregate.core.events import ErrorInfo
-from scoregate.core.run import Run, Script, SuiteResult
+from scoregate.core.run import Run, Script
 from scoregate.errors import RecordError, UsageError
 
 
@@ -49,11 +49,6 @@ def read_matrix_runs(paths: Iterable[Path], *, expected: int | None) -> tuple[Ma
         runs.append(MatrixRun(folder.parent.name if folder.name == RUN_FOLDER else folder.name, run))
     if not runs and expected is None:
         raise UsageError("there are no runs to merge", advice="Name their folders: scoregate merge legs/*")
-    _check_runs(runs)
-    return tuple(runs)
-
-
-def _check_runs(runs: Sequence[MatrixRun]) -> None:
     if twice := [name for name, number in Counter(each.name for each in runs).items() if number > 1]:
         raise UsageError(f"two runs are in folders called {twice[0]}", advice="Give each folder a different name.")
     folders = defaultdict(list)
@@ -66,6 +61,7 @@ def _check_runs(runs: Sequence[MatrixRun]) -> None:
         )
     if len(commits := sorted({each.run.commit or "none" for each in runs})) > 1:
         raise UsageError(f"the runs are of several commits: {', '.join(each[:7] for each in commits)}")
+    return tuple(runs)
 
 
 def merge_matrix_runs(
@@ -95,15 +91,16 @@ def merge_matrix_runs(
 
 def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[str, int], expected: int | None) -> Run:
     runs, now = [each.run for each in matrix], time.time()
-    scripts = [replace(s, name=f"{each.name}: {s.name}") for each in matrix for s in each.run.scripts]
+    scripts, suites, confirmations = [], [], []
+    for each in matrix:
+        scripts += [replace(script, name=f"{each.name}: {script.name}") for script in each.run.scripts]
+        for suite in each.run.suites:
+            name = None if suite.script is None else f"{each.name}: {suite.script}"
+            suites.append(replace(suite, label=_label(suite.label, each, labels), script=name, read=None))
+        confirmations += [replace(c, suite=_label(c.suite, each, labels)) for c in each.run.confirmations]
     for number in range(1, (expected or 0) - len(matrix) + 1):
         error = ErrorInfo("MissingLeg", "its run is missing", advice="Look at its job: it did not upload a run.")
         scripts.append(Script(f"missing run {number}", error=error))
-    confirmations = [
-        replace(confirmation, suite=_label(confirmation.suite, each, labels))
-        for each in matrix
-        for confirmation in each.run.confirmations
-    ]
     return Run(
         id=uuid.uuid4().hex,
         started=min((run.started for run in runs), default=now),
@@ -115,7 +112,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         dirty=any(run.dirty for run in runs),
         attempt=max((run.attempt for run in runs), default=1),
         complete=all(run.complete for run in runs),
-        suites=tuple(_rename_suite(suite, each, labels) for each in matrix for suite in each.run.suites),
+        suites=tuple(suites),
         scripts=tuple(scripts),
         notices=tuple(notice for each in matrix for notice in _notices(each)),
         policy=asdict((settings.proposed or settings).policy()),
@@ -126,11 +123,6 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         narrowed=settings.narrowed,
         confirmations=tuple(confirmations),
     )
-
-
-def _rename_suite(suite: SuiteResult, matrix_run: MatrixRun, labels: Mapping[str, int]) -> SuiteResult:
-    script = None if suite.script is None else f"{matrix_run.name}: {suite.script}"
-    return replace(suite, label=_label(suite.label, matrix_run, labels), script=script, read=None)
 
 
 def _label(label: str, matrix_run: MatrixRun, labels: Mapping[str, int]) -> str:

@@ -1,7 +1,7 @@
 """A separate process that kills the host's children when the host itself was killed, and kills marked processes.
 
 It is started by the path of this file (`python -I orphans.py`), and imports nothing of scoregate: the import of the
-package takes longer than the start of Python, and the first child waits for it. `watchdog.py` starts it without
+package takes longer than the start of Python, and the first child waits for it. `process.py` starts it without
 arguments. Then it reads lines from its standard input, `+PID MARK` and `-PID MARK`; a PID of 0 is a child that is about
 to start. The end of the input without the `-` lines means that the host is gone, for whatever reason.
 

@@ -11,7 +11,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.extra_runs import confirm_failures, repeat_undecided_cases
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import Plan, make_plan
+from scoregate.ci.plan import make_plan
 from scoregate.ci.policy import choose_policy, with_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.report.view import ReportView
@@ -60,23 +60,27 @@ class Outcome:
 
 async def run_gate(settings: Settings, ports: Ports) -> Outcome:
     """Run the suites and judge them."""
-    found = await ports.discover(settings)
-    settings = with_gates(settings, found.sources)
-    async with ports.reporting.announced():
+    suites = await ports.discover(settings)
+    settings = with_gates(settings, suites.sources)
+    async with ports.reporting.announce():
         baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
         interpreter = await run_until_stopped(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
-        plan = make_plan(found, settings, interpreter=interpreter, root=ports.root)
+        plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
         if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
             baseline = await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)
         plan = ports.add_baseline_outputs(plan, baseline.run)
         history = await load_history(baseline, settings, ports)
         resumed = await ports.resume(plan, settings)
-        run = await ports.record(resumed.plan, settings, (*settings.notices, *found.notices, *resumed.notices))
+        run = await ports.record(resumed.plan, settings, (*settings.notices, *suites.notices, *resumed.notices))
         run = resumed.describe_reuse(run)
         ports.amend(run)
         run = with_history(run, history, baseline, ports.amend)
+        if run.complete and settings.repeats == "auto":
+            run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
+            baseline = await _apply_reviews(baseline, ports.reporting)
         if run.complete:
-            run, baseline = await _run_extras(run, baseline, plan, settings, ports)
+            comparison = judge_run(run, baseline, settings).comparison
+            run = await confirm_failures(comparison, plan, settings, ports)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
             run = replace(run, complete=False)
             ports.amend(run)
@@ -96,7 +100,7 @@ async def gate_finished_run(
         reporting: finds the baseline, and delivers the reports.
         amend: writes `run.json` again; nothing if the run has no folder here.
     """
-    async with reporting.announced():
+    async with reporting.announce():
         run = await to_thread.run_sync(reporting.counted, run)
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
@@ -142,16 +146,6 @@ def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun
     if (changed.history, changed.compared_with) != (run.history, run.compared_with):
         amend(changed)
     return changed
-
-
-async def _run_extras(
-    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports
-) -> tuple[Run, Baseline]:
-    """Run repeats and confirmations, where the settings ask for them."""
-    if settings.repeats == "auto":
-        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
-        baseline = await _apply_reviews(baseline, ports.reporting)
-    return await confirm_failures(judge_run(run, baseline, settings).comparison, plan, settings, ports), baseline
 
 
 def judge_run(

@@ -1,10 +1,10 @@
-"""The plan: the sources that discovery found, and how each is launched."""
+"""The plan: the sources that discovery suites, and how each is launched."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
@@ -15,7 +15,7 @@ from scoregate.ci.settings import Origins, Settings, SuiteSettings
 
 
 class SourceKind(StrEnum):
-    """How a source is run: as a script, by pytest, as a command in any language, or, being data, by our worker."""
+    """How a source is run: a script, pytest, a command in any language, or data that scoregate's worker runs."""
 
     PYTHON = "python"
     PYTEST = "pytest"
@@ -29,9 +29,9 @@ _WORKER_KINDS = (SourceKind.CONFIG, SourceKind.TESTSET)
 
 @dataclass(frozen=True, slots=True)
 class ResultImport:
-    """Result files of another framework, which a command leaves behind.
+    """Result files that a command writes.
 
-    `format` names who wrote them, such as `junit`; `pattern` is a path or a glob, relative to the command's folder.
+    `format` is their format, such as `junit`; `pattern` is a path or a glob, relative to the command's folder.
     """
 
     format: str
@@ -55,7 +55,7 @@ class Source:
         kind: how it is run.
         line: of the first suite, from 1.
         suite_ids: the ids in it; None if they are unknown before it runs.
-        expected: the ids that report in every run to its end.
+        expected: the ids of suites that report in every run that ends normally.
         why: the reason why it is run, for reports.
         error: the reason why it can't run.
         argv: of a command; for data, the arguments of Python.
@@ -85,9 +85,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SkippedSource:
-    """A source that is not run, and why; `notable`: it is reported although nobody asks for it.
+    """A source that is not run, and the reason.
 
-    `suite_ids` are missing from the run for this reason, not by a filter; `left_out` were filtered.
+    Args:
+        path: of the source.
+        why: the reason.
+        notable: reports show it without `--verbose`, too.
+        suite_ids: suites that are missing from the run for this reason.
+        left_out: suites that a filter left out.
     """
 
     path: str
@@ -99,7 +104,7 @@ class SkippedSource:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredSuites:
-    """What discovery found; `narrowed`: one source was named, and no other was looked for."""
+    """The result of discovery; `narrowed`: the user named one source, so no others were searched for."""
 
     sources: tuple[Source, ...] = ()
     skipped: tuple[SkippedSource, ...] = ()
@@ -107,7 +112,7 @@ class DiscoveredSuites:
     narrowed: bool = False
 
     def __add__(self, other: DiscoveredSuites) -> DiscoveredSuites:
-        """Both."""
+        """All sources, skipped sources and notices of both."""
         return DiscoveredSuites(
             self.sources + other.sources,
             self.skipped + other.skipped,
@@ -130,10 +135,17 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything to launch, the sources that can't be launched, and notices for the report.
+    """What to launch.
 
-    `skipped` are the ids of suites that are missing, but not by a filter; `left_out` were filtered. `narrowed`: what to
-    run was named, and nothing else was looked for.
+    Args:
+        root: the project.
+        interpreter: the Python that runs suites.
+        launches: the processes to start.
+        broken: the sources that can't be launched.
+        notices: for the report.
+        skipped: the ids of suites that are missing for another reason than a filter.
+        left_out: the ids of suites that a filter left out.
+        narrowed: the user named what to run, so no other sources were searched for.
     """
 
     root: Path
@@ -146,33 +158,30 @@ class Plan:
     narrowed: bool = False
 
 
-def make_plan(found: DiscoveredSuites, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
+def make_plan(suites: DiscoveredSuites, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
     """How each source is launched."""
-    good = [source for source in found.sources if source.error is None]
-    launches = (
-        Launch(
-            name,
-            _argv(source, interpreter),
-            root / source.cwd,
-            source.kind,
-            source,
-            {
-                **interpreter.environment,
-                "SCOREGATE_ROOT": str(root),
-                "SCOREGATE_REPORT": str(root / settings.out / "comment.md"),
-                **settings.environment(source.suite_ids, root=root),
-            },
-        )
-        for name, source in zip(_unique_names(good), good, strict=True)
-    )
+    launches: dict[str, Launch] = {}
+    for source in suites.sources:
+        if source.error is not None:
+            continue
+        choices = (source.path if number == 1 else f"{source.path} #{number}" for number in count(1))
+        name = next(choice for choice in choices if choice not in launches)
+        environment = {
+            **interpreter.environment,
+            "SCOREGATE_ROOT": str(root),
+            "SCOREGATE_REPORT": str(root / settings.out / "comment.md"),
+            **settings.environment(source.suite_ids, root=root),
+        }
+        argv = _argv(source, interpreter)
+        launches[name] = Launch(name, argv, root / source.cwd, source.kind, source, environment)
     return Plan(
         root,
         interpreter,
-        tuple(launches),
-        broken=tuple(source for source in found.sources if source.error is not None),
-        skipped=tuple(suite for each in found.skipped for suite in each.suite_ids),
-        left_out=tuple(suite for each in found.skipped for suite in each.left_out),
-        narrowed=found.narrowed or settings.narrowed,
+        tuple(launches.values()),
+        broken=tuple(source for source in suites.sources if source.error is not None),
+        skipped=tuple(suite for each in suites.skipped for suite in each.suite_ids),
+        left_out=tuple(suite for each in suites.skipped for suite in each.left_out),
+        narrowed=suites.narrowed or settings.narrowed,
     )
 
 
@@ -209,11 +218,3 @@ def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:
     if source.apart:
         return (sys.executable, "-I", *source.argv)
     return (*interpreter.argv, *source.argv) if source.kind in _WORKER_KINDS else source.argv
-
-
-def _unique_names(sources: Iterable[Source]) -> Iterator[str]:
-    taken: set[str] = set()
-    for source in sources:
-        choices = (source.path if number == 1 else f"{source.path} #{number}" for number in count(1))
-        taken.add(name := next(choice for choice in choices if choice not in taken))
-        yield name

@@ -50,18 +50,13 @@ def with_gates(settings: Settings, sources: Iterable[Source]) -> Settings:
     for source in sources:
         if source.gates is not None and source.suite_ids:
             name = escape(source.suite_ids[0])
-            own = suites[name].model_dump(exclude_unset=True) if name in suites else {}
-            theirs = source.gates.table.model_dump(exclude_unset=True)
-            suites[name] = SuiteSettings.model_validate(_merge_tables(theirs, own))
+            table = source.gates.table.model_dump(exclude_unset=True)
+            settings_table = suites[name].model_dump(exclude_unset=True) if name in suites else {}
+            for key, value in settings_table.items():
+                table[key] = {**table[key], **value} if key in table and isinstance(value, Mapping) else value
+            suites[name] = SuiteSettings.model_validate(table)
             origins = {("suites", name, *keys): place for keys, place in source.gates.places.items()} | origins
     return settings.model_copy(update={"suites": suites, "origins": origins})
-
-
-def _merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Both tables; values of `above` replace those of `below`, also in inner tables."""
-    both = {name: {**below[name], **value} if isinstance(value, Mapping) else value for name, value in above.items()
-            if name in below}  # fmt: skip
-    return {**below, **above, **both}
 
 
 def choose_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
@@ -70,24 +65,20 @@ def choose_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
     A change can't undo that for itself. If the settings are the base's already, they judge; otherwise the policy of the
     base run does.
     """
-    ours, theirs = settings.policy(), read_stored_policy(base)
+    own, stored = settings.policy(), read_stored_policy(base)
     if settings.proposed is not None:
-        changes = (*policy_differences(ours, settings.proposed.policy()), *ignored_changes(settings, settings.proposed))
-        return ChosenPolicy(ours, tuple(f"{change}{_NOT_APPLIED}" for change in changes))
+        changes = (*policy_differences(own, settings.proposed.policy()), *ignored_changes(settings, settings.proposed))
+        return ChosenPolicy(own, tuple(f"{change}{_NOT_APPLIED}" for change in changes))
     if settings.policy_problem:
-        return ChosenPolicy(ours, problem=settings.policy_problem)
-    if theirs is None:
-        return ChosenPolicy(ours, problem=(_NO_BASE if base is None else _NO_POLICY) if ours.of_base else "")
-    changed = tuple(policy_differences(theirs, ours))
-    if ours.of_base or theirs.of_base:
-        return ChosenPolicy(_mark_as_base(theirs), tuple(f"{change}{_NOT_APPLIED}" for change in changed))
-    return ChosenPolicy(ours, changed)
-
-
-def _mark_as_base(policy: Policy) -> Policy:
-    """The base's policy, with the base as the origin of its limits."""
-    suites = {glob: _mark_origins(limits) for glob, limits in policy.suites.items()}
-    return replace(policy, default=_mark_origins(policy.default), suites=suites, of_base=True)
+        return ChosenPolicy(own, problem=settings.policy_problem)
+    if stored is None:
+        return ChosenPolicy(own, problem=(_NO_BASE if base is None else _NO_POLICY) if own.of_base else "")
+    changed = tuple(policy_differences(stored, own))
+    if own.of_base or stored.of_base:
+        suites = {glob: _mark_origins(limits) for glob, limits in stored.suites.items()}
+        policy = replace(stored, default=_mark_origins(stored.default), suites=suites, of_base=True)
+        return ChosenPolicy(policy, tuple(f"{change}{_NOT_APPLIED}" for change in changed))
+    return ChosenPolicy(own, changed)
 
 
 def _mark_origins(limits: Limits) -> Limits:
@@ -123,18 +114,16 @@ def with_tree_policy(
         environ: the environment.
         sources: the suites of the tree.
     """
-    try:
-        there = load_settings(tree, environ, flags=_command_line_flags(settings))
-    except SettingsError:
-        return replace(run, policy={}, settings=None)
-    return replace(run, policy=asdict(with_gates(there, sources).policy()), settings=dict(there.file_values))
-
-
-def _command_line_flags(settings: Settings) -> dict[str, Any]:
-    """The settings from the command line; of tables, only the entries from there."""
     flags: dict[str, Any] = {}
+    # The settings from the command line. Of tables, only the entries from there.
     for (name, *keys), place in settings.origins.items():
         value = getattr(settings, name)
         if place.startswith("--"):
             flags[name] = {**flags.get(name, {}), keys[0]: value[keys[0]]} if keys else value
-    return flags
+    try:
+        tree_settings = load_settings(tree, environ, flags=flags)
+    except SettingsError:
+        return replace(run, policy={}, settings=None)
+    return replace(
+        run, policy=asdict(with_gates(tree_settings, sources).policy()), settings=dict(tree_settings.file_values)
+    )

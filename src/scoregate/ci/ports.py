@@ -36,7 +36,7 @@ class RecordPlan(Protocol):
 
 
 class SettleRun(Protocol):
-    """Ends all that suites left running, and undoes forbidden changes; the run is written again with a notice."""
+    """Kills processes that suites left, and undoes forbidden changes; writes the run again with a notice of them."""
 
     async def __call__(self, run: Run, amend: AmendRun) -> Run: ...
 
@@ -53,36 +53,36 @@ class Reporting:
 
     Args:
         baselines: the sources, called in turn.
-        counted: applies the reviews since a run was made; it blocks.
+        counted: applies the reviews that were added after a run; it blocks.
         calibrations: reads how well judges agree with people; it blocks.
-        announced: is open from the start to the end of the pipeline.
-        view: makes what reports print.
+        announce: a context that is open from the start to the end of the pipeline.
+        view: builds what reports print.
         publish: delivers the reports.
     """
 
     baselines: Sequence[BaselineSource]
     counted: Callable[[Run], Run]
     calibrations: Callable[[], Calibrations]
-    announced: Callable[[], AbstractAsyncContextManager[None]]
+    announce: Callable[[], AbstractAsyncContextManager[None]]
     view: Callable[[Comparison, Verdict], ReportView]
     publish: Callable[[ReportView], Awaitable[Delivery]]
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Everything outside that the pipeline needs.
+    """The functions through which the pipeline acts on the outside world.
 
     Args:
         root: the project.
         discover: finds suites.
-        prepare: makes their environment, and returns the Python that runs them.
-        add_baseline_outputs: gives a plan's suites the outputs that their battles have to beat.
-        resume: offers a plan the results of an earlier run that did not finish.
+        prepare: creates their environment, and returns the Python that runs them.
+        add_baseline_outputs: gives a plan's suites the baseline outputs for their battles.
+        resume: adds to a plan the results of an earlier run that did not finish.
         record: runs a plan here.
         rerun: runs a plan in the base's tree.
-        read_previous_run: reads the run that the next one replaces, if that one belongs to its history.
-        amend: writes again what is known of a recorded run besides its cases.
-        settle: follows the last suite.
+        read_previous_run: reads the run that the next one replaces, if it belongs to the same history.
+        amend: writes a recorded run again, without its cases.
+        settle: runs after the last suite.
         reporting: finds baselines and delivers reports.
         stop: once it is set, scripts are ended, and the results so far are reported.
     """

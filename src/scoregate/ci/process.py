@@ -46,7 +46,7 @@ class ChildProcess:
         argv: the command.
         cwd: the folder to start it in.
         environment: all of its variables.
-        mark: a value among them that no other child has; its descendants are found by it. It holds no line break.
+        mark: a value in `environment` that no other child has, without a line break. It identifies the descendants.
         identity: the user to start it as; None for the host's own.
         timeout_s: the limit of its duration; None for no limit.
     """
@@ -88,7 +88,7 @@ class OutputTail:
 
 
 async def run_child(child: ChildProcess, on_line: OnLine, redact: Redactor) -> ChildExit:
-    """Run a process; whatever happens, cancellation too, nothing that it started is left afterwards.
+    """Run a process. At the end, also if it is cancelled, every process that it started is killed.
 
     Args:
         child: the process.
@@ -98,7 +98,7 @@ async def run_child(child: ChildProcess, on_line: OnLine, redact: Redactor) -> C
     Raises:
         OSError: it can't be started.
     """
-    with _watched(child.mark) as watch:
+    with _register_child(child.mark) as watch:
         process = await anyio.open_process(
             child.argv,
             cwd=child.cwd,
@@ -117,7 +117,7 @@ async def run_child(child: ChildProcess, on_line: OnLine, redact: Redactor) -> C
 async def _wait(
     process: Process, child: ChildProcess, on_line: OnLine, redact: Redactor
 ) -> tuple[bool, tuple[int, ...]]:
-    """Wait for the end; True if the limit was reached, and the processes that could not be killed."""
+    """Wait for the end. Returns whether the limit was reached, and the processes that could not be killed."""
     left: tuple[int, ...] = ()
     try:
         async with anyio.create_task_group() as readers:
@@ -127,7 +127,7 @@ async def _wait(
                 await process.wait()
             if limit.cancelled_caught:
                 await _stop_tree(process, child.mark, child.identity)
-            # What is left of its group would hold the pipes open.
+            # Other processes of its group would keep the pipes open.
             _signal_group(process, signal.SIGKILL)
             if child.identity is not None:
                 left = await _kill_remaining(process, child.mark, child.identity)
@@ -144,9 +144,9 @@ async def _pass_lines(stream: ByteReceiveStream, on_line: OnLine, redact: Redact
 
 
 async def read_lines(stream: ByteReceiveStream, redact: Redactor) -> AsyncIterator[str]:
-    """The lines of a stream of bytes, without secrets; a line that is too long is cut, with its length.
+    """The lines of a stream of bytes, without secrets. A line that is too long is cut, and its length is added.
 
-    A secret that a line declares is redacted from the next line on. It is also found where a long line is cut.
+    A secret that a line declares is redacted from the next line on. A secret at the cut of a line is redacted, too.
     """
     rest = b""
     try:
@@ -155,7 +155,7 @@ async def read_lines(stream: ByteReceiveStream, redact: Redactor) -> AsyncIterat
             for line in complete:
                 yield _clean(line, redact)
             if len(rest) > LONGEST + _LONGEST_LINE:
-                settled, unsettled = redact.settled(rest.decode("utf-8", "surrogateescape"))
+                settled, unsettled = redact.redact_settled(rest.decode("utf-8", "surrogateescape"))
                 yield _cut(settled)
                 rest = unsettled.encode("utf-8", "surrogateescape")
     except EndOfStream:
@@ -165,7 +165,7 @@ async def read_lines(stream: ByteReceiveStream, redact: Redactor) -> AsyncIterat
 
 def _clean(line: bytes, redact: Redactor) -> str:
     text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
-    redact.listen(text)
+    redact.learn_from(text)
     return _cut(redact.text(text))
 
 
@@ -176,8 +176,13 @@ def _cut(text: str) -> str:
 
 async def _stop_tree(process: Process, mark: str, identity: Identity | None) -> None:
     """Ask the child's process group to end, then kill it and all its descendants."""
+    import psutil
+
     with anyio.CancelScope(shield=True):
-        descendants = _descendants(process)
+        # All descendants by parent process: some may have an environment without the mark.
+        descendants: list[psutil.Process] = []
+        with contextlib.suppress(psutil.Error):
+            descendants = psutil.Process(process.pid).children(recursive=True)
         _signal_group(process, signal.SIGTERM)
         with anyio.move_on_after(_GRACE_S):
             await process.wait()
@@ -194,15 +199,6 @@ def _signal_group(process: Process, number: signal.Signals) -> None:
         os.killpg(process.pid, number)
 
 
-def _descendants(process: Process) -> list[psutil.Process]:
-    """The children, their children and so on: their environment may be another one, without the mark."""
-    import psutil
-
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(process.pid).children(recursive=True)
-    return []
-
-
 def _kill(processes: Iterable[psutil.Process]) -> None:
     import psutil
 
@@ -212,7 +208,7 @@ def _kill(processes: Iterable[psutil.Process]) -> None:
 
 
 async def _kill_remaining(process: Process, mark: str, identity: Identity | None) -> tuple[int, ...]:
-    """Kill what is left of a child; returns the processes of its account that could not be killed."""
+    """Kill the remaining processes of a child; returns the processes of its account that could not be killed."""
     if identity is not None and identity.shared is not None:
         kill = partial(kill_account, identity.uid, identity.gid, child=process.pid)
         return await anyio.to_thread.run_sync(kill)
@@ -241,8 +237,8 @@ _LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # some builds of Python d
 
 
 @contextlib.contextmanager
-def _watched(mark: str) -> Iterator[Callable[[int], None]]:
-    """The watchdog knows a child by its mark until the block ends; the value reports the child's process id."""
+def _register_child(mark: str) -> Iterator[Callable[[int], None]]:
+    """Register a child's mark with the watchdog until the block ends; call the value with the child's process id."""
     pids: list[int] = []
 
     def watch(pid: int) -> None:
@@ -258,7 +254,7 @@ def _watched(mark: str) -> Iterator[Callable[[int], None]]:
 
 
 def _write_to_watchdog(line: str) -> None:
-    """Write a line for the watchdog; the first line starts it. It ends when our process ends and closes the pipe.
+    """Write a line for the watchdog; the first line starts it. It ends when the host ends and closes the pipe.
 
     If no watchdog can be started, children end only if the host ends them.
     """
@@ -293,28 +289,23 @@ _PREFIXES = ("INPUT_", "ACTIONS_")
 _NAMES = frozenset(
     {"GITHUB_TOKEN", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
 )
-# Variables that a runner's host leaks into its steps, and that would mislead the interpreter that we chose.
+# Variables that a runner leaks into its steps. They would mislead the interpreter that scoregate chooses.
 _LEAKS = frozenset({"LD_LIBRARY_PATH", "pythonLocation", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "PYTHONHOME"})
 _SHORTEST = 8
 
 
 def visible_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The host's environment without CI's tokens, inputs and command files, in whatever variable a token is."""
-    tokens = {value for name, value in environ.items() if _is_token(name, value)}
-    return {
-        name: value
+    """The host's environment without inputs, command files, and variables that contain a token of CI."""
+    tokens = {
+        value
         for name, value in environ.items()
-        if not _is_forbidden(name, environ) and not any(token in value for token in tokens)
+        if name.startswith((*_PREFIXES, "GITHUB_", "SCOREGATE_")) and name.endswith("TOKEN") and len(value) >= _SHORTEST
     }
-
-
-def _is_token(name: str, value: str) -> bool:
-    is_from_ci = name.startswith((*_PREFIXES, "GITHUB_", "SCOREGATE_"))
-    return is_from_ci and name.endswith("TOKEN") and len(value) >= _SHORTEST
-
-
-def _is_forbidden(name: str, environ: Mapping[str, str]) -> bool:
-    if name in _NAMES or name.startswith(_PREFIXES):
-        return True
-    leaked = name in _LEAKS or name.startswith("UV_PYTHON")
-    return leaked and environ.get("GITHUB_ACTIONS") == "true"
+    in_github = environ.get("GITHUB_ACTIONS") == "true"
+    visible = {}
+    for name, value in environ.items():
+        is_leak = in_github and (name in _LEAKS or name.startswith("UV_PYTHON"))
+        is_forbidden = is_leak or name in _NAMES or name.startswith(_PREFIXES)
+        if not is_forbidden and not any(token in value for token in tokens):
+            visible[name] = value
+    return visible

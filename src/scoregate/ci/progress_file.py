@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -32,7 +32,7 @@ from scoregate.core.cases import CaseResult, Status
 from scoregate.core.reducer import SuiteReducer, Tally
 
 _EVERY_S = 1.0
-_SHARE = 20  # collecting the progress takes at most one part in so many of the time
+_SHARE = 20  # collecting the progress takes at most 1/20 of the time
 _SUITES, _EVALUATORS, _REASONS = 200, 20, 3
 _FAILING = 10
 _NAME, _REASON = 120, 300
@@ -63,51 +63,58 @@ async def write_progress_file(out: Path, message: str | None) -> AsyncIterator[P
 
     If the file can't be written, there is none.
     """
-    folder = out / RUN_FOLDER
-    following, first = ProgressObserver(), _initial_state(message)
-    made = not folder.exists()
+    folder, pid = out / RUN_FOLDER, os.getpid()
+    title = message and one_line(message, _REASON)
+    first = LiveRun(pid, process_start_time(pid) or 0.0, time.time(), title)
+    observer = ProgressObserver()
+    is_new = not folder.exists()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         write_live(folder, first)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_update_file, folder, first, following)
-            yield following
+            tasks.start_soon(_update_file, folder, first, observer)
+            yield observer
             tasks.cancel_scope.cancel()
     finally:
-        remove_live(folder, first.pid)
-        if made:
+        remove_live(folder, pid)
+        if is_new:
             with suppress(OSError):  # it holds a run
                 folder.rmdir()
 
 
-def _initial_state(message: str | None) -> LiveRun:
-    pid = os.getpid()
-    return LiveRun(pid, process_start_time(pid) or 0.0, time.time(), message and one_line(message, _REASON))
-
-
-async def _update_file(folder: Path, first: LiveRun, following: ProgressObserver) -> None:
-    took = 0.0
+async def _update_file(folder: Path, first: LiveRun, observer: ProgressObserver) -> None:
+    duration_s = 0.0
     while True:
-        await anyio.sleep(max(_EVERY_S, _SHARE * took))
-        if following.recording is None or not following.changed:
+        await anyio.sleep(max(_EVERY_S, _SHARE * duration_s))
+        if observer.recording is None or not observer.changed:
             continue
-        following.changed, started = False, time.monotonic()
-        live = _current_state(first, following.recording, tuple(following.failing))
-        took = time.monotonic() - started
+        observer.changed, started = False, time.monotonic()
+        live = _current_state(first, observer.recording, tuple(observer.failing))
+        duration_s = time.monotonic() - started
         with suppress(OSError):
             await anyio.to_thread.run_sync(write_live, folder, live)
 
 
 def _current_state(first: LiveRun, recording: Recording, failing: tuple[LiveCase, ...]) -> LiveRun:
     tallies = [tally for _, tally in recording.tallies()]
+    counts = [_count(tally) for tally in tallies]
+    is_planned = all(each.planned is not None for each in counts)
+    total = LiveCount(
+        done=sum(each.done for each in counts),
+        planned=sum(each.planned or 0 for each in counts) if is_planned else None,
+        passed=sum(each.passed for each in counts),
+        failed=sum(each.failed for each in counts),
+        errors=sum(each.errors for each in counts),
+        cost=sum(each.cost for each in counts),
+    )
     # If there are too many suites, those that are running come first.
     shown = sorted(tallies, key=lambda tally: tally.finished)[:_SUITES] if len(tallies) > _SUITES else tallies
     return replace(
         first,
         message=first.message or (recording.message and one_line(recording.message, _REASON)),
         stage=recording.writer.folder.name,
-        whole=_total(tallies),
+        whole=total,
         suites=tuple(map(_suite, shown)),
         hidden=len(tallies) - len(shown),
         failing=failing,
@@ -124,18 +131,6 @@ def _count(tally: Tally) -> LiveCount:
     return LiveCount(tally.done, tally.planned, passed, failed, errors, tally.cost)
 
 
-def _total(tallies: Sequence[Tally]) -> LiveCount:
-    counts = [_count(tally) for tally in tallies]
-    return LiveCount(
-        done=sum(each.done for each in counts),
-        planned=sum(each.planned or 0 for each in counts) if all(each.planned is not None for each in counts) else None,
-        passed=sum(each.passed for each in counts),
-        failed=sum(each.failed for each in counts),
-        errors=sum(each.errors for each in counts),
-        cost=sum(each.cost for each in counts),
-    )
-
-
 def _case(suite: SuiteReducer, case: CaseResult) -> LiveCase:
     reasons: Iterable[str] = (one_line(reason, _REASON) for reason in _reasons(case))
     failed = case.status is Status.FAILED
@@ -148,9 +143,10 @@ def _case(suite: SuiteReducer, case: CaseResult) -> LiveCase:
 
 
 def _reasons(case: CaseResult) -> Iterator[str]:
-    for who, found in case.evaluations.items():
-        if found.passed is False:
-            score = f"{display_name(who)} {format_score(found.score, found.threshold)}, needs {found.threshold}"
-            yield ": ".join(filter(None, (score, summarize_reasons(found))))
+    for name, evaluation in case.evaluations.items():
+        if evaluation.passed is False:
+            threshold = evaluation.threshold
+            score = f"{display_name(name)} {format_score(evaluation.score, threshold)}, needs {threshold}"
+            yield ": ".join(filter(None, (score, summarize_reasons(evaluation))))
     for each in case.errors:
         yield f"{each.error.type}: {each.error.message}"

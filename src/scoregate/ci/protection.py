@@ -24,9 +24,9 @@ _SHARED = (
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """The runner's command files and, in our container, the folder of the run, out of reach of suites.
+    """Protects the runner's command files and, in scoregate's container, the folder of the run from suites.
 
-    `context` is the job's context to work with meanwhile: it finds the folder also after a suite renamed it.
+    Use `context` instead of the original context: its folder is found also after a suite renamed it.
     """
 
     context: JobContext
@@ -34,7 +34,11 @@ class Protection:
     out: OutFolder | None
 
     async def settle(self, run: Run, amend: AmendRun) -> Run:
-        """End all that suites left running, and undo their changes to these files.
+        """Kill processes that suites left, and undo their changes to these files.
+
+        Args:
+            run: the recorded run.
+            amend: writes it again.
 
         Returns:
             The run with notices of the changes. A process that can't be killed makes it unmeasurable.
@@ -69,7 +73,7 @@ def protect_host_files(context: JobContext) -> Iterator[Protection]:
     out = OutFolder(context.out, workspace(context.environ)) if in_container(context.environ) else None
     try:
         files.protect()
-        yield Protection(context if out is None else replace(context, held=out.held), files, out)
+        yield Protection(context if out is None else replace(context, open_out=out.open_path), files, out)
     finally:
         files.release()
         if out is not None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import anyio
 
@@ -37,14 +36,13 @@ from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseResult
-from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import ErrorInfo, SuiteStarted
 from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
 from scoregate.core.run import Run, Script
 
 _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
-_FLUSH_SHARE = 20  # flushing takes at most one part in so many of the time
+_FLUSH_SHARE = 20  # flushing takes at most 1/20 of the time
 _MOST_INVALID = 20
 Observer = Callable[[LaunchEvent, "Recording"], None]
 
@@ -66,8 +64,8 @@ class Recording:
         broken: the sources that could not be launched.
         launches: the number of the others.
         show_outputs: without it, outputs and the details of evaluations are not recorded.
-        about: what is known of the run beforehand. With it, finished cases are flushed to disk several times a second,
-            so that a killed host loses none of them.
+        about: the run without its results. With it, finished cases are flushed to disk several times a second, so that
+            a killed host loses none of them.
         fold: the results so far.
         scripts: the scripts that ended.
         notices: for the report.
@@ -100,11 +98,19 @@ class Recording:
         elif isinstance(event, Progress):
             self._progress[event.script, event.tally.log] = event.tally
         elif isinstance(event, Finished):
-            self.scripts.append(self._with_first_failure(event.script))
+            script = event.script
+            failures = self._failures.pop(script.name, [])
+            errors = [*([script.error] if script.error else []), *failures]
+            self.scripts.append(replace(script, error=errors[0] if errors else None))
+            self.notices += (f"{script.name}: {error.message}" for error in errors[1:])
         elif isinstance(event, Failed):
             self._failures.setdefault(event.script, []).append(event.error)
         elif isinstance(event, Filtered):
-            self._take_filtered(event)
+            if event.suite not in self._filtered and len(self._filtered) < _MOST_FILTERED:
+                self._filtered[event.suite] = None
+                self.notices.append(
+                    f"{event.script}: suite {event.suite!r:.100} is not recorded: it matches no --suite"
+                )
         elif isinstance(event, Notice):
             self.notices.append(f"{event.script}: {event.notice}")
         self.flush_if_due()
@@ -123,18 +129,6 @@ class Recording:
             case = self.fold.apply(log, received.script, event)
             if case is not None:
                 self.finished.append((self.fold.suites[log, event.suite], self._write(case)))
-
-    def _take_filtered(self, event: Filtered) -> None:
-        if event.suite in self._filtered or len(self._filtered) >= _MOST_FILTERED:
-            return
-        self._filtered[event.suite] = None
-        self.notices.append(f"{event.script}: suite {event.suite!r:.100} is not recorded: it matches no --suite")
-
-    def _with_first_failure(self, script: Script) -> Script:
-        """The script with the first error, its own or of its results; the others become notices."""
-        first, *more = (*([script.error] if script.error else ()), *self._failures.pop(script.name, ())) or (None,)
-        self.notices += (f"{script.name}: {error.message}" for error in more if error is not None)
-        return replace(script, error=first)
 
     def _write(self, case: CaseResult) -> CaseResult:
         case = case if self.show_outputs else without_outputs(case)
@@ -157,7 +151,7 @@ class Recording:
         """Write the cases that never finished, and the run itself.
 
         Args:
-            run: what is known of it besides its suites and scripts.
+            run: the run without its suites and scripts.
             interrupted: scripts were stopped before their end.
         """
         for case in self.fold.close():
@@ -171,16 +165,24 @@ class Recording:
         now, flushed = time.monotonic(), self._flushed
         if self.about is None or now < flushed.due:
             return
-        worked = time.thread_time()  # the time that other processes take must not delay the next flush
-        # Other numbers, once something besides cases is known of the run.
+        start = time.thread_time()  # the time that other processes take must not delay the next flush
+        # The numbers differ from the last flush if something other than a case was added.
         state = (len(self.fold.suites), self._suite_events, len(self.scripts), len(self.notices), len(self._filtered))
         self.writer.flush(self._with_results(self.about) if state != flushed.state else None)
-        flushed.state, worked = state, time.thread_time() - worked
-        flushed.due = now + max(FLUSH_EVERY_S, _FLUSH_SHARE * worked)
+        flushed.state = state
+        flushed.due = now + max(FLUSH_EVERY_S, _FLUSH_SHARE * (time.thread_time() - start))
 
     def _with_results(self, about: Run) -> Run:
         """The run with its results so far."""
-        scripts = (*map(_make_broken_script, self.broken), *self._interrupted_scripts(), *self.scripts)
+        scripts = [
+            Script(source.path, error=ErrorInfo("CannotRun", source.error or "it can't be run"))
+            for source in self.broken
+        ]
+        ended = {script.name for script in self.scripts}
+        started = {fold.script for fold in self.fold.suites.values() if fold.script}
+        interrupted = ErrorInfo("Interrupted", "it was stopped before its end")
+        scripts += [Script(name, error=interrupted) for name in started - ended]
+        scripts += self.scripts
         return replace(
             about,
             suites=self.fold.results(),
@@ -190,13 +192,6 @@ class Recording:
             message=about.message or self.message,
         )
 
-    def _interrupted_scripts(self) -> Iterable[Script]:
-        """Scripts with suites whose end was not recorded."""
-        ended = {script.name for script in self.scripts}
-        started = {fold.script for fold in self.fold.suites.values() if fold.script}
-        for name in sorted(started - ended):
-            yield Script(name, error=ErrorInfo("Interrupted", "it was stopped before its end"))
-
 
 def _key(script: str, log: str) -> str:
     return f"{script}:{log}"
@@ -204,18 +199,12 @@ def _key(script: str, log: str) -> str:
 
 def without_outputs(case: CaseResult) -> CaseResult:
     """The case with its scores, but without outputs, traces and the details of evaluations."""
-    evaluations = {name: _without_details(each) for name, each in case.evaluations.items()}
+    evaluations = {}
+    for name, evaluation in case.evaluations.items():
+        assertions = evaluation.assertions and tuple(replace(each, metadata=None) for each in evaluation.assertions)
+        evaluations[name] = replace(evaluation, metadata=None, assertions=assertions)
     labels = {name: replace(each, metadata=None) for name, each in case.labels.items()}
     return replace(case, output=None, trace=None, evaluations=evaluations, labels=labels, contests={})
-
-
-def _without_details(evaluation: Evaluation) -> Evaluation:
-    assertions = evaluation.assertions and tuple(replace(each, metadata=None) for each in evaluation.assertions)
-    return replace(evaluation, metadata=None, assertions=assertions)
-
-
-def _make_broken_script(source: Source) -> Script:
-    return Script(source.path, error=ErrorInfo("CannotRun", source.error or "it can't be run"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,12 +248,12 @@ class Recorder:
                 for observe in self.observers:
                     observe(event, recording)
 
-            done = False
+            is_done = False
             try:
                 async with _flush_regularly(recording):
-                    done = await run_until_stopped(self.stop, self._launch(plan, settings, emit), stopped=False)
+                    is_done = await run_until_stopped(self.stop, self._launch(plan, settings, emit), stopped=False)
             finally:
-                run = recording.finish(replace(about, finished=time.time()), interrupted=not done)
+                run = recording.finish(replace(about, finished=time.time()), interrupted=not is_done)
         return run
 
     async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent) -> bool:
@@ -286,6 +275,10 @@ class Recorder:
 
     async def _describe(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
         now, root = time.time(), plan.root
+        try:
+            file_values = json.loads(self.redact.text(json.dumps(settings.file_values, default=str)))
+        except ValueError:  # without secrets it is not JSON any more
+            file_values = None
         return Run(
             id=uuid.uuid4().hex,
             started=now,
@@ -302,7 +295,7 @@ class Recorder:
             left_out=plan.left_out,
             narrowed=plan.narrowed,
             policy=asdict((settings.proposed or settings).policy()),
-            settings=_redact_values(settings.file_values, self.redact),
+            settings=file_values if isinstance(file_values, dict) else None,
             conditions=await read_conditions(root, settings),
             notices=tuple(map(self.redact.text, notices)),
         )
@@ -338,12 +331,3 @@ def _redact_event(event: LaunchEvent, redact: Redactor) -> LaunchEvent:
 def _redact_error(error: ErrorInfo, redact: Redactor) -> ErrorInfo:
     traceback = error.traceback and redact.text(error.traceback)
     return replace(error, message=redact.text(error.message), traceback=traceback)
-
-
-def _redact_values(values: Mapping[str, Any], redact: Redactor) -> Mapping[str, Any] | None:
-    """The values without secrets; None if the result is not JSON."""
-    try:
-        redacted = json.loads(redact.text(json.dumps(values, default=str)))
-    except ValueError:
-        return None
-    return redacted if isinstance(redacted, dict) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -23,8 +23,6 @@ from scoregate.ci.report import html, json, junit, markdown
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.view import ReportView
 from scoregate.core.agreement import Calibrations
-from scoregate.core.comparison import Comparison
-from scoregate.core.gate import Verdict
 from scoregate.core.run import Run
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
@@ -62,39 +60,31 @@ PUBLISHERS: tuple[Publisher, ...] = (
 )
 
 
-def build_reporting(scene: JobContext) -> Reporting:
+def build_reporting(context: JobContext) -> Reporting:
     """Build the sources of baselines, in order, and the publishers of reports."""
-    check = _check(scene)
-    connection, base = scene.connection, scene.base
+    check = _check(context)
+    connection, base = context.connection, context.base
     return Reporting(
         baselines=(
-            partial(find_file_baseline, scene.root),
+            partial(find_file_baseline, context.root),
             partial(find_artifact_baseline, connection=connection, base=base),
             partial(find_branch_baseline, connection=connection, base=base),
-            partial(check_base_exists, scene.root, base=base),
+            partial(check_base_exists, context.root, base=base),
         ),
-        counted=apply_stored_reviews(scene.root),
-        calibrations=partial(load_calibrations, scene.root),
-        announced=check.open if check else _unannounced,
-        view=partial(_view, scene),
-        publish=partial(_publish, scene, (*PUBLISHERS, check.publish) if check else PUBLISHERS),
+        counted=apply_stored_reviews(context.root),
+        calibrations=partial(load_calibrations, context.root),
+        announce=check.open if check else nullcontext,
+        view=lambda comparison, verdict: build_view(comparison, verdict, make_report_context(context)),
+        publish=partial(_publish, context, (*PUBLISHERS, check.publish) if check else PUBLISHERS),
     )
 
 
-def _check(scene: JobContext) -> CheckRun | None:
-    connection, subject = scene.connection, scene.subject
-    if not scene.settings.check_run or connection is None or connection.api is None or subject is None:
+def _check(context: JobContext) -> CheckRun | None:
+    connection, subject = context.connection, context.subject
+    if not context.settings.check_run or connection is None or connection.api is None or subject is None:
         return None
     return None if subject.read_only else CheckRun(connection.api, subject.commit, connection.key, subject.run_url)
 
 
-def _unannounced() -> AbstractAsyncContextManager[None]:
-    return nullcontext()
-
-
-def _view(scene: JobContext, comparison: Comparison, verdict: Verdict) -> ReportView:
-    return build_view(comparison, verdict, make_report_context(scene))
-
-
-async def _publish(scene: JobContext, publishers: Sequence[Publisher], view: ReportView) -> Delivery:
-    return await deliver(view, make_publish_target(scene, dict(REPORTS.values())), publishers)
+async def _publish(context: JobContext, publishers: Sequence[Publisher], view: ReportView) -> Delivery:
+    return await deliver(view, make_publish_target(context, dict(REPORTS.values())), publishers)

@@ -19,7 +19,7 @@ from scoregate.ci.archive import read_run
 from scoregate.ci.archive.cases import dump_case
 from scoregate.ci.baseline.artifact import read_earlier_attempt
 from scoregate.ci.job import JobContext
-from scoregate.ci.plan import Launch, Plan
+from scoregate.ci.plan import Plan
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseKey, Status
@@ -32,8 +32,6 @@ from scoregate.errors import GitHubRefused, RecordError
 SuiteKey: TypeAlias = tuple[str | None, str, str]
 _REUSE_VARIABLE = "SCOREGATE_REUSE"
 _MOST_REASONS = 10
-
-
 _SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install")
 
 
@@ -72,14 +70,14 @@ ResumePlan: TypeAlias = Callable[[Plan, Settings], Awaitable[Resumed]]
 
 
 async def resume_run(
-    scene: JobContext, folder: Path, identity: Identity | None, plan: Plan, settings: Settings, *, last: Path | None
+    context: JobContext, folder: Path, identity: Identity | None, plan: Plan, settings: Settings, *, last: Path | None
 ) -> Resumed:
     """Offer a plan the results of the last run, if that did not finish and had the same conditions.
 
     In a job, the last run is the attempt before this one.
 
     Args:
-        scene: the job's context.
+        context: the job's context.
         folder: is created for the files that the suites read.
         identity: the user that reads them.
         plan: the plan.
@@ -87,7 +85,7 @@ async def resume_run(
         last: the folder of the last run outside of a job; None if it must not be reused.
     """
     try:
-        run, name = await _find_earlier_run(scene, last)
+        run, name = await _find_earlier_run(context, last)
     except (RecordError, GitHubRefused) as error:
         return Resumed(plan, (f"no results of an earlier run are reused: {error.message}",))
     if run is None:
@@ -108,14 +106,14 @@ async def resume_run(
     return Resumed(plan, (f"no results of {name} are reused: {why}",))
 
 
-async def _find_earlier_run(scene: JobContext, last: Path | None) -> tuple[Run | None, str]:
+async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run | None, str]:
     """The run to resume, and its name for notices.
 
     Raises:
         RecordError: there is none, or it can't be read.
         GitHubRefused: it can't be downloaded.
     """
-    connection = scene.connection
+    connection = context.connection
     if connection is not None:
         attempt = connection.github.run_attempt
         if attempt < 2 or connection.api is None:
@@ -169,24 +167,29 @@ def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None)
     folder.mkdir(mode=0o711)
     launches = {launch.name: launch for launch in plan.launches}
     numbers = Counter(map(suite_key, run.suites))
-    wanted = {
-        at: suite
-        for at, suite in enumerate(run.suites)
+    suites = {
+        index: suite
+        for index, suite in enumerate(run.suites)
         if suite.script in launches and numbers[suite_key(suite)] == 1 and len(suite.columns)
     }
     refused = Counter[str]()
-    digests: dict[SuiteKey, dict[CaseKey, str]] = {suite_key(suite): {} for suite in wanted.values()}
-    files = {script: folder / f"{number}.jsonl" for number, script in enumerate({s.script for s in wanted.values()})}
+    digests: dict[SuiteKey, dict[CaseKey, str]] = {suite_key(suite): {} for suite in suites.values()}
+    files = {script: folder / f"{number}.jsonl" for number, script in enumerate({s.script for s in suites.values()})}
     for script, path in files.items():
-        own = {at: suite for at, suite in wanted.items() if suite.script == script}
+        own = {index: suite for index, suite in suites.items() if suite.script == script}
         with path.open("xb") as file:
             path.chmod(0o600)
             _write(file, run, own, digests=digests, refused=refused)
         if identity is not None:
             path.chmod(0o400)
             identity.share(path)
-    launched = tuple(_with_reuse_file(launch, files.get(launch.name)) for launch in plan.launches)
-    return Offer(run, replace(plan, launches=launched), digests, refused)
+    new_launches = [
+        replace(launch, environment={**launch.environment, _REUSE_VARIABLE: str(files[launch.name])})
+        if launch.name in files
+        else launch
+        for launch in plan.launches
+    ]
+    return Offer(run, replace(plan, launches=tuple(new_launches)), digests, refused)
 
 
 def _write(
@@ -209,10 +212,6 @@ def _write(
                 continue
             digests[suite_key(suite)][case.key] = case.digest
             file.write(dump_case(replace(case, suite=number)) + b"\n")
-
-
-def _with_reuse_file(launch: Launch, path: Path | None) -> Launch:
-    return launch if path is None else replace(launch, environment={**launch.environment, _REUSE_VARIABLE: str(path)})
 
 
 def suite_key(suite: SuiteResult) -> SuiteKey:

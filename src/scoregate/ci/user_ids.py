@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -14,9 +14,9 @@ from typing import TypedDict
 from scoregate.errors import ScoregateError
 
 ACCOUNTS = "SCOREGATE_ACCOUNTS"
-# Containers on one machine must not use the same ids, which share one limit of processes: each draws one of the blocks.
+# Each container chooses a random block of ids. Users with the same id on one machine share one limit of processes.
 _FIRST, _COUNT, _BLOCKS = 200_000, 65_536, 32_000
-# A user namespace without that range still has enough ids for one run; the last one below is that of the user `nobody`.
+# A user namespace without that range still has enough ids for one run, below the id of the user `nobody`.
 _FEWEST, _NOBODY = 1_024, 65_534
 _used: list[int] = []
 
@@ -56,13 +56,13 @@ class Accounts:
 
 
 def current_accounts(environ: Mapping[str, str]) -> Accounts | None:
-    """The range that this process uses; None where suites do not get accounts of their own."""
+    """The range that this process uses; None if suites don't get accounts of their own."""
     first, _, last = environ.get(ACCOUNTS, "").partition("-")
     return Accounts(int(first), int(last)) if first.isdigit() and last.isdigit() else None
 
 
 def find_accounts() -> Accounts | None:
-    """A range of ids that this process may start others with; None where it may not."""
+    """A range of user ids under which this process can start others; None if it has no right to."""
     block = _FIRST + secrets.randbelow(_BLOCKS) * _COUNT
     ranges = [_range_of(Path(f"/proc/self/{name}_map"), block) for name in ("uid", "gid")]
     first, last = max(each[0] for each in ranges), min(each[1] for each in ranges)
@@ -73,37 +73,35 @@ def find_accounts() -> Accounts | None:
 
 
 def _range_of(path: Path, block: int) -> tuple[int, int]:
-    """The first and the last id of the range to use, by a map of the kernel's: lines of inside, outside, count.
+    """The first and the last id of the range to use; an empty range if there is none.
 
     Args:
-        block: the first id of the range to use where the map has it.
+        path: a map of the kernel's. Each line has the first id inside the namespace, the first one outside, the count.
+        block: the first id of the range to use, if the map has it.
     """
     try:
         lines = [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
     except OSError:
         return block, block - 1
-    return _widest(((inside, inside + count - 1) for inside, _, count in lines), block)
-
-
-def _widest(mapped: Iterable[tuple[int, int]], block: int) -> tuple[int, int]:
-    found = block, block - 1
-    for first, last in mapped:
+    small_range = block, block - 1
+    for first, _, count in lines:
+        last = first + count - 1
         if first <= block and last >= block + _COUNT - 1:
             return block, block + _COUNT - 1
-        if last - first + 1 >= 2 * _FEWEST:
+        if count >= 2 * _FEWEST:
             highest = _NOBODY - 1 if first < _NOBODY <= last else last
-            found = highest - _FEWEST + 1, highest
-    return found
+            small_range = highest - _FEWEST + 1, highest
+    return small_range
 
 
 def _can_become(uid: int, gid: int) -> bool:
-    """Try it."""
+    """Whether this process can start a process as another user; it starts one to find out."""
     environ = {"PATH": os.defpath}
     try:
-        done = subprocess.run(["true"], cwd="/", env=environ, user=uid, group=gid, extra_groups=(), check=False)
+        process = subprocess.run(["true"], cwd="/", env=environ, user=uid, group=gid, extra_groups=(), check=False)
     except (OSError, ValueError):
         return False
-    return done.returncode == 0 and os.geteuid() == 0
+    return process.returncode == 0 and os.geteuid() == 0
 
 
 MARK = "SCOREGATE_CONTAINER"
@@ -115,10 +113,14 @@ _UMASK = 0o002
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user and a group, with no supplementary ones.
+    """A user and a group, without supplementary groups.
 
-    `owns`: the user can write to the workspace. `shared` is the workspace of an account that one process tree has for
-    itself, with the owner's rights there by its group; None for the owner and for the user nobody.
+    Args:
+        uid: the user.
+        gid: the group.
+        owns: the user can write to the workspace.
+        shared: the workspace, if this account belongs to one process tree only. Its group has the rights of the owner
+            in the workspace. None for the owner and for the user `nobody`.
     """
 
     uid: int
@@ -127,22 +129,22 @@ class Identity:
     shared: Path | None = None
 
     def give(self, path: Path) -> None:
-        """Make it theirs, without what is in it; a link itself, not what it points to."""
+        """Make the user the owner of a path, but not of its content. A link is not followed."""
         os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def share(self, path: Path) -> None:
-        """Give every suite our rights to a file or folder of ours; if all suites are one user, give it to that user."""
+        """Give every suite the host's rights to a file or folder of the host; without accounts, give it to the user."""
         if self.shared is None:
             self.give(path)
             return
-        found = path.stat()
+        mode = path.stat().st_mode
         os.chown(path, -1, self.gid)
-        path.chmod(found.st_mode & 0o707 | (found.st_mode & 0o700) >> 3 | (0o2000 if path.is_dir() else 0))
+        path.chmod(mode & 0o707 | (mode & 0o700) >> 3 | (0o2000 if path.is_dir() else 0))
 
     def could_write(self, handle: int) -> bool:
-        """Whether an open file is one that they, or others who share the workspace, could have written."""
-        found = os.fstat(handle)
-        return found.st_uid == self.uid or (self.shared is not None and found.st_gid == self.gid)
+        """Whether this user, or another one that shares the workspace, could have written an open file."""
+        status = os.fstat(handle)
+        return status.st_uid == self.uid or (self.shared is not None and status.st_gid == self.gid)
 
 
 class Rights(TypedDict, total=False):
@@ -160,17 +162,17 @@ def in_container(environ: Mapping[str, str]) -> bool:
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether a job runs us and not a person; all systems that run jobs say so."""
+    """Whether a CI job runs scoregate; all CI systems set `CI`."""
     return environ.get("CI", "").lower() not in ("", "0", "false") or environ.get("GITHUB_ACTIONS") == "true"
 
 
 def workspace(environ: Mapping[str, str]) -> Path:
-    """The folder that CI checked the project out into; elsewhere the working directory."""
+    """The folder into which CI checked out the project; outside of CI the working directory."""
     return Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
 
 
 def find_identity(environ: Mapping[str, str]) -> Identity | None:
-    """The owner of the workspace, or the user nobody if that is root; None outside our container."""
+    """The owner of the workspace, or the user `nobody` if root owns it; None outside of scoregate's container."""
     if not in_container(environ):
         return None
     owner = workspace(environ).stat()
@@ -180,7 +182,7 @@ def find_identity(environ: Mapping[str, str]) -> Identity | None:
 
 
 def new_identity(environ: Mapping[str, str]) -> Identity | None:
-    """An account that nothing else runs as; `find_identity` if there are none."""
+    """An account that no other process uses; the result of `find_identity` if there are no accounts."""
     owner, accounts = find_identity(environ), current_accounts(environ)
     if owner is None or accounts is None:
         return owner
@@ -188,7 +190,7 @@ def new_identity(environ: Mapping[str, str]) -> Identity | None:
 
 
 def _harmless_group(*groups: int) -> int:
-    """The first group that is neither root's nor that of Docker's socket."""
+    """The first group that is neither root's group nor the group of Docker's socket."""
     forbidden = {0}
     with contextlib.suppress(OSError):
         forbidden.add(_DOCKER.stat().st_gid)
@@ -199,12 +201,12 @@ def process_rights(identity: Identity | None) -> Rights:
     """The arguments that start a process as this user; none without one."""
     if identity is None:
         return Rights()
-    found = Rights(user=identity.uid, group=identity.gid, extra_groups=())
-    return found if identity.shared is None else Rights(**found, umask=_UMASK)
+    rights = Rights(user=identity.uid, group=identity.gid, extra_groups=())
+    return rights if identity.shared is None else Rights(**rights, umask=_UMASK)
 
 
 def owner_rights(environ: Mapping[str, str]) -> Rights:
-    """How a process gets the rights of the workspace's owner, such as git, which runs what its configuration names."""
+    """The arguments that start a process as the workspace's owner, such as git, whose configuration names programs."""
     identity = new_identity(environ)
     return process_rights(identity if identity is not None and identity.owns else None)
 
@@ -235,9 +237,9 @@ def with_home(
 
 
 def give_folder(folder: Path, environ: Mapping[str, str]) -> None:
-    """Give a folder of the workspace, with all that is in it, to the workspace's owner.
+    """Make the workspace's owner the owner of a folder in the workspace and of everything in it.
 
-    No link is followed, on the way to it or in it: a suite could have put one there.
+    No link is followed, in its path or in the folder, because a suite could have created one there.
     """
     identity, top, folder = find_identity(environ), workspace(environ), Path(os.path.normpath(folder))
     if identity is None or not identity.owns or not folder.is_relative_to(top):

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -41,13 +41,6 @@ PrintLine: TypeAlias = Callable[[str], None]
 _MOST_FAILURES = 3
 
 
-class JobOrigin(TypedDict, total=False):
-    """The branch and attempt of a job's run."""
-
-    branch: str
-    attempt: int
-
-
 @asynccontextmanager
 async def open_ports(
     root: Path,
@@ -56,7 +49,7 @@ async def open_ports(
     *,
     scratch: Path,
     observers: Sequence[Observer],
-    say: PrintLine,
+    print_line: PrintLine,
     stop: anyio.Event,
     find: FindSuites = find_suites,
     resumed: Path | None = None,
@@ -66,10 +59,10 @@ async def open_ports(
     Args:
         root: the project.
         environ: the host's environment.
-        settings: the project's.
+        settings: of the project.
         scratch: an empty folder outside the project, for temporary files.
-        observers: get everything that happens while scripts run.
-        say: prints what happens while the suites' environment is made.
+        observers: get every event while scripts run.
+        print_line: prints a line while the suites' environment is created.
         stop: ends what runs, once it is set.
         find: finds suites.
         resumed: the folder of the run to resume, if that did not finish.
@@ -82,7 +75,13 @@ async def open_ports(
             home = with_home(identity, context.environ, scratch, readable=True)
             suite_environ = {**home, **_budget_environment(settings, scratch, identity)}
             venv = make_venv_spec(
-                root, context.environ, scratch, identity, redact=context.redact, say=say, suite_environ=suite_environ
+                root,
+                context.environ,
+                scratch,
+                identity,
+                redact=context.redact,
+                print_line=print_line,
+                suite_environ=suite_environ,
             )
             recorder = _make_recorder(context, suite_environ, observers, stop)
             skip_missing = context.subject is not None and context.subject.read_only
@@ -121,12 +120,13 @@ def _make_recorder(
         observers,
         stop,
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
-        **_job_origin(context),
+        branch=context.subject.branch if context.subject else None,
+        attempt=context.connection.github.run_attempt if context.connection else 1,
     )
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:
-    """The run in the folder that the next one is written to; in a job, that folder may come from anywhere."""
+    """The run in the folder to which the next run is written. In a job it is not read: its origin is unknown."""
     if context.connection is not None:
         return None
     try:
@@ -136,7 +136,7 @@ async def _read_previous_run(context: JobContext) -> Run | None:
 
 
 def _budget_environment(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:
-    """The variable with the file in which the processes of a run add up what they spend; none without a budget."""
+    """The variable with the path of the file in which processes add up their costs; empty without a budget."""
     if settings.max_cost is None and settings.max_tokens is None:
         return {}
     spent = scratch / "spent"
@@ -146,12 +146,6 @@ def _budget_environment(settings: Settings, scratch: Path, identity: Identity | 
     return {"SCOREGATE_SPENT": str(spent)}
 
 
-def _job_origin(context: JobContext) -> JobOrigin:
-    if context.connection is None or context.subject is None:
-        return JobOrigin()
-    return JobOrigin(branch=context.subject.branch, attempt=context.connection.github.run_attempt)
-
-
 def make_venv_spec(
     root: Path,
     environ: Mapping[str, str],
@@ -159,7 +153,7 @@ def make_venv_spec(
     identity: Identity | None = None,
     *,
     redact: Redactor,
-    say: PrintLine,
+    print_line: PrintLine,
     suite_environ: Mapping[str, str] | None = None,
 ) -> VenvSpec:
     """Where the suites' environment is made, and by which user.
@@ -170,12 +164,12 @@ def make_venv_spec(
         scratch: a folder outside of the project.
         identity: the user that makes it; None for the host's own.
         redact: removes secrets from what is printed.
-        say: prints what happens.
+        print_line: prints a line.
         suite_environ: the environment of suites; the host's own by default.
     """
     own = in_container(environ)
     automatic = own or environ.get("SCOREGATE_ACTION") == "1"
-    return VenvSpec(root, scratch, suite_environ or environ, redact, say, identity, automatic=automatic, own=own)
+    return VenvSpec(root, scratch, suite_environ or environ, redact, print_line, identity, automatic=automatic, own=own)
 
 
 async def _rerun_baseline(

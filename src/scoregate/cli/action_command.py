@@ -27,7 +27,9 @@ def command() -> int:
         with separate_accounts(os.environ) if name == "run" else contextlib.nullcontext():
             code: int = target.main(_arguments(name), prog_name=f"scoregate {name}", standalone_mode=False)
     finally:
-        _change_owner()
+        with contextlib.suppress(ScoregateError):
+            root = project_root()
+            give_folder(root / load_project_settings(root, {}).out, os.environ)
     return code
 
 
@@ -37,9 +39,3 @@ def _arguments(name: str) -> list[str]:
         return []
     expect = os.environ.get("INPUT_EXPECT", "").strip()
     return [*(["--expect", expect] if expect else []), "--", *os.environ.get("INPUT_RUNS", "").split()]
-
-
-def _change_owner() -> None:
-    with contextlib.suppress(ScoregateError):
-        root = project_root()
-        give_folder(root / load_project_settings(root, {}).out, os.environ)

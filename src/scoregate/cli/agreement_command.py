@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import click
@@ -12,7 +12,7 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import select_reviews
 from scoregate.cli.text_output import print_json, print_line, print_lines, print_table
-from scoregate.core.agreement import Agreement, Conclusion, Kappa, measure_agreement
+from scoregate.core.agreement import Agreement, Conclusion, measure_agreement
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
 
 _MOST_SCORES = 8
@@ -63,26 +63,26 @@ def command(evaluator: str | None, min_agreement: float | None, min_overrides: i
     """
     settings = load_project_settings(project_root(), {"min_agreement": min_agreement, "min_overrides": min_overrides})
     reviews = select_reviews(open_store(), OVERRIDES, evaluator)
-    found = [entry for name, items in reviews for entry in _build_entries(name, items, fewest=settings.min_overrides)]
+    entries = [entry for name, items in reviews for entry in _build_entries(name, items, fewest=settings.min_overrides)]
     if as_json:
-        print_json(_to_json(each, settings) for each in found)
+        print_json(_to_json(each, settings) for each in entries)
     else:
-        _print_entries(found, settings)
-    return int(Conclusion.BELOW in (_conclusion(each, settings) for each in found))
+        _print_entries(entries, settings)
+    return int(Conclusion.BELOW in (_conclusion(each, settings) for each in entries))
 
 
 def _build_entries(name: str, items: Sequence[Override], *, fewest: int) -> list[Entry]:
     """The agreements of a judge. One decides: the random sample if it is large enough, else the chosen scores."""
-    split = [(*each, measure_agreement(each[-1])) for each in split_by_source(items)]
-    found = [Entry(name, source, judge, figures) for source, judge, _, figures in split if figures is not None]
-    if not found:
+    groups = [(*each, measure_agreement(each[-1])) for each in split_by_source(items)]
+    entries = [Entry(name, source, judge, figures) for source, judge, _, figures in groups if figures is not None]
+    if not entries:
         return []
-    last = len(found) - 1
-    sampled = found[last].source is Source.SAMPLE and found[last].figures.n >= fewest
-    deciding = last if sampled or found[0].source is Source.SAMPLE else 0
+    last = len(entries) - 1
+    is_sampled = entries[last].source is Source.SAMPLE and entries[last].figures.n >= fewest
+    deciding = last if is_sampled or entries[0].source is Source.SAMPLE else 0
     return [
-        replace(each, earlier=each.source is Source.SAMPLE and at < last, decides=at == deciding)
-        for at, each in enumerate(found)
+        replace(each, earlier=each.source is Source.SAMPLE and index < last, decides=index == deciding)
+        for index, each in enumerate(entries)
     ]
 
 
@@ -92,19 +92,33 @@ def _conclusion(entry: Entry, settings: Settings) -> Conclusion | None:
     return entry.figures.conclusion(settings.min_agreement, fewest=settings.min_overrides)
 
 
-def _print_entries(found: Sequence[Entry], settings: Settings) -> None:
-    if not found:
+def _print_entries(entries: Sequence[Entry], settings: Settings) -> None:
+    if not entries:
         print_line("There are no overrides, so no agreement can be measured.")
         return
-    rows = (
-        (each.evaluator, each.source_text, f"{each.figures.n:,}", _accuracy(each.figures), _kappa(each.figures.kappa))
-        for each in found
-    )
+    rows = []
+    for entry in entries:
+        figures = entry.figures
+        accuracy = f"{figures.accuracy:.3f} [{figures.low:.3f}, {figures.high:.3f}]"
+        kappa = "not defined"
+        if (value := figures.kappa) is not None:
+            has_interval = value.low is not None and value.high is not None
+            interval = f" [{value.low:.3f}, {value.high:.3f}]" if has_interval else ", too few for an interval"
+            kappa = f"{value.value:.3f}{interval}"
+        rows.append((entry.evaluator, entry.source_text, f"{figures.n:,}", accuracy, kappa))
     print_table(("evaluator", "source", "overrides", "accuracy", "kappa"), rows, numbers=range(2, 5))
-    for each in found:
-        if each.figures.matching < each.figures.n:
-            _print_confusion(each.title, each.figures)
-    print_lines(_list_findings(found, settings), styles=(("note", "yellow"), ("failed", "red")))
+    for entry in entries:
+        if entry.figures.matching < entry.figures.n:
+            _print_confusion(entry.title, entry.figures)
+    least, origin = settings.min_agreement, settings.origin("min_agreement")
+    for entry in entries:
+        conclusion, figures = _conclusion(entry, settings), entry.figures
+        if conclusion is Conclusion.TOO_FEW:
+            note = f"note: {entry.title}: {figures.n} of {settings.min_overrides} required overrides"
+            print_lines([note], styles=[("note", "yellow")])
+        elif conclusion is Conclusion.BELOW:
+            text = f"accuracy {figures.accuracy:.3f} is below min_agreement {least:g} ({origin})"
+            print_lines([f"failed: {entry.title}: {text}"], styles=[("failed", "red")])
     print_lines(["", _HINT])
 
 
@@ -115,36 +129,11 @@ def _print_confusion(title: str, figures: Agreement) -> None:
         return
     print_lines(["", f"{title}:"])
     headings = ("judge \\ people", *(f"{person:g}" for person in figures.scores))
-    print_table(headings, _confusion(figures), numbers=range(1, len(headings)))
-
-
-def _confusion(figures: Agreement) -> Iterator[tuple[str, ...]]:
+    rows = []
     for judge in figures.scores:
         counts = (figures.confusion.get((judge, person)) for person in figures.scores)
-        yield (f"{judge:g}", *(f"{count:,}" if count else "·" for count in counts))
-
-
-def _list_findings(found: Sequence[Entry], settings: Settings) -> Iterator[str]:
-    least = settings.min_agreement
-    for each in found:
-        conclusion, figures = _conclusion(each, settings), each.figures
-        if conclusion is Conclusion.TOO_FEW:
-            yield f"note: {each.title}: {figures.n} of {settings.min_overrides} required overrides"
-        elif conclusion is Conclusion.BELOW:
-            where = settings.origin("min_agreement")
-            yield f"failed: {each.title}: accuracy {figures.accuracy:.3f} is below min_agreement {least:g} ({where})"
-
-
-def _accuracy(figures: Agreement) -> str:
-    return f"{figures.accuracy:.3f} [{figures.low:.3f}, {figures.high:.3f}]"
-
-
-def _kappa(kappa: Kappa | None) -> str:
-    if kappa is None:
-        return "not defined"
-    if kappa.low is None or kappa.high is None:
-        return f"{kappa.value:.3f}, too few for an interval"
-    return f"{kappa.value:.3f} [{kappa.low:.3f}, {kappa.high:.3f}]"
+        rows.append((f"{judge:g}", *(f"{count:,}" if count else "·" for count in counts)))
+    print_table(headings, rows, numbers=range(1, len(headings)))
 
 
 def _to_json(entry: Entry, settings: Settings) -> dict[str, object]:

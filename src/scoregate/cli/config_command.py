@@ -26,11 +26,11 @@ def command() -> None:
 @click.option("--json", "json_", is_flag=True, help="Print every field, as a JSON list.")
 def ls(dataset: str | None, json_: bool) -> None:
     """List the test configs."""
-    found = Client().test_configs.list(dataset)
+    configs = Client().test_configs.list(dataset)
     if json_:
-        print_json(map(_as_json, found))
+        print_json(map(_as_json, configs))
     else:
-        print_table(_HEADINGS, map(_row, found), nothing="There are no test configs.")
+        print_table(_HEADINGS, map(_row, configs), nothing="There are no test configs.")
 
 
 @command.command("show")
@@ -39,14 +39,14 @@ def ls(dataset: str | None, json_: bool) -> None:
 def show(config: str, json_: bool) -> None:
     """Show CONFIG, by name or id, with the versions of its judges that a run uses."""
     client = Client()
-    found = _get_config(client, config)
+    stored = _get_config(client, config)
     if json_:
-        print_json([_as_json(found)])
+        print_json([_as_json(stored)])
         return
-    created = f" of {format_day(found.created_at)}" if found.created_at else ""
-    judges = [f"judge {_version(client, judge.judge_id, judge.name)}" for judge in found.judges]
-    about = [found.description] if found.description else []
-    print_lines([f"{found.name}{created} ({found.id})", *about, f"dataset {found.dataset}", *judges])
+    created = f" of {format_day(stored.created_at)}" if stored.created_at else ""
+    judges = [f"judge {_version(client, judge.judge_id, judge.name)}" for judge in stored.judges]
+    about = [stored.description] if stored.description else []
+    print_lines([f"{stored.name}{created} ({stored.id})", *about, f"dataset {stored.dataset}", *judges])
 
 
 @command.command("add")
@@ -68,21 +68,21 @@ def add(name: str, dataset: str, judges: Sequence[str], description: str | None)
 def rm(config: str) -> None:
     """Remove CONFIG, by name or id; its dataset and judges stay."""
     client = Client()
-    found = _get_config(client, config)
-    client.test_configs.delete(found.id)
-    print_line(f"{found.name}: removed")
+    stored = _get_config(client, config)
+    client.test_configs.delete(stored.id)
+    print_line(f"{stored.name}: removed")
 
 
 def _get_config(client: Client, config: str) -> TestConfig:
-    if (found := client.test_configs.get(config)) is not None:
-        return found
+    if (stored := client.test_configs.get(config)) is not None:
+        return stored
     names = ", ".join(each.name for each in client.test_configs.list())
     raise UsageError(f"there is no test config {config!r:.60}", advice=f"There are {names:.300}." if names else "")
 
 
 def _version(client: Client, judge: str, name: str | None) -> str:
-    found = client.judges.get(name or judge)
-    return f"{judge}, which no longer exists" if found is None else f"{found.label}, {found.score_type}"
+    stored = client.judges.get(name or judge)
+    return f"{judge}, which no longer exists" if stored is None else f"{stored.label}, {stored.score_type}"
 
 
 def _row(config: TestConfig) -> tuple[str, ...]:

@@ -50,22 +50,22 @@ def format_cell(value: object) -> str:
 
 def print_rows(sign: str, rows: Iterable[Example], limit: int, *, style: str) -> None:
     """Print rows, one a line, at most `limit`."""
-    console, taken = make_console(), iter(rows)
-    for example in islice(taken, limit):
+    console, remaining = make_console(), iter(rows)
+    for example in islice(remaining, limit):
         text = json.dumps(dict(example.properties), ensure_ascii=False)
         console.print(Text(f"{sign} {example.example_id}  {one_line(text, _LINE)}", style=style))
-    if rest := sum(1 for _ in taken):
+    if rest := sum(1 for _ in remaining):
         console.print(Text(f"{sign} and {rest:,} more", style=style))
 
 
-def difference_data(found: VersionDifference) -> dict[str, object]:
+def difference_data(difference: VersionDifference) -> dict[str, object]:
     """A difference as plain data."""
     return {
-        "old": found.old.version_number,
-        "new": found.new.version_number,
-        "kept": found.kept,
-        "removed": [example.to_dict() for example in found.removed],
-        "added": [example.to_dict() for example in found.added],
+        "old": difference.old.version_number,
+        "new": difference.new.version_number,
+        "kept": difference.kept,
+        "removed": [example.to_dict() for example in difference.removed],
+        "added": [example.to_dict() for example in difference.added],
     }
 
 
@@ -93,11 +93,11 @@ def command() -> None:
 @_json_option
 def ls(as_json: bool) -> None:
     """List the datasets."""
-    found = Client().datasets.list()
+    datasets = Client().datasets.list()
     if as_json:
-        print_json(map(dataclasses.asdict, found))
+        print_json(map(dataclasses.asdict, datasets))
         return
-    rows = [(each.name, each.current_version, each.entries, ", ".join(each.schema["properties"])) for each in found]
+    rows = [(each.name, each.current_version, each.entries, ", ".join(each.schema["properties"])) for each in datasets]
     headings = ("dataset", "version", "rows", "columns")
     print_table(headings, rows, numbers=(1, 2), nothing="There are no datasets.")
 
@@ -111,16 +111,16 @@ def ls(as_json: bool) -> None:
 @_json_option
 def show(dataset: str, version: int | str | None, limit: int, as_json: bool) -> None:
     """Show the rows of DATASET, by name or id; with --json all of them, one a line."""
-    found = Client().datasets.get(dataset, version)
+    stored = Client().datasets.get(dataset, version)
     if as_json:
-        for example in found:
+        for example in stored:
             click.echo(json.dumps(example.to_dict()))
         return
-    shown = list(islice(found, limit))
-    columns = list(found.version.columns)
+    shown = list(islice(stored, limit))
+    columns = list(stored.version.columns)
     cells = [(each.example_id, *(format_cell(each.properties[column]) for column in columns)) for each in shown]
     print_table(("id", *columns), cells, numbers=(0,))
-    print_line(f"{found.name}: version {found.version.version_number}, {len(shown)} of {len(found)} rows")
+    print_line(f"{stored.name}: version {stored.version.version_number}, {len(shown)} of {len(stored)} rows")
 
 
 @command.command("versions")
@@ -128,11 +128,11 @@ def show(dataset: str, version: int | str | None, limit: int, as_json: bool) -> 
 @_json_option
 def versions(dataset: str, as_json: bool) -> None:
     """List the versions of DATASET, the newest first."""
-    found = Client().datasets.versions(dataset)
+    stored = Client().datasets.versions(dataset)
     if as_json:
-        print_json(map(dataclasses.asdict, found))
+        print_json(map(dataclasses.asdict, stored))
         return
-    rows = [(each.version_number, each.version_id, each.item_count, format_day(each.created_at)) for each in found]
+    rows = [(each.version_number, each.version_id, each.item_count, format_day(each.created_at)) for each in stored]
     print_table(("version", "id", "rows", "when"), rows, numbers=(0, 1, 2))
 
 
@@ -183,15 +183,15 @@ def diff(dataset: str, old: int | str | None, new: int | str | None, limit: int,
     client = Client()
     newest = client.datasets.get(dataset)
     before = max(1, newest.version.version_number - 1) if old is None else old
-    found = compare_versions(client.store, newest.name, before, new=new)
+    difference = compare_versions(client.store, newest.name, before, new=new)
     if as_json:
-        click.echo(json.dumps(difference_data(found), indent=1))
+        click.echo(json.dumps(difference_data(difference), indent=1))
         return
-    print_rows("-", found.removed, limit, style="red")
-    print_rows("+", found.added, limit, style="green")
-    removed, added = found.old.item_count - found.kept, found.new.item_count - found.kept
-    change = f"version {found.old.version_number} -> {found.new.version_number}"
-    print_line(f"{newest.name}: {change}: {removed} removed, {added} added, {found.kept} kept")
+    print_rows("-", difference.removed, limit, style="red")
+    print_rows("+", difference.added, limit, style="green")
+    removed, added = difference.old.item_count - difference.kept, difference.new.item_count - difference.kept
+    change = f"version {difference.old.version_number} -> {difference.new.version_number}"
+    print_line(f"{newest.name}: {change}: {removed} removed, {added} added, {difference.kept} kept")
 
 
 @command.command("rm")

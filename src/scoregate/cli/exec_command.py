@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +61,6 @@ def command(
     Suites of scoregate and of Autoblocks' SDKs report by themselves, without changes. Results of other frameworks are
     read from their files.
     """
-    _check_command(words, imports)
-    root = project_root(flags)
-    source = {**_command_setting(words, root, environ=os.environ), "junit": junit, "imports": imports}
-    return run_gate(load_gate_settings(root, {**flags, "commands": [source]}), root, options, find=find_commands)
-
-
-def _check_command(words: Sequence[str], imports: tuple[str, ...]) -> None:
-    """Check a command before it runs.
-
-    Raises:
-        UsageError: there is no command, it is a shell line, or the format of its results is unknown.
-    """
     try:
         check_imports(imports)
     except ValueError as error:
@@ -86,9 +73,14 @@ def _check_command(words: Sequence[str], imports: tuple[str, ...]) -> None:
             advice="Pass program and arguments separately, without quotes: scoregate exec -- npx tsx run.ts\n"
             f"If you need a shell: scoregate exec -- sh -c {shlex.quote(words[0])[:200]}",
         )
-
-
-def _command_setting(words: Sequence[str], root: Path, *, environ: Mapping[str, str]) -> dict[str, object]:
-    """The setting of a command: it runs in the current folder and is named without the path of its program."""
-    shown = Redactor(secret_values(environ)).text(shlex.join((Path(words[0]).name, *words[1:])))
-    return {"name": display_name(shown, _LONGEST_NAME), "run": words, "cwd": os.path.relpath(Path.cwd(), root)}
+    root = project_root(flags)
+    # The name is the command line without secrets and without the path of its program.
+    line = Redactor(secret_values(os.environ)).text(shlex.join((Path(words[0]).name, *words[1:])))
+    source = {
+        "name": display_name(line, _LONGEST_NAME),
+        "run": words,
+        "cwd": os.path.relpath(Path.cwd(), root),
+        "junit": junit,
+        "imports": imports,
+    }
+    return run_gate(load_gate_settings(root, {**flags, "commands": [source]}), root, options, find=find_commands)

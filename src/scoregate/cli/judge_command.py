@@ -138,6 +138,11 @@ def add(
     """Create version 0.0 of the judge NAME; to change it, edit its file."""
     if sum(given is not None for given in (prompt, prompt_file, code)) != 1:
         raise UsageError("exactly one of --prompt, --prompt-file and --code is required")
+    if prompt_file is not None:
+        try:
+            prompt = sys.stdin.read() if prompt_file == "-" else Path(prompt_file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read {prompt_file}: {error}") from None
     judges = _judges()
     if code is not None:
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
@@ -145,7 +150,7 @@ def add(
     else:
         created = judges.create(
             name,
-            _read_text(prompt_file) if prompt is None else prompt,
+            prompt or "",
             model,
             cast("Any", score_type),
             description,
@@ -185,8 +190,8 @@ def diff(judge: str, old: str | None, new: str | None) -> None:
     if old is None and before.number == after.number:
         older = [each for each in versions if each.number is not None and after.number and each.number < after.number]
         before = older[0] if older else after
-    found = diff_versions(before, after)
-    print_lines(found or [f"{before.label} and {after.label} are equal."], styles=_STYLES)
+    lines = diff_versions(before, after)
+    print_lines(lines or [f"{before.label} and {after.label} are equal."], styles=_STYLES)
 
 
 def _judges() -> JudgesFactory:
@@ -196,8 +201,8 @@ def _judges() -> JudgesFactory:
 def _version(judges: JudgesFactory, judge: str, version: str | None) -> JudgeVersion:
     """Find a version by its number or tag."""
     is_number = version is not None and version[:1].isdigit()
-    found = judges.get(judge, version=version) if is_number else judges.get(judge, tag=version)
-    return found or judges.versions(judge)[0]
+    named = judges.get(judge, version=version) if is_number else judges.get(judge, tag=version)
+    return named or judges.versions(judge)[0]
 
 
 def _category(text: str) -> dict[str, Any]:
@@ -206,10 +211,3 @@ def _category(text: str) -> dict[str, Any]:
         return {"value": value, "score": float(score)} if separator else {"value": text}
     except ValueError:
         raise UsageError(f"--category {text!r:.60}: the part after = must be a number from 0 to 1") from None
-
-
-def _read_text(file: str | None) -> str:
-    try:
-        return sys.stdin.read() if file == "-" else Path(file or "").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {file}: {error}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +29,24 @@ def command(**flags: Any) -> int:
     """List the suites under PATHS that would run, and why each was found. Nothing is run or imported."""
     root = project_root(flags)
     settings = load_project_settings(root, flags)
-    found, plan = anyio.run(_make_plan, root, settings)
+    suites, plan = anyio.run(_make_plan, root, settings)
+    lines = [
+        format_python(plan.interpreter),
+        *(format_source(launch.source, launch.name) for launch in plan.launches),
+        *(f"cannot run  {source.error}" for source in plan.broken),
+        *format_skipped(suites),
+        *([] if suites.sources else ["No suites were found. `scoregate init` creates one."]),
+    ]
     console = make_console()
-    console.print(Text(one_line(format_python(plan.interpreter), 500)))
-    for line in _format_plan(found, plan):
+    for line in lines:
         console.print(Text(one_line(line, 500)))
     return 0 if plan.launches and not plan.broken else 3
 
 
 async def _make_plan(root: Path, settings: Settings) -> tuple[DiscoveredSuites, Plan]:
-    found = await discover(root, settings, environ=os.environ)
+    suites = await discover(root, settings, environ=os.environ)
     with temporary_folder() as scratch:
-        site = make_venv_spec(root, os.environ, scratch, redact=Redactor(secret_values(os.environ)), say=lambda _: None)
-        interpreter = await prepare_environment(site, settings, dry=True)
-    return found, make_plan(found, settings, interpreter=interpreter, root=root)
-
-
-def _format_plan(found: DiscoveredSuites, plan: Plan) -> Iterator[str]:
-    yield from (format_source(launch.source, launch.name) for launch in plan.launches)
-    yield from (f"cannot run  {source.error}" for source in plan.broken)
-    yield from format_skipped(found)
-    if not found.sources:
-        yield "No suites were found. `scoregate init` creates one."
+        redact = Redactor(secret_values(os.environ))
+        spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
+        interpreter = await prepare_environment(spec, settings, dry=True)
+    return suites, make_plan(suites, settings, interpreter=interpreter, root=root)

@@ -89,15 +89,11 @@ def run_cli(arguments: list[str]) -> int:
     try:
         result = cli.main(arguments, prog_name="scoregate", standalone_mode=False)
     except BaseException as error:
-        return _report_error(_unwrap_group(error), arguments)
+        first: BaseException = error
+        while isinstance(first, BaseExceptionGroup):  # task groups raise groups
+            first = first.exceptions[0]
+        return _report_error(first, arguments)
     return result if isinstance(result, int) else 0
-
-
-def _unwrap_group(error: BaseException) -> BaseException:
-    """The first error in the exception groups that task groups raise."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _report_error(error: BaseException, arguments: list[str]) -> int:
@@ -106,7 +102,14 @@ def _report_error(error: BaseException, arguments: list[str]) -> int:
 
         report_failure([str(error) if isinstance(error, ScoregateError) else type(error).__name__])
     if isinstance(error, ScoregateError):
-        _print_error(_without_secrets(str(error)))
+        text = _without_secrets(str(error))
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            from scoregate.ci.github.commands import command
+
+            # The page of the run shows annotations.
+            click.echo(command("error", _printable(text), title="scoregate"), err=True)
+        else:
+            _print_text(f"error: {text}")
         return error.exit_code
     if isinstance(error, click.ClickException):
         error.show()
@@ -132,16 +135,6 @@ def _without_secrets(text: str) -> str:
     from scoregate.ci.secrets import Redactor, secret_values
 
     return Redactor(secret_values(os.environ)).text(text)
-
-
-def _print_error(text: str) -> None:
-    """Print an error; in a GitHub job as an annotation, which the page of the run shows."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
-        _print_text(f"error: {text}")
-        return
-    from scoregate.ci.github.commands import command
-
-    click.echo(command("error", _printable(text), title="scoregate"), err=True)
 
 
 def _print_text(text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,13 +41,14 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
     settings = load_gate_suite_settings(root, flags)
     if settings.message is not None:
         settings = settings.model_copy(update={"message": Redactor(secret_values(os.environ)).text(settings.message)})
+    folders: list[Path] = []
+    for path in runs:
+        # No shell expands the patterns in the inputs of an action.
+        is_pattern = "*" in str(path) and not path.is_absolute()
+        folders += sorted(Path().glob(str(path))) if is_pattern else [path]
     with lock_output(root / settings.out, root):
-        run = merge_matrix_runs(
-            read_matrix_runs(_expand_patterns(runs), expected=expect),
-            root / settings.out / RUN_FOLDER,
-            settings,
-            expected=expect,
-        )
+        matrix = read_matrix_runs(folders, expected=expect)
+        run = merge_matrix_runs(matrix, root / settings.out / RUN_FOLDER, settings, expected=expect)
         with open_output(options) as output:
             outcome = anyio.run(_judge, run, settings, root)
             print_result(outcome, root / settings.out, output)
@@ -56,14 +56,6 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
 
 
 async def _judge(run: Run, settings: Settings, root: Path) -> Outcome:
-    async with open_job_context(root, os.environ, settings) as scene:
-        return await gate_finished_run(
-            run, settings, build_reporting(scene), amend=partial(amend_run, scene.out / RUN_FOLDER)
-        )
-
-
-def _expand_patterns(paths: Iterable[Path]) -> Iterator[Path]:
-    """Replace patterns by the folders that match: no shell expands the inputs of an action."""
-    for path in paths:
-        pattern = "*" in str(path) and not path.is_absolute()
-        yield from sorted(Path().glob(str(path))) if pattern else [path]
+    async with open_job_context(root, os.environ, settings) as context:
+        amend = partial(amend_run, context.out / RUN_FOLDER)
+        return await gate_finished_run(run, settings, build_reporting(context), amend=amend)

@@ -64,10 +64,6 @@ baseline_options: Callable[[Any], Any] = combine_options(
 out_option = click.option("--out", type=click.Path(), metavar="DIR", help="Output folder for the run and its reports.")
 
 
-def _parse_table(_context: click.Context, _option: click.Parameter, value: str | None) -> object:
-    return None if value is None else parse_table(value)
-
-
 running_options: Callable[[Any], Any] = combine_options(
     click.option("--max-cases", type=int, metavar="N", help="Run only the first N cases of each suite."),
     click.option("--repeats", metavar="N|auto", help="Repeat every case N times; auto: repeat undecided cases."),
@@ -87,7 +83,7 @@ gate_options: Callable[[Any], Any] = combine_options(
     ),
     click.option(
         "--max-drop",
-        callback=_parse_table,
+        callback=lambda _context, _option, value: None if value is None else parse_table(value),
         metavar="DROP",
         help="Maximum drop of a mean score (0 to 1), for all evaluators or EVALUATOR=DROP,… for some.",
     ),
@@ -207,7 +203,7 @@ def load_project_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
 
 
 def load_gate_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
-    """As `settings_of`, but with `policy_from = "base"` those of the base, which judge a change.
+    """As `load_project_settings`, but with `policy_from = "base"` the settings of the base, which judge a change.
 
     Raises:
         SettingsError: a setting of the project is invalid.

@@ -65,7 +65,9 @@ def make_console(*, stderr: bool = False) -> Terminal:
     file = SafeLog(log) if os.environ.get("GITHUB_ACTIONS") == "true" else None
     console = Terminal(stderr=stderr, file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
     if not console.file.isatty():
-        console.width = _log_width()
+        columns = os.environ.get("COLUMNS", "")
+        is_number = columns.isascii() and columns.isdigit()
+        console.width = max(int(columns), _NARROWEST) if is_number else _LOG_WIDTH
     return console
 
 
@@ -80,11 +82,6 @@ def discard_output(stream: TextIO | None) -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
         os.close(null)
-
-
-def _log_width() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    return max(int(columns), _NARROWEST) if columns.isascii() and columns.isdigit() else _LOG_WIDTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +143,16 @@ def print_result(outcome: Outcome, out: Path | None, output: Output, *, named: s
         named: the folder of the run, if the command got one.
     """
     view = outcome.view or build_outcome_view(outcome, named=named)
-    with output.console.capture() as printed:
-        _print_report(view, outcome, out, output)
-    output.console.out(view.context.redact(printed.get()), end="", highlight=False)
+    console, options = output.console, output.options
+    see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
+    with console.capture() as printed:
+        for part in render_brief(view, see=see) if options.quiet else render(view, full=options.verbose, see=see):
+            console.print(part)
+        if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
+            console.print(Text("\n".join(outcome.warnings), style="yellow"))
+        if out is not None and not options.quiet:
+            _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
+    console.out(view.context.redact(printed.get()), end="", highlight=False)
     if output.document is not None:
         write_document(map(view.context.redact, json.render(view)), output.document)
 
@@ -161,37 +165,20 @@ def build_outcome_view(outcome: Outcome, *, named: str = "") -> ReportView:
     )
 
 
-def _print_report(view: ReportView, outcome: Outcome, out: Path | None, output: Output) -> None:
-    console, options = output.console, output.options
-    see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
-    for part in render_brief(view, see=see) if options.quiet else render(view, full=options.verbose, see=see):
-        console.print(part)
-    if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
-        console.print(Text("\n".join(outcome.warnings), style="yellow"))
-    if out is not None and not options.quiet:
-        _print_report_paths(out, outcome.comment, console, look=view.context.command("view"))
-
-
-def _print_report_paths(out: Path, comment: str, console: Console, *, look: str) -> None:
+def _print_report_paths(out: Path, comment: str, console: Console, *, view_command: str) -> None:
     """Print where the reports are: folder, files, the command that shows them, and the pages of the job."""
-    folder = Text(f"{_display_path(out)}/", style=Style(link=out.as_uri()))
-    found = [f"{name}/" if (out / name).is_dir() else name for name in _REPORTS if (out / name).exists()]
+    cwd = Path.cwd()
+    folder = Text(f"{out.relative_to(cwd) if out.is_relative_to(cwd) else out}/", style=Style(link=out.as_uri()))
+    existing = [f"{name}/" if (out / name).is_dir() else name for name in _REPORTS if (out / name).exists()]
     missing = [name for name in _REPORTS if not (out / name).exists()]
     console.print(
-        TrimmedLines(hanging_indent(Text("Reports:"), Text.assemble(folder, f" ({', '.join(found) or 'none'})")))
+        TrimmedLines(hanging_indent(Text("Reports:"), Text.assemble(folder, f" ({', '.join(existing) or 'none'})")))
     )
     if missing:
         console.print(TrimmedLines(hanging_indent(Text("Not written:", style="yellow"), Text(", ".join(missing)))))
     if is_interactive(console):
-        console.print(Text(f"Open: {look}"))
+        console.print(Text(f"Open: {view_command}"))
     github = read_github_job(os.environ)
     for name, url in (("Run", github.run_url if github else ""), ("Comment", comment)):
         if url:
             console.print(Text.assemble(f"{name}: ", Text(url, style=Style(link=url))), soft_wrap=True)
-
-
-def _display_path(path: Path) -> str:
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

@@ -66,7 +66,7 @@ def check_output(out: Path, root: Path) -> None:
 
 
 def _is_output_folder(out: Path) -> bool:
-    """Whether scoregate wrote reports there before. A damaged record still has the usual beginning."""
+    """Whether scoregate wrote reports there before, by the first bytes of its files; the rest may be damaged."""
     for name in (_RUN_RECORD, _RESULT):
         with suppress(OSError), (out / name).open("rb") as file:
             if file.read(len(_BEGINNING)) == _BEGINNING:

@@ -41,8 +41,8 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print every field, as a JSON list.")
 def list_(evaluator: str | None, as_json: bool) -> None:
     """List overrides, the oldest first."""
-    found = select_reviews(open_store(), OVERRIDES, evaluator)
-    print_reviews(found, _COLUMNS, what="overrides", as_json=as_json, numbers=("judge", "person"))
+    reviews = select_reviews(open_store(), OVERRIDES, evaluator)
+    print_reviews(reviews, _COLUMNS, what="overrides", as_json=as_json, numbers=("judge", "person"))
 
 
 @command.command("add")

@@ -9,7 +9,7 @@ import click
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.stored_runs import rejudge_run
 from scoregate.cli.text_output import print_table
-from scoregate.core.power import RequiredSize, required_sizes
+from scoregate.core.power import required_sizes
 
 
 @click.command("power")
@@ -32,18 +32,18 @@ def command(run: Path, baseline: Path | None, drop: float) -> int:
     root = project_root()
     comparison = rejudge_run(run, baseline, load_project_settings(root, {}), root=root).comparison
     headings = ("suite", "evaluator", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
-    print_table(headings, map(_table_row, required_sizes(comparison, drop)), numbers=range(2, 7))
+    rows = [
+        (
+            size.suite,
+            size.evaluator,
+            f"{size.n:,}",
+            f"{size.repeats:.3g}",
+            f"±{size.detectable:.3f}",
+            f"{size.cases:,}",
+            "–" if size.more_repeats is None else f"{size.more_repeats:,}",
+            size.source,
+        )
+        for size in required_sizes(comparison, drop)
+    ]
+    print_table(headings, rows, numbers=range(2, 7))
     return 0
-
-
-def _table_row(need: RequiredSize) -> tuple[str, ...]:
-    return (
-        need.suite,
-        need.evaluator,
-        f"{need.n:,}",
-        f"{need.repeats:.3g}",
-        f"±{need.detectable:.3f}",
-        f"{need.cases:,}",
-        "–" if need.more_repeats is None else f"{need.more_repeats:,}",
-        need.source,
-    )

@@ -36,21 +36,21 @@ _PER_SECOND = 8
 
 @dataclass(slots=True)
 class LiveDisplay:
-    """A live view with lines above it. Lines can come from any thread.
+    """A live view with lines above it. Any thread can add lines.
 
-    They are printed together, a few times a second, since each print redraws the table.
+    Lines are printed together, a few times a second, because each print redraws the view.
     """
 
     console: Console
-    drawing: RenderableType
-    _waiting: deque[Text] = field(default_factory=deque)
+    view: RenderableType
+    _lines: deque[Text] = field(default_factory=deque)
     _lock: Lock = field(default_factory=Lock)
-    _drawn: Sequence[int] = ()
+    _line_widths: Sequence[int] = ()
     _width: int = 0
 
-    def say(self, line: Text) -> None:
+    def print_line(self, line: Text) -> None:
         """Print a line, or several, above the view."""
-        self._waiting.append(line)
+        self._lines.append(line)
 
     def open(self) -> Live:
         """Start drawing, as a context manager."""
@@ -58,28 +58,25 @@ class LiveDisplay:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the view and remember the widths of its lines."""
-        lines = console.render_lines(self.drawing, options.update(height=None), pad=False)
-        self._drawn = [Segment.get_line_length(line) for line in lines]
+        lines = console.render_lines(self.view, options.update(height=None), pad=False)
+        self._line_widths = [Segment.get_line_length(line) for line in lines]
         for line in lines:
             yield from line
             yield Segment.line()
 
-    def step(self) -> bool:
-        """Print the waiting lines; True if this redrew the view, too."""
+    def print_waiting_lines(self) -> bool:
+        """Print the lines that were added; True if this redrew the view, too."""
         with self._lock:
-            self._make_room()
-            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            old_width, self._width = self._width, self.console.width
+            if self._width < old_width:
+                # The window became narrower, so lines of the view were wrapped: clear the added rows.
+                added = sum(max(-(-width // self._width) - 1, 0) for width in self._line_widths)
+                clear_row = (ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
+                self.console.control(*([Control(*clear_row)] * added))
+            lines = [self._lines.popleft() for _ in range(len(self._lines))]
             if lines:
                 self.console.print(Text("\n").join(lines), soft_wrap=True)
             return bool(lines)
-
-    def _make_room(self) -> None:
-        """If the window became narrower, its lines were wrapped: clear the added rows."""
-        before, self._width = self._width, self.console.width
-        if self._width < before:
-            added = sum(max(-(-cells // self._width) - 1, 0) for cells in self._drawn)
-            up = (ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
-            self.console.control(*([Control(*up)] * added))
 
 
 class _Live(Live):
@@ -91,11 +88,11 @@ class _Live(Live):
 
     def refresh(self) -> None:
         """Draw the view again."""
-        if not self._display.step():
+        if not self._display.print_waiting_lines():
             super().refresh()
 
 
-_EVERY_S, _LOOK_S = 15.0, 1.0
+_EVERY_S, _UPDATE_S = 15.0, 1.0
 
 
 @dataclass(slots=True)
@@ -105,47 +102,47 @@ class ProgressLog:
     `cases`: also a line for each finished case.
     """
 
-    say: PrintLine
+    print_line: PrintLine
     cases: bool = False
-    _standings: RunProgress = field(default_factory=RunProgress)
-    _pace: RefreshLimit = field(default_factory=lambda: RefreshLimit(_LOOK_S))
-    _told: float = field(default_factory=monotonic)
-    _seen: Recording | None = None
+    _progress: RunProgress = field(default_factory=RunProgress)
+    _limit: RefreshLimit = field(default_factory=lambda: RefreshLimit(_UPDATE_S))
+    _last_print: float = field(default_factory=monotonic)
+    _recording: Recording | None = None
 
-    def __call__(self, happening: LaunchEvent, recording: Recording) -> None:
-        if isinstance(happening, Started):
-            self._standings.begin(happening.script, recording)
-            self._say(f"▸ {one_line(happening.script, 200)}")
-        elif isinstance(happening, Printed):
-            self.say(format_output_line(happening.line))
-        elif isinstance(happening, Finished):
-            self._look(recording)
-            for standing in self._standings.of(happening.script.name):
-                if not standing.tally.finished:
-                    self._say(f"  {format_counts(standing.tally)}; it did not finish")
+    def __call__(self, event: LaunchEvent, recording: Recording) -> None:
+        if isinstance(event, Started):
+            self._progress.begin(event.script, recording)
+            self._print(f"▸ {one_line(event.script, 200)}")
+        elif isinstance(event, Printed):
+            self.print_line(format_output_line(event.line))
+        elif isinstance(event, Finished):
+            self._update(recording)
+            for suite in self._progress.suites_of(event.script.name):
+                if not suite.tally.finished:
+                    self._print(f"  {format_counts(suite.tally)}; it did not finish")
         else:
             if self.cases and recording.finished:
-                self.say(format_cases(recording))
-            self._seen = recording
+                self.print_line(format_cases(recording))
+            self._recording = recording
             self.tick()
 
     def tick(self) -> None:
         """Print progress if it is time."""
-        if self._seen is not None and self._pace.is_due():
-            self._look(self._seen)
+        if self._recording is not None and self._limit.is_due():
+            self._update(self._recording)
 
-    def _look(self, recording: Recording) -> None:
-        with self._pace.taken():
-            for standing in self._standings.update(recording):
-                self._say(f"  {format_suite(standing)}")
-        if monotonic() - self._told > _EVERY_S:
-            for standing in self._standings:
-                if not standing.tally.finished:
-                    self._say(f"  {format_suite(standing)} so far")
+    def _update(self, recording: Recording) -> None:
+        with self._limit.measure():
+            for suite in self._progress.update(recording):
+                self._print(f"  {format_suite(suite)}")
+        if monotonic() - self._last_print > _EVERY_S:
+            for suite in self._progress:
+                if not suite.tally.finished:
+                    self._print(f"  {format_suite(suite)} so far")
 
-    def _say(self, text: str) -> None:
-        self._told = monotonic()
-        self.say(Text(text))
+    def _print(self, text: str) -> None:
+        self._last_print = monotonic()
+        self.print_line(Text(text))
 
 
 @contextmanager
@@ -155,15 +152,15 @@ def show_progress(output: Output) -> Iterator[ProgressDisplay]:
     if options.quiet:
         yield ProgressDisplay(lambda *_: None, lambda _: None, lambda: None)
     elif is_interactive(console):
-        standings = RunProgress()
-        display = LiveDisplay(console, ProgressView(console, standings))
+        progress = RunProgress()
+        display = LiveDisplay(console, ProgressView(console, progress))
         with display.open():
-            board = ProgressTable(display.say, options.verbose, standings)
-            yield ProgressDisplay(board, display.say, board.tick)
+            table = ProgressTable(display.print_line, options.verbose, progress)
+            yield ProgressDisplay(table, display.print_line, table.tick)
     else:
 
-        def say(text: Text) -> None:
+        def print_line(text: Text) -> None:
             console.print(text, soft_wrap=True)
 
-        plain = ProgressLog(say, options.verbose)
-        yield ProgressDisplay(plain, say, plain.tick)
+        log = ProgressLog(print_line, options.verbose)
+        yield ProgressDisplay(log, print_line, log.tick)

@@ -46,7 +46,7 @@ class RunProgress:
     launches: int = 0
     began: int = 0
     ended: int = 0
-    _found: dict[tuple[str, str, str], SuiteProgress] = field(default_factory=dict)
+    _suites: dict[tuple[str, str, str], SuiteProgress] = field(default_factory=dict)
     _run: Recording | None = None
 
     def update(self, recording: Recording) -> Iterator[SuiteProgress]:
@@ -54,31 +54,31 @@ class RunProgress:
         now = monotonic()
         for script, tally in recording.tallies():
             key = (script, tally.log, tally.label)
-            before = self._found.get(key)
-            if before is not None and before.tally.finished:
+            previous = self._suites.get(key)
+            if previous is not None and previous.tally.finished:
                 continue
-            started = now if before is None else before.started
-            self._found[key] = SuiteProgress(script, tally, started)
+            started = now if previous is None else previous.started
+            self._suites[key] = SuiteProgress(script, tally, started)
             if tally.finished:
-                yield self._found[key]
+                yield self._suites[key]
 
     def begin(self, script: str, recording: Recording) -> None:
         """Count a started script. If it ran before, its suites start again."""
         if recording is not self._run:
             self._run, self.launches, self.began, self.ended = recording, recording.launches, 0, 0
         self.began += 1
-        self._found = {key: each for key, each in self._found.items() if each.script != script}
+        self._suites = {key: each for key, each in self._suites.items() if each.script != script}
 
     def end(self) -> None:
         """Count an ended script."""
         self.ended += 1
 
-    def of(self, script: str) -> list[SuiteProgress]:
+    def suites_of(self, script: str) -> list[SuiteProgress]:
         """The suites of one script."""
-        return [each for each in self._found.values() if each.script == script]
+        return [each for each in self._suites.values() if each.script == script]
 
     def __iter__(self) -> Iterator[SuiteProgress]:
-        return iter(list(self._found.values()))
+        return iter(list(self._suites.values()))
 
 
 def format_clock(seconds: float) -> str:
@@ -86,20 +86,22 @@ def format_clock(seconds: float) -> str:
     return numbers.duration(round(seconds)) if seconds >= 59.5 else f"{seconds:.0f} s"
 
 
-def format_suite(standing: SuiteProgress) -> str:
+def format_suite(suite: SuiteProgress) -> str:
     """`demo: 12 of 53 cases, 10 passed, 2 failed, 83% pass, is-equals 0.830, $0.02, 2.1 s`."""
-    return ", ".join(filter(None, (format_counts(standing.tally), standing.time)))
+    return ", ".join(filter(None, (format_counts(suite.tally), suite.time)))
 
 
 def format_counts(tally: Tally) -> str:
     """As `format_suite`, without the time."""
-    parts = (
-        _format_done(tally),
-        *_format_states(tally),
-        *_format_rate(tally),
-        *format_means(tally),
-        *format_costs(tally),
-    )
+    parts = [_format_done(tally)]
+    for status in Status:
+        if count := tally.states.get(status, 0):
+            word = STATES[status][0] if status in STATES else str(status)
+            parts.append(numbers.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}")
+    passed, failed = tally.states.get(Status.PASSED, 0), tally.states.get(Status.FAILED, 0)
+    if failed:
+        parts.append(f"{passed / (passed + failed):.0%} pass")
+    parts += [*format_means(tally), *format_costs(tally)]
     return f"{display_name(tally.label, 80)}: {', '.join(parts)}"
 
 
@@ -107,19 +109,6 @@ def _format_done(tally: Tally) -> str:
     if tally.planned in (None, tally.done):
         return numbers.count(tally.done, "case")
     return f"{tally.done:,} of {numbers.count(tally.planned or 0, 'case')}"
-
-
-def _format_states(tally: Tally) -> Iterator[str]:
-    for status in Status:
-        if count := tally.states.get(status, 0):
-            word = STATES[status][0] if status in STATES else str(status)
-            yield numbers.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}"
-
-
-def _format_rate(tally: Tally) -> Iterator[str]:
-    passed, failed = tally.states.get(Status.PASSED, 0), tally.states.get(Status.FAILED, 0)
-    if failed:
-        yield f"{passed / (passed + failed):.0%} pass"
 
 
 def format_means(tally: Tally, width: int = 60) -> Iterator[str]:
@@ -141,16 +130,16 @@ def format_costs(tally: Tally) -> Iterator[str]:
 
 _LONGEST_LINE = 2_000
 _TICK_S = 0.25
-_SHARE = 20  # updates take at most one part in so many of the time
+_SHARE = 20  # updates take at most 1/20 of the time
 PrintLine: TypeAlias = Callable[[Text], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressDisplay:
-    """`observe` shows events, `say` prints a line, `tick` shows what is due."""
+    """`observe` shows events, `print_line` prints a line, `tick` updates the display if it is time."""
 
     observe: Observer
-    say: PrintLine
+    print_line: PrintLine
     tick: Callable[[], None]
 
 
@@ -158,13 +147,13 @@ class ProgressDisplay:
 async def tick_regularly(tick: Callable[[], None]) -> AsyncIterator[None]:
     """Call `tick` a few times a second until the block ends, so that the last events are shown without new ones."""
 
-    async def beat() -> None:
+    async def run() -> None:
         while True:
             await anyio.sleep(_TICK_S)
             tick()
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beat)
+        tasks.start_soon(run)
         yield
         tasks.cancel_scope.cancel()
 
@@ -181,7 +170,7 @@ class RefreshLimit:
         return monotonic() >= self._next
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def measure(self) -> Iterator[None]:
         """Measure how long an update takes."""
         started = monotonic()
         yield
@@ -194,8 +183,8 @@ def format_output_line(line: str) -> Text:
 
     It keeps its indentation; terminal sequences are removed.
     """
-    seen = excerpt(line, _LONGEST_LINE).replace("\n", " ").expandtabs(4)
-    return Text(f"  | {harmless_marks(seen)}", style="dim")
+    text = excerpt(line, _LONGEST_LINE).replace("\n", " ").expandtabs(4)
+    return Text(f"  | {harmless_marks(text)}", style="dim")
 
 
 _SUITE, _CASE, _EVALUATOR, _ERROR = 60, 120, 40, 160
@@ -213,9 +202,9 @@ def _format_case(suite: str, case: CaseResult) -> Text:
     text.append(display_name(case.name or case.hash, _CASE), "default")
     if case.repeat:
         text.append(f" (repeat {case.repeat + 1})", "dim")
-    for at, (part, style) in enumerate(_format_results(case)):
-        text.append(f"{', ' if at else '  '}").append(part, style)
-        if at == _MOST_PARTS:
+    for index, (part, style) in enumerate(_format_results(case)):
+        text.append(f"{', ' if index else '  '}").append(part, style)
+        if index == _MOST_PARTS:
             text.append(", …")
             break
     if case.duration_ms is not None:
@@ -224,13 +213,13 @@ def _format_case(suite: str, case: CaseResult) -> Text:
 
 
 def _format_results(case: CaseResult) -> Iterator[tuple[str, str]]:
-    for evaluator, found in case.evaluations.items():
-        missed = found.passed is False
-        needs = f" (needs {found.threshold})" if missed else ""
-        shown = format_score(found.score, found.threshold)
-        yield f"{display_name(evaluator, _EVALUATOR)} {shown}{needs}", "red" if missed else "default"
-    for evaluator, naming in case.labels.items():
-        yield f"{display_name(evaluator, _EVALUATOR)} {display_name(str(naming.label), _EVALUATOR)}", "default"
+    for name, evaluation in case.evaluations.items():
+        failed = evaluation.passed is False
+        needs = f" (needs {evaluation.threshold})" if failed else ""
+        score = format_score(evaluation.score, evaluation.threshold)
+        yield f"{display_name(name, _EVALUATOR)} {score}{needs}", "red" if failed else "default"
+    for name, label in case.labels.items():
+        yield f"{display_name(name, _EVALUATOR)} {display_name(str(label.label), _EVALUATOR)}", "default"
     for error in case.errors:
-        who = f"{display_name(error.evaluator, _EVALUATOR)}: " if error.evaluator else ""
-        yield f"{who}{display_name(error.error.type, _EVALUATOR)}: {one_line(error.error.message, _ERROR)}", "yellow"
+        source = f"{display_name(error.evaluator, _EVALUATOR)}: " if error.evaluator else ""
+        yield f"{source}{display_name(error.error.type, _EVALUATOR)}: {one_line(error.error.message, _ERROR)}", "yellow"

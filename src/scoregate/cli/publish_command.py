@@ -10,7 +10,7 @@ import anyio
 import click
 from rich.text import Text
 
-from scoregate.ci.fork_comment import PublishedRun, publish_fork_runs
+from scoregate.ci.fork_comment import publish_fork_runs
 from scoregate.ci.job import open_job_context
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
@@ -38,21 +38,19 @@ def command(**flags: Any) -> int:
 
 
 async def _publish(root: Path, settings: Settings, output: Output) -> int:
-    exit_code, delivered = 0, False
+    exit_code, is_delivered = 0, False
     problems = list[str]()
-    async with open_job_context(root, os.environ, settings) as scene:
-        async for published in publish_fork_runs(scene):
-            exit_code = max(exit_code, _print_published(published, output))
-            delivered = delivered or published.outcome is not None
-            problems += [f"{published.key} {published.problem}".strip()] if published.problem else []
-    report_failure(problems, outputs=not delivered)
+    async with open_job_context(root, os.environ, settings) as context:
+        async for published in publish_fork_runs(context):
+            problem = f"{published.key} {published.problem}".strip()
+            problems += [problem] if published.problem else []
+            if published.outcome is not None:
+                is_delivered = True
+                print_result(published.outcome, None, output)
+            else:
+                text = Redactor(secret_values(os.environ)).text(problem)
+                output.console.print(Text(one_line(text, 1_000)))
+            if published.outcome.pending if published.outcome else published.key:
+                exit_code = 3
+    report_failure(problems, outputs=not is_delivered)
     return exit_code
-
-
-def _print_published(published: PublishedRun, output: Output) -> int:
-    if published.outcome is not None:
-        print_result(published.outcome, None, output)
-        return 3 if published.outcome.pending else 0
-    problem = Redactor(secret_values(os.environ)).text(f"{published.key} {published.problem}".strip())
-    output.console.print(Text(one_line(problem, 1_000)))
-    return 3 if published.key else 0

@@ -45,12 +45,19 @@ def command(
 
     Default for RUN: the last run of the project, in the folder of the setting `out`.
     """
-    form = _choose_format(form, options)
+    if options.json and form not in (None, "json"):
+        raise UsageError(f"--json and --format {form} exclude each other", advice="Use only one of them.")
+    form = "json" if options.json else form or _CONSOLE
     root = project_root()
     settings = load_suite_settings(root, {})
     run = run or root / settings.out
     if recovers:
-        _recover(run)
+        out = run.parent if run.resolve().name == RUN_FOLDER else run
+        recovered = recover(out)
+        for each in recovered:
+            click.echo(each.notice, err=True)
+        if not recovered:
+            click.echo(f"{out}: nothing to recover", err=True)
     outcome = rejudge_run(latest_run(run), baseline, settings, root=root)
     if form == _CONSOLE:
         with open_output(options) as output:
@@ -59,23 +66,3 @@ def command(
     _, render = REPORTS[form]
     write_document(Redactor(secret_values(os.environ)).stream(render(build_outcome_view(outcome))), sys.stdout)
     return 0
-
-
-def _recover(run: Path) -> None:
-    out = run.parent if run.resolve().name == RUN_FOLDER else run
-    found = recover(out)
-    for each in found:
-        click.echo(each.notice, err=True)
-    if not found:
-        click.echo(f"{out}: nothing to recover", err=True)
-
-
-def _choose_format(named: str | None, options: OutputOptions) -> str:
-    """The output format.
-
-    Raises:
-        UsageError: --json and --format differ.
-    """
-    if options.json and named not in (None, "json"):
-        raise UsageError(f"--json and --format {named} exclude each other", advice="Use only one of them.")
-    return "json" if options.json else named or _CONSOLE

@@ -49,15 +49,22 @@ def command(
         raise UsageError("--export and --import exclude each other", advice="Use only one of them.")
     if sample is not None and back is not None:
         raise UsageError("--sample and --import exclude each other", advice="The file contains its sample.")
-    folder = run or _last_run(project_root())
-    found = read_run(folder)
-    queue = _load_queue(found, sample)
+    folder = run
+    if folder is None:
+        root, cwd = project_root(), Path.cwd().resolve()
+        out = root / load_project_settings(root, {}).out
+        folder = out.relative_to(cwd) if out.is_relative_to(cwd) else out
+    finished = read_run(folder)
+    queue = _load_queue(finished, sample)
     if to is not None:
         _export(queue, to, by or "")
     elif back is not None:
-        _import(found, queue, back, by=by or "")
+        _import(finished, queue, back, by=by or "")
+    elif reviewer := reviewer_name(by).strip():
+        _serve(queue, reviewer, title=finished.message or "", folder=folder, page=page)
     else:
-        _serve(queue, _require_reviewer(by), title=found.message or "", folder=folder, page=page)
+        advice = "Name yourself with --by or SCOREGATE_REVIEWER."
+        raise UsageError("no reviewer name: git user.name is not set", advice=advice)
 
 
 def _load_queue(run: Run, sample: int | None) -> Queue:
@@ -76,13 +83,6 @@ def _load_queue(run: Run, sample: int | None) -> Queue:
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(count_scores(queue).items()))
     print_line(f"random sample of judges' scores: {counts}")
     return queue
-
-
-def _last_run(root: Path) -> Path:
-    """The folder of the last run, relative to the current folder if possible."""
-    folder = root / load_project_settings(root, {}).out
-    here = Path.cwd().resolve()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _serve(queue: Queue, reviewer: str, *, title: str, folder: Path, page: Mapping[str, Any]) -> None:
@@ -126,11 +126,3 @@ def _import(run: Run, queue: Queue, file: Path, *, by: str) -> None:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     result = save_import(open_store(), parse_lines(lines, queue, draw_sample(run), origin=str(file), by=by))
     print_line(f"{result.added} added, {result.changed} changed, {result.known} unchanged, {result.empty} not reviewed")
-
-
-def _require_reviewer(by: str | None) -> str:
-    if name := reviewer_name(by).strip():
-        return name
-    raise UsageError(
-        "no reviewer name: git user.name is not set", advice="Name yourself with --by or SCOREGATE_REVIEWER."
-    )

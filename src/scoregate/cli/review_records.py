@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
@@ -38,15 +38,15 @@ def select_reviews(store: Store, kind: Kind[S], glob: str | None) -> list[tuple[
         UsageError: there are reviews, but none match the pattern.
         StoreError: the reviews can't be read.
     """
-    names = [name for (name,) in store.list_keys(kind)]
-    found = [name for name in names if glob is None or fnmatchcase(name, glob)]
-    if names and not found:
+    names = [key[0] for key in store.list_keys(kind)]
+    selected = [name for name in names if glob is None or fnmatchcase(name, glob)]
+    if names and not selected:
         raise UsageError(f"no {kind.name} for an evaluator {glob!r}", advice=f"There are some for {', '.join(names)}.")
-    return [(name, sorted(store.read(kind, (name,)), key=age_key)) for name in found]
+    return [(name, sorted(store.read(kind, (name,)), key=age_key)) for name in selected]
 
 
 def print_reviews(
-    found: Sequence[tuple[str, list[S]]],
+    by_evaluator: Sequence[tuple[str, list[S]]],
     columns: dict[str, Callable[[S], str]],
     *,
     what: str,
@@ -54,7 +54,7 @@ def print_reviews(
     numbers: Collection[str] = (),
 ) -> None:
     """Print reviews as a table, with the columns `numbers` right-aligned, or as JSON with every field."""
-    reviews = [(name, item) for name, items in found for item in items]
+    reviews = [(name, item) for name, items in by_evaluator for item in items]
     if as_json:
         print_json({"evaluator": name, **item.model_dump(mode="json")} for name, item in reviews)
         return
@@ -72,22 +72,18 @@ _REMOVE_HELP = (
 )
 
 
-def _accept_all(_evaluator: str, _items: Sequence[ReviewRecord]) -> None:
-    """Accept all reviews."""
-
-
 def import_command(
     kind: Kind[S],
     columns: str,
     *,
-    check: Callable[[str, Sequence[S]], None] = _accept_all,
+    check: Callable[[str, Sequence[S]], None] | None = None,
 ) -> click.Command:
     """Create the command `import`.
 
     Args:
         kind: the kind of review.
         columns: the columns and keys, for the help.
-        check: raises if a review is not valid for its evaluator.
+        check: raises an error if a review is not valid for its evaluator.
     """
 
     @click.command(
@@ -101,11 +97,12 @@ def import_command(
     def command(evaluator: str, file: str) -> None:
         table = _is_table_file(file)
         items = import_items(_read_file(file), kind, origin="standard input" if file == "-" else file, table=table)
-        check(evaluator, items)
+        if check is not None:
+            check(evaluator, items)
         store = open_store()
-        counts = upsert(store, kind, (evaluator,), items)
+        result = upsert(store, kind, (evaluator,), items)
         where = store.location(kind, (evaluator,))
-        print_line(f"{counts.added} added, {counts.changed} changed, {counts.unchanged} unchanged, in {where}")
+        print_line(f"{result.added} added, {result.changed} changed, {result.unchanged} unchanged, in {where}")
 
     return command
 
@@ -170,31 +167,25 @@ def check_overrides(evaluator: str, overrides: Sequence[EvaluationOverride | Ove
     Raises:
         UsageError: a corrected score is not among the choices.
     """
-    from scoregate.web.review_items import format_choices, is_choice
+    from scoregate.web.review_items import chosen_score, format_choices, is_choice
 
     choices = _known_choices(evaluator)
     if not choices:
         return
-    if wrong := list(_find_problems(evaluator, overrides, choices)):
+    wrong = []
+    for number, each in enumerate(overrides, 1):
+        if is_choice(each.original_score, choices):
+            try:
+                chosen_score(each.override_score, each.original_score, choices, evaluator=evaluator)
+            except UsageError as error:
+                wrong.append(f"number {number}: {error.message}" if len(overrides) > 1 else error.message)
+    if wrong:
         more = [f"and {len(wrong) - _MAX_PROBLEMS} more"] if len(wrong) > _MAX_PROBLEMS else []
         raise UsageError("\n".join([*wrong[:_MAX_PROBLEMS], *more]), advice="Nothing was written.")
     if others := [each.original_score for each in overrides if not is_choice(each.original_score, choices)]:
         shown = ", ".join(f"{score:g}" for score in dict.fromkeys(others[:_MAX_PROBLEMS]))
         known = format_choices(choices)
         print_line(f"note: in the last run {evaluator} chooses among {known}; some corrected scores are not: {shown}")
-
-
-def _find_problems(
-    evaluator: str, overrides: Sequence[EvaluationOverride | Override], choices: Sequence[Choice]
-) -> Iterator[str]:
-    from scoregate.web.review_items import chosen_score, is_choice
-
-    for number, each in enumerate(overrides, 1):
-        if is_choice(each.original_score, choices):
-            try:
-                chosen_score(each.override_score, each.original_score, choices, evaluator=evaluator)
-            except UsageError as error:
-                yield f"number {number}: {error.message}" if len(overrides) > 1 else error.message
 
 
 def _known_choices(evaluator: str) -> tuple[Choice, ...]:

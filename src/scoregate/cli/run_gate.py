@@ -35,20 +35,20 @@ async def stop_on_signals() -> AsyncIterator[anyio.Event]:
     Raises:
         KeyboardInterrupt: a second signal arrived.
     """
-    stop, done = anyio.Event(), False
+    stop, is_done = anyio.Event(), False
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_listen, stop, tasks.cancel_scope)
         yield stop
-        done = True
+        is_done = True
         tasks.cancel_scope.cancel()
-    if not done:
+    if not is_done:
         raise KeyboardInterrupt
 
 
 async def _listen(stop: anyio.Event, scope: anyio.CancelScope) -> None:
     under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    ends = (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    with anyio.open_signal_receiver(*ends) as signals:
+    numbers = (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with anyio.open_signal_receiver(*numbers) as signals:
         async for _ in signals:
             if stop.is_set():
                 scope.cancel()
@@ -86,25 +86,27 @@ def run_gate(
 
 
 async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites, resumed: Path | None) -> Outcome:
-    with temporary_folder() as scratch, show_progress(output) as watch:
+    with temporary_folder() as scratch, show_progress(output) as display:
         async with (
             stop_on_signals() as stop,
-            _progress_observers(settings, root) as following,
-            tick_regularly(watch.tick),
+            _progress_observers(settings, root) as observers,
+            tick_regularly(display.tick),
             open_ports(
                 root,
                 os.environ,
                 settings,
                 scratch=scratch,
-                observers=[watch.observe, *following],
-                say=lambda line: watch.say(format_output_line(line)),
+                observers=[display.observe, *observers],
+                print_line=lambda line: display.print_line(format_output_line(line)),
                 stop=stop,
                 find=find,
                 resumed=resumed,
-            ) as ports,
+            ) as quiet_ports,
         ):
             with mark_in_progress(root / settings.out / RUN_FOLDER):
-                return await run_pipeline(settings, log_results(ports, watch.say) if output.options.verbose else ports)
+                is_verbose = output.options.verbose
+                ports = log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
+                return await run_pipeline(settings, ports)
 
 
 @asynccontextmanager
@@ -114,5 +116,5 @@ async def _progress_observers(settings: Settings, root: Path) -> AsyncIterator[l
         yield []
         return
     message = settings.message and Redactor(secret_values(os.environ)).text(settings.message)
-    async with write_progress_file(root / settings.out, message) as following:
-        yield [following]
+    async with write_progress_file(root / settings.out, message) as observer:
+        yield [observer]

@@ -16,8 +16,6 @@ from scoregate.ci.discovery import with_suite_gates
 from scoregate.ci.pipeline import Outcome, judge_run
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_gate_settings, load_project_settings
-from scoregate.core.agreement import Calibrations
-from scoregate.core.run import Run
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
 
@@ -32,7 +30,7 @@ def load_suite_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
 
 
 def load_gate_suite_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
-    """As `gated_settings`, but with `policy_from = "base"` those of the base, for a run that is judged in its job.
+    """As `load_suite_settings`, but with `policy_from = "base"` the settings of the base, for a run of the current job.
 
     Raises:
         SettingsError: settings are invalid; the message lists all problems.
@@ -54,22 +52,16 @@ def rejudge_run(run: Path, baseline: Path | None, settings: Settings, *, root: P
         StoreError: the reviews can't be read.
     """
     finished = read_run(run)
+    base = None
+    note = "no baseline was named"
     if baseline is not None:
-        found = read_baseline(baseline)
+        base = read_baseline(baseline)
     elif root is not None:
-        found = find_compared_baseline(finished, run_folder(run), root) or Baseline(None, _missing_baseline(finished))
-    else:
-        found = Baseline(None, "no baseline was named")
+        base = find_compared_baseline(finished, run_folder(run), root)
+        if known := finished.compared_with:
+            note = f"its baseline {known.name or known.id} isn't on this machine: name one with --baseline"
+    base = base or Baseline(None, note)
     with_reviews = partial(apply_reviews, store=open_store)
-    return judge_run(with_reviews(finished), found.with_runs(with_reviews), settings, _calibrations)
-
-
-def _missing_baseline(run: Run) -> str:
-    known = run.compared_with
-    if known is None:
-        return "no baseline was named"
-    return f"its baseline {known.name or known.id} isn't on this machine: name one with --baseline"
-
-
-def _calibrations() -> Calibrations:
-    return read_calibrations(open_store())
+    return judge_run(
+        with_reviews(finished), base.with_runs(with_reviews), settings, lambda: read_calibrations(open_store())
+    )

@@ -15,7 +15,6 @@ import click
 
 from scoregate.cli.options import load_project_settings, model_options, project_root
 from scoregate.cli.text_output import print_line, print_warning
-from scoregate.core.evaluation import Usage
 from scoregate.core.usage import METER, UsageMeter
 from scoregate.entities import TestSet
 from scoregate.errors import UsageError
@@ -60,9 +59,18 @@ def command(
     **flags: Any,
 ) -> None:
     """Generate tests that match PROMPT with a model. Review the CSV file before you use it."""
-    _check_output(out, force=force)
+    # Check the output file before any model is called.
+    if out.suffix.lower() != ".csv":
+        raise UsageError(f"{out}: the name of the file must end in .csv")
+    if out.exists() and not force:
+        raise UsageError(f"{out} exists", advice="Choose another name, or overwrite it with --force.")
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"{out}: the folder {out.parent} does not exist")
     names = {name: flags.pop(name) for name in ("behaviors", "categories", "topics")}
-    config = _make_config(prompt, names)
+    try:
+        config = GenerationConfig(generation_prompt=prompt, **names)
+    except ValueError:
+        raise UsageError("PROMPT or a name is empty", advice="Describe the tests to generate.") from None
     root = project_root()
     os.environ.update(load_project_settings(root, flags).environment(root=root))
     kind = MultiTurnSynthesizer if multi_turn else ConfigSynthesizer
@@ -71,23 +79,6 @@ def command(
         test_set = synthesizer.generate(num_tests)
     _write(test_set, out)
     _print_summary(test_set, out)
-
-
-def _make_config(prompt: str, names: dict[str, Any]) -> GenerationConfig:
-    try:
-        return GenerationConfig(generation_prompt=prompt, **names)
-    except ValueError:
-        raise UsageError("PROMPT or a name is empty", advice="Describe the tests to generate.") from None
-
-
-def _check_output(out: Path, *, force: bool) -> None:
-    """Check the output file before any model is called."""
-    if out.suffix.lower() != ".csv":
-        raise UsageError(f"{out}: the name of the file must end in .csv")
-    if out.exists() and not force:
-        raise UsageError(f"{out} exists", advice="Choose another name, or overwrite it with --force.")
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"{out}: the folder {out.parent} does not exist")
 
 
 def _write(test_set: TestSet, out: Path) -> None:
@@ -124,17 +115,14 @@ def _print_cost() -> Iterator[None]:
         yield
     finally:
         METER.reset(token)
-        if meter.usages:
-            print_line(_format_cost(meter.usages))
-
-
-def _format_cost(usages: tuple[Usage, ...]) -> str:
-    paid = [usage for usage in usages if not usage.cached]
-    known = [usage.cost for usage in paid if usage.cost is not None]
-    cost = f"${sum(known):.4f}" if len(known) == len(paid) else "unknown cost"
-    tokens = f"{sum(each.input_tokens for each in paid):,} tokens in, {sum(each.output_tokens for each in paid):,} out"
-    models = ", ".join(sorted({usage.model for usage in usages if usage.model}))
-    return f"{models}: {cost} ({tokens}; {len(usages) - len(paid)} of {len(usages)} answers from the cache)"
+        if usages := meter.usages:
+            paid = [usage for usage in usages if not usage.cached]
+            costs = [usage.cost for usage in paid if usage.cost is not None]
+            cost = f"${sum(costs):.4f}" if len(costs) == len(paid) else "unknown cost"
+            tokens_in, tokens_out = sum(each.input_tokens for each in paid), sum(each.output_tokens for each in paid)
+            models = ", ".join(sorted({usage.model for usage in usages if usage.model}))
+            cached = f"{len(usages) - len(paid)} of {len(usages)} answers from the cache"
+            print_line(f"{models}: {cost} ({tokens_in:,} tokens in, {tokens_out:,} out; {cached})")
 
 
 @contextmanager

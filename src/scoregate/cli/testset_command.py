@@ -26,7 +26,7 @@ from scoregate.cli.options import (
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_gate
 from scoregate.cli.text_output import print_json, print_line, print_table
-from scoregate.entities import Test, TestSet, TestSets, current_store, read_tests
+from scoregate.entities import TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import read_header
 from scoregate.errors import UsageError
 from scoregate.store import TEST_SETS
@@ -60,10 +60,10 @@ def run_command(
     name of a stored test set.
     """
     root = project_root(flags)
-    found = find_one_test_set(root, named, cwd=Path.cwd(), endpoint=endpoint, metrics=metrics)
+    suites = find_one_test_set(root, named, cwd=Path.cwd(), endpoint=endpoint, metrics=metrics)
 
     async def find(_root: Path, _settings: Settings) -> DiscoveredSuites:
-        return found
+        return suites
 
     return run_gate(load_gate_settings(root, flags), root, options, find=find)
 
@@ -84,11 +84,11 @@ command.add_command(run_command)
 @_json_option
 def ls(as_json: bool) -> None:
     """List the test sets."""
-    found = TestSets.all()
+    stored = TestSets.all()
     if as_json:
-        print_json([each.to_dict() for each in found])
+        print_json([each.to_dict() for each in stored])
     else:
-        rows = [(each.id, each.name, each.test_set_type, each.test_count, ", ".join(each.metrics)) for each in found]
+        rows = [(each.id, each.name, each.test_set_type, each.test_count, ", ".join(each.metrics)) for each in stored]
         headings = ("id", "name", "type", "tests", "metrics")
         print_table(headings, rows, numbers=(3,), nothing="There are no test sets.")
 
@@ -101,16 +101,17 @@ def ls(as_json: bool) -> None:
 @_json_option
 def show(test_set: str, limit: int, as_json: bool) -> None:
     """Show the tests of TEST_SET, by id or name; with --json every field."""
-    found = _pull_test_set(test_set)
+    stored = _pull_test_set(test_set)
     if as_json:
-        print_json([found.to_dict()])
+        print_json([stored.to_dict()])
         return
-    rows = [
-        (each.category, each.topic or "", each.behavior, _prompt_or_goal(each))
-        for each in islice(found.tests or (), limit)
-    ]
+    rows = []
+    for each in islice(stored.tests or (), limit):
+        goal = each.test_configuration.goal if each.test_configuration else ""
+        text = goal if each.prompt is None else each.prompt.content
+        rows.append((each.category, each.topic or "", each.behavior, text))
     print_table(("category", "topic", "behavior", "prompt or goal"), rows)
-    print_line(f"{found.name}: {found.test_set_type}, {len(rows)} of {found.test_count} tests")
+    print_line(f"{stored.name}: {stored.test_set_type}, {len(rows)} of {stored.test_count} tests")
 
 
 @command.command("import")
@@ -137,7 +138,9 @@ def import_(
     for notice in notices:
         print_line(notice)
     where = current_store().location(TEST_SETS, (str(test_set.id),), TESTS)
-    count = f"{test_set.test_count} tests{_separator_note(file)}"
+    count = f"{test_set.test_count} tests"
+    if file.suffix.lower() == ".csv" and (header := read_header(file)).delimiter != ",":
+        count += f"; cells were separated by {header.separated}"
     print_line(f"{test_set.id}: {test_set.test_set_type}, {count}, in {where}")
 
 
@@ -147,28 +150,16 @@ def import_(
 def export(test_set: str, file: Path) -> None:
     """Write the tests of TEST_SET, by id or name, to FILE (.csv, .jsonl, .json)."""
     _check_kind(file)
-    found = _pull_test_set(test_set)
-    write = {".csv": found.to_csv, ".jsonl": found.to_jsonl, ".json": found.to_json}[file.suffix.lower()]
+    stored = _pull_test_set(test_set)
+    write = {".csv": stored.to_csv, ".jsonl": stored.to_jsonl, ".json": stored.to_json}[file.suffix.lower()]
     write(file)
-    print_line(f"{found.id}: {found.test_count} tests written to {file}")
+    print_line(f"{stored.id}: {stored.test_count} tests written to {file}")
 
 
 def _pull_test_set(test_set: str) -> TestSet:
     return TestSets.pull(id=test_set) if TestSets.exists(test_set) else TestSets.pull(name=test_set)
 
 
-def _prompt_or_goal(test: Test) -> str:
-    if test.prompt is not None:
-        return test.prompt.content
-    return test.test_configuration.goal if test.test_configuration else ""
-
-
 def _check_kind(file: Path) -> None:
     if file.suffix.lower() not in _KINDS:
         raise UsageError(f"{file}: the name of a file with tests must end in {', '.join(_KINDS)}")
-
-
-def _separator_note(file: Path) -> str:
-    if file.suffix.lower() != ".csv" or (header := read_header(file)).delimiter == ",":
-        return ""
-    return f"; cells were separated by {header.separated}"

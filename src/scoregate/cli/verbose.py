@@ -21,27 +21,21 @@ from scoregate.cli.progress_state import PrintLine
 
 def format_source(source: Source, name: str) -> str:
     """`evals/demo.py:12  [python] demo  below evals/, …`."""
-    place = name if source.kind is SourceKind.COMMAND else f"{name}:{source.line}"
-    return f"{place}  {_describe_source(source)}  {source.why}"
+    if source.kind is SourceKind.COMMAND:
+        return f"{name}  [{source.kind}] {shlex.join(source.argv)}  {source.why}"
+    ids = "" if source.suite_ids is None else f" {', '.join(source.suite_ids)}"
+    return f"{name}:{source.line}  [{source.kind}]{ids}  {source.why}"
 
 
-def format_skipped(found: DiscoveredSuites) -> Iterator[str]:
+def format_skipped(suites: DiscoveredSuites) -> Iterator[str]:
     """Skipped files and notices."""
-    yield from (f"skipped  {skipped.path}  {skipped.why}" for skipped in found.skipped)
-    yield from (f"note: {notice}" for notice in found.notices)
+    yield from (f"skipped  {skipped.path}  {skipped.why}" for skipped in suites.skipped)
+    yield from (f"note: {notice}" for notice in suites.notices)
 
 
 def format_python(interpreter: Interpreter) -> str:
     """The Python interpreter of the suites."""
     return f"Python: {' '.join(interpreter.argv)}  ({interpreter.why})"
-
-
-def _describe_source(source: Source) -> str:
-    if source.kind is SourceKind.COMMAND:
-        return f"[{source.kind}] {shlex.join(source.argv)}"
-    if source.suite_ids is None:
-        return f"[{source.kind}]"
-    return f"[{source.kind}] {', '.join(source.suite_ids)}"
 
 
 _LONGEST = 1_000
@@ -50,19 +44,19 @@ _T = TypeVar("_T")
 
 
 def log_results(ports: Ports, print_line: PrintLine) -> Ports:
-    """Wrap ports so that they print what they found."""
+    """Wrap ports so that they print their results."""
 
     def log(line: str) -> None:
         print_line(Text(one_line(line, _LONGEST), style="dim"))
 
-    def log_sources(found: DiscoveredSuites) -> None:
-        for source in found.sources:
+    def log_sources(suites: DiscoveredSuites) -> None:
+        for source in suites.sources:
             log(
                 f"found  {format_source(source, source.path)}"
                 if source.error is None
                 else f"cannot run  {source.error}"
             )
-        for line in format_skipped(found):
+        for line in format_skipped(suites):
             log(line)
 
     def log_python(interpreter: Interpreter) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
@@ -32,41 +32,27 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
     It compares any two runs. While `scoregate run` works, it shows the progress.
     """
     from scoregate.web.view_app import build_view_app
-    from scoregate.web.view_runs import ReportRenderer, RunList, VerdictCounter
+    from scoregate.web.view_runs import ReportRenderer, RunList, VerdictCounter, find_damaged, find_runs
 
     root = project_root()
-    places = _resolve_folders(runs) or [root / load_project_settings(root, {}).out]
-    base = None if baseline is None else _resolve_baseline(baseline)
-    _report_unreadable_runs(places, named=bool(runs))
-    state = partial(_settings_state, root)
-    since = VerdictCounter(partial(_count_new_verdicts, root), state)
-    with closing(ReportRenderer(partial(_render, root), state)) as renderer:
-        page = partial(build_view_app, RunList(places, renderer, base, since))
-        show_page(page, "view", invitation="Open this address (Ctrl-C stops the server):", port=port, opens=opens)
-
-
-def _resolve_folders(runs: Sequence[Path]) -> list[Path]:
     for path in runs:
         if not path.exists():
             raise UsageError(f"{path} does not exist", advice="Name the folder of a run, or a folder with runs.")
-    return [path.resolve() if path.is_dir() else path.resolve().parent for path in runs]
-
-
-def _resolve_baseline(run: Path) -> Path:
-    folder = run_folder(run).resolve()
-    read_head(folder / RUN_FILE)
-    return folder
-
-
-def _report_unreadable_runs(places: Sequence[Path], *, named: bool) -> None:
-    """Print which runs can't be read; raise if they were named and there is no other run."""
-    from scoregate.web.view_runs import find_damaged, find_runs
-
+    folders = [path.resolve() if path.is_dir() else path.resolve().parent for path in runs]
+    places = folders or [root / load_project_settings(root, {}).out]
+    base = None if baseline is None else run_folder(baseline).resolve()
+    if base is not None:
+        read_head(base / RUN_FILE)  # fails if it holds no run
     damaged = find_damaged(places)
-    if damaged and named and not find_runs(places):
+    if damaged and runs and not find_runs(places):
         raise damaged[0]
     for error in damaged:
         print_line(f"skipped: {error}")
+    state = partial(_settings_state, root)
+    counter = VerdictCounter(partial(_count_new_verdicts, root), state)
+    with closing(ReportRenderer(partial(_render, root), state)) as renderer:
+        page = partial(build_view_app, RunList(places, renderer, base, counter))
+        show_page(page, "view", invitation="Open this address (Ctrl-C stops the server):", port=port, opens=opens)
 
 
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -51,26 +51,20 @@ def show_page(
     """
     from scoregate.web.server import serve
 
-    wanted = _has_browser(os.environ) if opens is None else opens
-    serve(app_of, command, partial(_print_address, invitation=invitation, opens=wanted), port=port)
+    if opens is None:
+        # The user can see a browser: there is a terminal and a screen, and it is neither CI nor SSH.
+        is_remote = in_ci(os.environ) or any(os.environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
+        displays = ("DISPLAY", "WAYLAND_DISPLAY")
+        has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in displays)
+        opens = sys.stdout.isatty() and has_screen and not is_remote
+    serve(app_of, command, partial(_print_address, invitation=invitation, opens=opens), port=port)
 
 
 def _print_address(keys: AccessKeys, *, invitation: str, opens: bool) -> None:
     print_line(invitation)
     print_line(keys.address)
     if opens:
+        import webbrowser
+
         # Some browsers return only when their window is closed.
-        Thread(target=_open_browser, args=(keys.ticket(),), daemon=True).start()
-
-
-def _open_browser(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)
-
-
-def _has_browser(environ: Mapping[str, str]) -> bool:
-    """Whether the user can see a browser: a terminal and a screen, and no CI or SSH."""
-    remote = in_ci(environ) or any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
-    screen = sys.platform == "darwin" or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-    return sys.stdout.isatty() and screen and not remote
+        Thread(target=webbrowser.open, args=(keys.ticket(),), daemon=True).start()

@@ -14,7 +14,7 @@ from scoregate.errors import JudgmentConflictError, JudgmentValidationError, Sto
 from scoregate.store.dataset_history import History, LineDigest
 from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Run, StoredDataset
 from scoregate.store.errors import check_items
-from scoregate.store.protocol import Store, Writer
+from scoregate.store.protocol import Store
 
 # The place of a row for messages, such as "rows.csv, row 3", and the row or its problem.
 LocatedRow = tuple[str, Mapping[str, Any] | str]
@@ -52,10 +52,25 @@ def create_dataset(
     state = DatasetState(store, card, schema, History({}, {}, 0), "")
     lines = list(_to_lines(schema, rows)) if overwrite else _to_lines(schema, rows)
     with store.open_writer() as writer:
-        if (there := next(store.read(DATASETS, (card.name,)), None)) is not None:
-            _check_replaceable(there, overwrite, dependents)
+        if (existing := next(store.read(DATASETS, (card.name,)), None)) is not None:
+            if not overwrite:
+                raise JudgmentConflictError(
+                    f"there is a dataset {existing.name!r:.200} already", advice="Give overwrite=True to replace it."
+                )
+            if dependents and (configs := dependents.of(existing.id, existing.name)):
+                users = ", ".join(configs)
+                raise JudgmentValidationError(
+                    f"the dataset {existing.name!r:.200} cannot be replaced: test configs use it: {users:.300}",
+                    advice="Delete them first, or add to the dataset.",
+                )
             writer.update(DATASETS, (card.name,), lambda _: [])
-        return _write_dataset(state, lines, writer)
+        shelf, tally = (card.name,), LineDigest()
+        writer.replace(DATASETS, shelf, ROWS, pieces=tally.lines(lines))
+        writer.replace(DATASETS, shelf, HISTORY, pieces=[])
+        state = append_version(state, next_head(state, (tally.count,) if tally.count else (), tally), writer)
+        # The document is written last: without it the dataset does not exist.
+        writer.update(DATASETS, shelf, lambda _: [card])
+        return state
 
 
 def new_document(name: str, schema: Schema, description: str) -> StoredDataset:
@@ -93,38 +108,16 @@ def delete_dataset(store: Store, name: str, dependents: Dependents | None) -> bo
     if dependents and (card := next(store.read(DATASETS, (name,)), None)):
         dependents.delete(card.id, name)
     with store.open_writer() as writer:
-        there = (name,) in store.list_keys(DATASETS)
-        if there:
+        exists = (name,) in store.list_keys(DATASETS)
+        if exists:
             writer.update(DATASETS, (name,), lambda _: [])
-        return there
-
-
-def _check_replaceable(there: StoredDataset, overwrite: bool, dependents: Dependents | None) -> None:
-    if not overwrite:
-        raise JudgmentConflictError(
-            f"there is a dataset {there.name!r:.200} already", advice="Give overwrite=True to replace it."
-        )
-    if dependents and (names := dependents.of(there.id, there.name)):
-        raise JudgmentValidationError(
-            f"the dataset {there.name!r:.200} cannot be replaced: test configs use it: {', '.join(names):.300}",
-            advice="Delete them first, or add to the dataset.",
-        )
-
-
-def _write_dataset(state: DatasetState, lines: Iterable[bytes], writer: Writer) -> DatasetState:
-    """The document is written last: without it the dataset does not exist."""
-    key, tally = (state.card.name,), LineDigest()
-    writer.replace(DATASETS, key, ROWS, pieces=tally.lines(lines))
-    writer.replace(DATASETS, key, HISTORY, pieces=[])
-    made = append_version(state, next_head(state, (tally.count,) if tally.count else (), tally), writer)
-    writer.update(DATASETS, key, lambda _: [state.card])
-    return made
+        return exists
 
 
 def _to_lines(schema: Schema, rows: Iterable[LocatedRow]) -> Iterator[bytes]:
     """The stored form of rows."""
-    found = ((place, row if isinstance(row, str) else schema.line(row)) for place, row in rows)
+    lines = ((place, row if isinstance(row, str) else schema.line(row)) for place, row in rows)
     try:
-        yield from check_items(found, place=str)
+        yield from check_items(lines, place=str)
     except StoreError as error:
         raise JudgmentValidationError(error.message, advice=f"Nothing was added. {error.advice}") from None

@@ -29,8 +29,8 @@ def find_name(store: Store, name_or_id: str) -> str:
     """
     if next(store.read(DATASETS, (name_or_id,)), None) is not None:
         return name_or_id
-    found = (card for (name,) in store.list_keys(DATASETS) if (card := read_document(store, name)))
-    return next((card.name for card in found if card.id == name_or_id), name_or_id)
+    cards = (card for (name,) in store.list_keys(DATASETS) if (card := read_document(store, name)))
+    return next((card.name for card in cards if card.id == name_or_id), name_or_id)
 
 
 def read_current(store: Store, name: str) -> tuple[StoredDataset, Head]:
@@ -112,9 +112,9 @@ class Datasets:
             JudgmentValidationError: an example does not fit the schema, or test configs use the dataset to replace.
             StoreError: it cannot be written.
         """
-        wanted = parse_schema(schema) if schema is not None else None
-        rows = list(to_rows(examples, wanted))
-        return self._create(name, wanted or infer_schema(rows), lambda _: locate_examples(rows), overwrite, description)
+        given = parse_schema(schema) if schema is not None else None
+        rows = list(to_rows(examples, given))
+        return self._create(name, given or infer_schema(rows), lambda _: locate_examples(rows), overwrite, description)
 
     def create_from(
         self,
@@ -131,8 +131,8 @@ class Datasets:
             InvalidDataset: the file cannot be read or is invalid. Otherwise as `create`.
         """
         path = Path(file_path)
-        wanted = parse_schema(schema) if schema is not None else infer_file_schema(path)
-        return self._create(name, wanted, lambda known: read_rows(path, known), overwrite, description)
+        columns = parse_schema(schema) if schema is not None else infer_file_schema(path)
+        return self._create(name, columns, lambda known: read_rows(path, known), overwrite, description)
 
     def get(self, name: str, version: int | str | None = None) -> Dataset:
         """A dataset by its name or id, at a version by its number or its id as text; default: the newest.
@@ -150,9 +150,21 @@ class Datasets:
         Raises:
             StoreError: one cannot be read.
         """
-        found = [read_current(self.store, name) for (name,) in self.store.list_keys(DATASETS)]
-        counts = self.dependents.counts() if found and self.dependents else {}
-        return [_to_info(card, head, counts) for card, head in found]
+        datasets = [read_current(self.store, name) for (name,) in self.store.list_keys(DATASETS)]
+        counts = self.dependents.counts() if datasets and self.dependents else {}
+        return [
+            DatasetInfo(
+                card.id,
+                card.name,
+                card.created_at,
+                head.count,
+                head.version,
+                sum(counts.get(key, 0) for key in {card.id, card.name}),
+                card.document,
+                card.description,
+            )
+            for card, head in datasets
+        ]
 
     def versions(self, name: str) -> tuple[DatasetVersion, ...]:
         """All versions of a dataset, the newest first; as `get`."""
@@ -184,9 +196,3 @@ class Datasets:
             self.store, card, rows(schema), schema=schema, overwrite=overwrite, dependents=self.dependents
         )
         return Dataset(self.store, name, dependents=self.dependents)
-
-
-def _to_info(card: StoredDataset, head: Head, counts: Mapping[str, int]) -> DatasetInfo:
-    count = sum(counts.get(said, 0) for said in {card.id, card.name})
-    document, words = card.document, card.description
-    return DatasetInfo(card.id, card.name, card.created_at, head.count, head.version, count, document, words)

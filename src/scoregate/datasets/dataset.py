@@ -106,7 +106,8 @@ class Dataset:
         if file_type not in ("json", "yaml"):
             raise ValueError(f"file_type must be 'json' or 'yaml', not {file_type!r:.60}")
         rows = {"examples": [example.row(Schema(self.version.columns)) for example in self]}
-        path = Path(dir_path) / f"{save_name or self._file_name()}.{file_type}"
+        safe_name = "".join(char if char.isalnum() or char in "-_ ." else "_" for char in self.name).lstrip(".")
+        path = Path(dir_path) / f"{save_name or safe_name or 'dataset'}.{file_type}"
         if file_type == "json":
             text = json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
         else:
@@ -126,9 +127,6 @@ class Dataset:
     def delete(self) -> bool:
         """Delete the dataset with all its versions and the test configs that use it; return whether it existed."""
         return changes.delete_dataset(self._store, self.name, self._dependents)
-
-    def _file_name(self) -> str:
-        return "".join(char if char.isalnum() or char in "-_ ." else "_" for char in self.name).lstrip(".") or "dataset"
 
     def _add(self, rows: Iterable[changes.LocatedRow]) -> None:
         state = changes.add_rows(self._store, self.name, rows)

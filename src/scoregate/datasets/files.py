@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,13 @@ def read_csv_rows(path: Path, schema: Schema | None = None) -> Iterator[LocatedR
     """
     with open_text(path) as file:
         table = TableReader(file)
-        header = _check_header(table.header, path)
+        header = [cell.strip() for cell in table.header]
+        if not any(header):
+            raise InvalidDataset(f"{path}, row 1: there is no header", advice="The first row names the columns.")
+        for number, name in enumerate(header, 1):
+            if not name or name in header[: number - 1]:
+                problem = f"{name!r:.60} comes twice" if name else "has no name"
+                raise InvalidDataset(f"{path}, row 1, column {number}: {problem}")
         try:
             for number, (_, cells) in enumerate(table, 2):
                 if any(cells):
@@ -31,46 +38,26 @@ def read_csv_rows(path: Path, schema: Schema | None = None) -> Iterator[LocatedR
             raise InvalidDataset(f"{path}, line {error.last_line}: {error.problem}") from None
 
 
-def _check_header(cells: Sequence[str], path: Path) -> list[str]:
-    names = [cell.strip() for cell in cells]
-    if not any(names):
-        raise InvalidDataset(f"{path}, row 1: there is no header", advice="The first row names the columns.")
-    for number, name in enumerate(names, 1):
-        if not name or name in names[: number - 1]:
-            problem = f"{name!r:.60} comes twice" if name else "has no name"
-            raise InvalidDataset(f"{path}, row 1, column {number}: {problem}")
-    return names
-
-
 def _parse_row(cells: Sequence[str], header: Sequence[str], schema: Schema | None) -> Mapping[str, Any] | str:
     if len(cells) != len(header):
         return f"has {len(cells)} cells, the header {len(header)}"
     row = dict(zip(header, cells, strict=True))
-    return _convert_cells(row, schema) if schema else row
-
-
-def _convert_cells(row: Mapping[str, str], schema: Schema) -> Mapping[str, Any] | str:
-    """The row with cells converted to the types of their columns. A cell that has another type stays text."""
+    if not schema:
+        return row
+    # Cells are converted to the types of their columns. A cell that has another type stays text.
     converted: dict[str, Any] = {}
     for column, text in row.items():
         type_ = schema.columns.get(column, "string")
         if type_ == "string":
             converted[column] = text if text or column in schema.columns else None
-        else:
-            converted[column] = _convert_cell(text.strip(), type_)
+            continue
+        cell = text.strip()
+        converted[column] = cell or None
+        if cell and type_ != "trace":
+            with suppress(ValueError, RecursionError):
+                json_text = cell.lower() if type_ == "boolean" else cell
+                converted[column] = json.loads(json_text, object_pairs_hook=reject_duplicate_keys)
     return converted
-
-
-def _convert_cell(text: str, type_: str) -> Any:
-    if not text:
-        return None
-    if type_ == "trace":
-        return text
-    spelt = text.lower() if type_ == "boolean" else text
-    try:
-        return json.loads(spelt, object_pairs_hook=reject_duplicate_keys)
-    except (ValueError, RecursionError):
-        return text
 
 
 _LIST = "must be a list of objects, or an object with such a list under 'examples'"
@@ -100,8 +87,8 @@ def read_rows(path: Path, schema: Schema | None = None, *, kind: str = "") -> It
 
 def _json_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
     with open_text(path) as file:
-        found = read_json(file.read())
-    yield from _listed_rows(found, path)
+        content = read_json(file.read())
+    yield from _listed_rows(content, path)
 
 
 def _jsonl_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
@@ -113,8 +100,8 @@ def _jsonl_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
 
 def _yaml_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
     with open_text(path) as file:
-        found = parse_yaml(file.read(), origin=str(path))
-    yield from _listed_rows(found, path)
+        content = parse_yaml(file.read(), origin=str(path))
+    yield from _listed_rows(content, path)
 
 
 def infer_file_schema(path: Path) -> Schema:
@@ -123,7 +110,14 @@ def infer_file_schema(path: Path) -> Schema:
     Raises:
         InvalidDataset: as `read_rows` and `infer_schema`, or a row is invalid.
     """
-    return infer_schema(_require_valid(read_rows(path)))
+
+    def valid_rows() -> Iterator[Mapping[str, Any]]:
+        for place, row in read_rows(path):
+            if isinstance(row, str):
+                raise InvalidDataset(f"{place}: {row}")
+            yield row
+
+    return infer_schema(valid_rows())
 
 
 def locate_examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[LocatedRow]:
@@ -131,15 +125,8 @@ def locate_examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[LocatedRo
     return ((f"example {number}", row) for number, row in enumerate(examples, 1))
 
 
-def _require_valid(rows: Iterable[LocatedRow]) -> Iterator[Mapping[str, Any]]:
-    for place, row in rows:
-        if isinstance(row, str):
-            raise InvalidDataset(f"{place}: {row}")
-        yield row
-
-
-def _listed_rows(found: object, path: Path) -> Iterator[LocatedRow]:
-    rows = found.get("examples") if isinstance(found, dict) else found
+def _listed_rows(content: object, path: Path) -> Iterator[LocatedRow]:
+    rows = content.get("examples") if isinstance(content, dict) else content
     if not isinstance(rows, list):
         raise InvalidDataset(f"{path}: {_LIST}, not {type(rows).__name__}")
     for number, row in enumerate(rows, 1):

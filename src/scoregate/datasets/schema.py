@@ -88,10 +88,24 @@ def parse_schema(document: object) -> Schema:
     properties = given.get("properties")
     if not isinstance(properties, Mapping) or not properties:
         raise InvalidDataset(f"the schema's properties must be an object with the columns, not {properties!r:.60}")
-    schema = Schema({_check_name(name): _parse_type(name, column) for name, column in properties.items()})
+    columns: Columns = {}
+    for name, column in properties.items():
+        _check_name(name)
+        given_type = _check_object(column, f"the schema of column {name!r:.60}", _COLUMN_KEYS).get("type")
+        type_ = next((each for each in TYPES if each == given_type), None)
+        if type_ is None:
+            known = ", ".join(TYPES)
+            raise InvalidDataset(f"the type of column {name!r:.60} must be one of {known}, not {given_type!r:.60}")
+        columns[name] = type_
+    schema = Schema(columns)
     if len(traces := [name for name, type_ in schema.columns.items() if type_ == "trace"]) > 1:
         raise InvalidDataset(f"the schema has {len(traces)} columns of type trace, and may have one: {traces!r:.200}")
-    _check_rest(given, schema)
+    # Every column is required and no other is allowed, so the schema must not contradict that.
+    required = given.get("required", [])
+    if not isinstance(required, list) or (other := [name for name in required if name not in schema.columns]):
+        raise InvalidDataset(f"the schema requires {other if isinstance(required, list) else required!r:.200}")
+    if given.get("additionalProperties"):
+        raise InvalidDataset("the schema allows additionalProperties; a row can have its columns only")
     return schema
 
 
@@ -103,12 +117,12 @@ def infer_schema(rows: Iterable[Mapping[str, Any]]) -> Schema:
     """
     columns: Columns = {}
     for number, row in enumerate(rows, 1):
-        found: Columns = {
+        types: Columns = {
             _check_name(name): _infer_type(name, value) for name, value in row.items() if value is not None
         }
-        if number > 1 and (differ := sorted(found.keys() ^ columns.keys())):
-            raise InvalidDataset(f"the examples have different fields: {differ!r:.300} (example {number})")
-        columns = found if number == 1 else {n: _merge_types(n, columns[n], found[n], number) for n in columns}
+        if number > 1 and (differing := sorted(types.keys() ^ columns.keys())):
+            raise InvalidDataset(f"the examples have different fields: {differing!r:.300} (example {number})")
+        columns = types if number == 1 else {n: _merge_types(n, columns[n], types[n], number) for n in columns}
     if not columns:
         raise InvalidDataset("a dataset needs a schema, or examples to find it from")
     return Schema(columns)
@@ -125,26 +139,10 @@ def _check_object(given: object, what: str, known: set[str]) -> Mapping[str, Any
     return given
 
 
-def _parse_type(name: str, column: object) -> ColumnType:
-    given = _check_object(column, f"the schema of column {name!r:.60}", _COLUMN_KEYS).get("type")
-    if found := next((type_ for type_ in TYPES if type_ == given), None):
-        return found
-    raise InvalidDataset(f"the type of column {name!r:.60} must be one of {', '.join(TYPES)}, not {given!r:.60}")
-
-
 def _check_name(name: object) -> str:
     if not isinstance(name, str) or not name.strip():
         raise InvalidDataset(f"a column needs a name, not {name!r:.60}")
     return name
-
-
-def _check_rest(given: Mapping[str, Any], schema: Schema) -> None:
-    """Every column is required and no other is allowed, so the schema must not contradict that."""
-    required = given.get("required", [])
-    if not isinstance(required, list) or (other := [name for name in required if name not in schema.columns]):
-        raise InvalidDataset(f"the schema requires {other if isinstance(required, list) else required!r:.200}")
-    if given.get("additionalProperties"):
-        raise InvalidDataset("the schema allows additionalProperties; a row has its columns, and none beside them")
 
 
 def _infer_type(name: str, value: object) -> ColumnType:

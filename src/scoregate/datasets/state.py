@@ -43,7 +43,7 @@ class DatasetState:
         return tip
 
     @property
-    def settled(self) -> bool:
+    def is_current(self) -> bool:
         """Whether the rows are those of the newest version."""
         return self.digest == self.tip.digest and self.schema.columns == self.tip.columns
 
@@ -89,7 +89,11 @@ def read_state(store: Store, name: str) -> DatasetState:
         raise JudgmentValidationError(
             f"there is no dataset {name!r:.200}", advice=f"There are {names}." if names else "There are none."
         )
-    state = DatasetState(store, card, _read_schema(store, card), History({}, {}, 0), "")
+    try:
+        schema = parse_schema(card.document)
+    except InvalidDataset as error:
+        raise StoreError(f"{store.location(DATASETS, (card.name,))}: {error.message}", advice=error.advice) from None
+    state = DatasetState(store, card, schema, History({}, {}, 0), "")
     with state.open(HISTORY) as file:
         history = read_history(file, origin=state.where(HISTORY))
     with state.open(ROWS) as file:
@@ -103,7 +107,7 @@ def load_state(store: Store, name: str) -> DatasetState:
         JudgmentValidationError: there is no dataset of this name.
         StoreError: it cannot be read, or an edited row is invalid.
     """
-    if (state := read_state(store, name)).settled:
+    if (state := read_state(store, name)).is_current:
         return state
     try:
         with store.open_writer() as writer:
@@ -118,7 +122,7 @@ def commit_edits(state: DatasetState, writer: Writer | None) -> DatasetState:
     Raises:
         StoreError: a row is invalid.
     """
-    if state.settled:
+    if state.is_current:
         return state
     tally = LineDigest()
     with state.open(ROWS) as file:
@@ -139,7 +143,7 @@ def read_edited_lines(state: DatasetState, head: Head) -> Iterator[bytes]:
     """The rows of a version that is not stored, from their file.
 
     Raises:
-        StoreError: the file changed meanwhile.
+        StoreError: the file changed while it was read.
     """
     tally = LineDigest()
     with state.open(ROWS) as file:
@@ -178,13 +182,6 @@ def append_version(state: DatasetState, head: Head, writer: Writer) -> DatasetSt
         writer.extend(DATASETS, (state.card.name,), HISTORY, pieces=pieces, start=state.history.end)
     with state.open(HISTORY) as file:
         return replace(state, history=read_history(file, origin=state.where(HISTORY)), digest=head.digest)
-
-
-def _read_schema(store: Store, card: StoredDataset) -> Schema:
-    try:
-        return parse_schema(card.document)
-    except InvalidDataset as error:
-        raise StoreError(f"{store.location(DATASETS, (card.name,))}: {error.message}", advice=error.advice) from None
 
 
 def _read_lines(state: DatasetState) -> Iterator[bytes]:

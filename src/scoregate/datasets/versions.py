@@ -72,15 +72,15 @@ def find_head(state: DatasetState, version: int | str | None) -> Head:
         return state.tip
     heads = state.history.heads.values()
     if isinstance(version, str):
-        found = [head for head in heads if str(head.id) == version]
+        matches = [head for head in heads if str(head.id) == version]
     else:
-        found = [head for head in heads if head.version == version and version is not True]
-    if len(found) == 1:
-        return found[0]
-    if found:
+        matches = [head for head in heads if head.version == version and version is not True]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise InvalidDataset(
             f"two branches made a version {version} of the dataset {state.card.name!r:.200}",
-            advice=f"Name one by its id: {' or '.join(str(head.id) for head in found)}.",
+            advice=f"Name one by its id: {' or '.join(str(head.id) for head in matches)}.",
         )
     raise InvalidDataset(
         f"Dataset version {version!s:.60} does not exist for the dataset {state.card.name!r:.200}",
@@ -140,13 +140,13 @@ def compare_versions(
     state = load_state(store, name)
     one, other = find_head(state, old), find_head(state, new)
     before, after = _row_keys(state, one), _row_keys(state, other)
-    gone, come = frozenset(before) - frozenset(after), frozenset(after) - frozenset(before)
+    removed, added = frozenset(before) - frozenset(after), frozenset(after) - frozenset(before)
     return VersionDifference(
         to_version(state, one),
         to_version(state, other),
-        len(before) - len(gone),
-        compress(read_examples(state, one), (mark in gone for mark in before)),
-        compress(read_examples(state, other), (mark in come for mark in after)),
+        len(before) - len(removed),
+        compress(read_examples(state, one), (key in removed for key in before)),
+        compress(read_examples(state, other), (key in added for key in after)),
     )
 
 

@@ -51,9 +51,9 @@ def resolve_access(definition: StoredEndpoint, outgoing: RequestTemplate) -> Acc
     if isinstance(auth, ClientCredentials):
         return Access(credentials=auth, adds_bearer=adds)
     if isinstance(auth, ApiKey):
-        key = endpoint.filled(auth.key)
+        key = endpoint.fill(auth.key)
         return Access(key, query={auth.query: key}) if auth.query else Access(key, headers={auth.header: key})
-    token = endpoint.filled(auth.token if isinstance(auth, BearerToken) else definition.auth_token)
+    token = endpoint.fill(auth.token if isinstance(auth, BearerToken) else definition.auth_token)
     token = token.removeprefix("Bearer ")
     endpoint.hide(token)
     return Access(token, headers=bearer_header(token) if token and adds else {})
@@ -82,8 +82,21 @@ class AccessTokens:
 
     def __init__(self, clients: ClientPool, auth: ClientCredentials, endpoint: EndpointContext, *, timeout_s: float):
         self._clients, self._place, self._timeout_s = clients, endpoint, timeout_s
-        self._url = endpoint.filled(auth.token_url)
-        self._form, self._basic = _token_form(auth, endpoint)
+        self._url = endpoint.fill(auth.token_url)
+        client_id, secret = endpoint.fill(auth.client_id), endpoint.fill(auth.client_secret)
+        self._form = {
+            "grant_type": "client_credentials",
+            **{name: endpoint.fill(each) for name, each in auth.extra_payload.items()},
+        }
+        self._form |= {"scope": " ".join(auth.scopes)} if auth.scopes else {}
+        self._form |= {"audience": endpoint.fill(auth.audience)} if auth.audience else {}
+        self._headers: dict[str, str] = {}
+        if auth.basic:
+            credentials = base64.b64encode(f"{client_id}:{secret}".encode()).decode()
+            endpoint.hide(credentials)
+            self._headers["authorization"] = f"Basic {credentials}"
+        else:
+            self._form |= {"client_id": client_id, "client_secret": secret}
         self._lock = anyio.Lock()
         self._token, self._valid_until = "", 0.0
         self._failure: EndpointError | None = None
@@ -117,7 +130,7 @@ class AccessTokens:
     async def _fetch(self) -> None:
         if self._failure is not None:
             raise self._failure
-        request = httpx.Request("POST", self._url, data=self._form, headers=self._basic)
+        request = httpx.Request("POST", self._url, data=self._form, headers=self._headers)
         try:
             with self._clients.one() as client:
                 answer = await send_request(client, request, self._place, timeout_s=self._timeout_s)
@@ -129,35 +142,13 @@ class AccessTokens:
             raise
 
     def _take(self, text: bytes) -> None:
-        token, lasts_s = _parse_token(text)
-        if not token:
+        try:
+            data: Any = json.loads(text)
+            token, lifetime_s = data["access_token"], float(data.get("expires_in") or _DEFAULT_LIFETIME_S)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            token = None
+        if not token or not isinstance(token, str):
             raise self._place.fail("there is no access_token in the answer", kind="json_parsing_error")
         self._place.hide(token)
         self._token, self._timeouts = token, 0
-        self._valid_until = time.monotonic() + lasts_s - min(_EARLY_REFRESH_S, lasts_s * _EARLY_REFRESH_SHARE)
-
-
-def _parse_token(text: bytes) -> tuple[str, float]:
-    """The token, empty if there is none, and its lifetime in seconds."""
-    try:
-        data: Any = json.loads(text)
-        token, lasts_s = data["access_token"], float(data.get("expires_in") or _DEFAULT_LIFETIME_S)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return "", 0.0
-    return (token, lasts_s) if isinstance(token, str) else ("", 0.0)
-
-
-def _token_form(auth: ClientCredentials, endpoint: EndpointContext) -> tuple[dict[str, str], dict[str, str]]:
-    """The form of the token request, and the Authorization header if the secret belongs there."""
-    identity, secret = endpoint.filled(auth.client_id), endpoint.filled(auth.client_secret)
-    form = {
-        "grant_type": "client_credentials",
-        **{name: endpoint.filled(each) for name, each in auth.extra_payload.items()},
-    }
-    form |= {"scope": " ".join(auth.scopes)} if auth.scopes else {}
-    form |= {"audience": endpoint.filled(auth.audience)} if auth.audience else {}
-    if not auth.basic:
-        return {**form, "client_id": identity, "client_secret": secret}, {}
-    coded = base64.b64encode(f"{identity}:{secret}".encode()).decode()
-    endpoint.hide(coded)
-    return form, {"authorization": f"Basic {coded}"}
+        self._valid_until = time.monotonic() + lifetime_s - min(_EARLY_REFRESH_S, lifetime_s * _EARLY_REFRESH_SHARE)

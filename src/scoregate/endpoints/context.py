@@ -38,7 +38,7 @@ class SecretMask:
 
     def mask(self, text: str) -> str:
         """The text without secrets."""
-        return text if self._pattern is None else self._pattern.sub(lambda found: self._hidden[found[0]], text)
+        return text if self._pattern is None else self._pattern.sub(lambda match: self._hidden[match[0]], text)
 
 
 class EndpointContext:
@@ -68,15 +68,15 @@ class EndpointContext:
         """The same endpoint at another address."""
         return EndpointContext(self.title, where, environment=self._environment, secrets=self._secrets)
 
-    def filled(self, text: str) -> str:
+    def fill(self, text: str) -> str:
         """The text with the values of its variables.
 
         Raises:
             EndpointError: a variable is not set, or empty.
         """
-        return REFERENCE.sub(lambda found: self._value(found[1]), text) if "${" in text else text
+        return REFERENCE.sub(lambda match: self._value(match[1]), text) if "${" in text else text
 
-    def shown(self, text: str | bytes) -> str:
+    def sanitize(self, text: str | bytes) -> str:
         """The beginning of an untrusted text on one line, without secrets."""
         start = text[:_MOST_INSPECTED]
         start = start.decode("utf-8", "replace") if isinstance(start, bytes) else start
@@ -95,7 +95,7 @@ class EndpointContext:
         advice: str = "",
     ) -> EndpointError:
         """An error; `body` is the response."""
-        quoted = "" if body is None else f": {self.shown(body) or '(nothing)'}"
+        quoted = "" if body is None else f": {self.sanitize(body) or '(nothing)'}"
         where = f"{self.title}: {self.where}" if self.where and self.where != self.title else self.title
         return EndpointError(f"{where}: {self._secrets.mask(what)}{quoted}", advice=advice, kind=kind, status=status)
 

@@ -40,26 +40,27 @@ class FunctionTransport:
         self._out = compile_request(definition, endpoint)
         self.system_prompt = self._out.system_prompt
         self._fields = compile_fields(definition.response_mapping, endpoint)
-        self._fill = (
-            self._mapped if definition.request_mapping is not None else make_argument_mapper(self._function, endpoint)
-        )
+        if definition.request_mapping is None:
+            self._fill = make_argument_mapper(self._function, endpoint)
+        else:
+            self._fill = lambda context: partial(self._function, **dict(self._out.fill(self._out.body, context)))
         self._pace = RequestPacer(definition.requests_per_minute)
         self._opening = PerLoop(partial(_Workers, definition, self._pace))
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[SendMessage]:
+    async def connect(self) -> AsyncIterator[SendMessage]:
         """Prepare the workers for one conversation."""
-        async with self._opening.held() as workers:
+        async with self._opening.use() as workers:
             yield partial(self._ask, workers)
 
     async def _ask(self, workers: _Workers, context: RequestValues) -> tuple[Reply, Any]:
         async with workers.slots.turn():
-            value = await self._called(workers, self._fill(context))
+            value = await self._call(workers, self._fill(context))
         plain = value if isinstance(value, dict) else {"output": value}
         fields = self._fields if isinstance(value, dict) else compile_fields(None, self.endpoint)
         return to_reply(Response(f"{value!r:.400}", plain), fields, self.endpoint)
 
-    async def _called(self, workers: _Workers, call: Callable[..., Any]) -> Any:
+    async def _call(self, workers: _Workers, call: Callable[..., Any]) -> Any:
         try:
             return await workers.call(call)
         except TimeoutError as error:
@@ -68,9 +69,6 @@ class FunctionTransport:
             raise
         except BaseException as error:  # user code may raise anything
             raise self.endpoint.fail(f"raised {type(error).__name__}: {error!s:.1000}") from error
-
-    def _mapped(self, context: RequestValues) -> Callable[..., Any]:
-        return partial(self._function, **dict(self._out.filled(self._out.body, context)))
 
 
 class _Workers:
@@ -90,7 +88,7 @@ class _Workers:
 
 
 def load_function(name: str, endpoint: EndpointContext) -> Callable[..., Any]:
-    """The function behind "module:function"; a dot may go on from there.
+    """The function at "module:function"; its name may have dots.
 
     Raises:
         EndpointError: there is none.
@@ -134,10 +132,10 @@ def make_argument_mapper(
         )
     message = others[0].name if takes_message else None
 
-    def filled(context: RequestValues) -> Callable[..., Any]:
-        given = {name: context[name] for name in named} | ({message: context["input"]} if message else {})
-        first = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY and each.name in given]
-        positional = [given.pop(name) for name in first]
-        return partial(function, *positional, **given)
+    def bind(context: RequestValues) -> Callable[..., Any]:
+        arguments = {name: context[name] for name in named} | ({message: context["input"]} if message else {})
+        first = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY and each.name in arguments]
+        positional = [arguments.pop(name) for name in first]
+        return partial(function, *positional, **arguments)
 
-    return filled
+    return bind

@@ -49,14 +49,17 @@ async def send_request(
         EndpointError: there is no usable response.
         TransientError: a retry may succeed.
     """
+    import httpx
+
     with anyio.move_on_after(timeout_s):
         for _ in range(_MOST_REDIRECTS):
             response, body = await _send_once(client, request, endpoint, timeout_s)
             if response.status_code < 300:
                 return body
-            if (to := _allowed_redirect(request, response)) is None:
+            if (target := _allowed_redirect(request, response)) is None:
                 raise _response_error(response, body, endpoint)
-            request = _redirect_request(request, to)
+            headers = request.headers.raw
+            request = httpx.Request(request.method, target, headers=headers, content=request.content)
         raise endpoint.fail(f"is redirected more than {_MOST_REDIRECTS} times", kind="http_error")
     raise endpoint.fail(
         f"no answer within {timeout_s:g} s",
@@ -73,48 +76,45 @@ async def _send_once(
     request.extensions["timeout"] = {"connect": min(_CONNECT_S, timeout_s)}
     try:
         response = await client.send(request, stream=True, auth=None, follow_redirects=False)
+        parts: list[bytes] = []
+        size = 0
         try:
-            return response, await _read_body(response, endpoint)
+            async for part in response.aiter_bytes():
+                size += len(part)
+                if size > LARGEST_RESPONSE:
+                    message = f"the answer is larger than {LARGEST_RESPONSE:,} bytes"
+                    raise endpoint.fail(message, kind="http_error", status=response.status_code)
+                parts.append(part)
         finally:
             await response.aclose()
+        return response, b"".join(parts)
     except httpx.HTTPError as error:
-        raise _connection_error(error, endpoint) from None
+        message = f"{type(error).__name__}: {endpoint.sanitize(str(error)) or 'no details'}"
+        failure = endpoint.fail(message, kind="network_error", advice="Is the address right, and is the endpoint up?")
+        permanent = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.DecodingError)
+        if isinstance(error, permanent) or "CERTIFICATE_VERIFY_FAILED" in str(error):
+            raise failure from None
+        raise TransientError(failure) from None
     except httpx.InvalidURL as error:
         raise endpoint.fail(f"is no address: {error}", kind="configuration_error") from None
-
-
-async def _read_body(response: httpx.Response, endpoint: EndpointContext) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    async for part in response.aiter_bytes():
-        size += len(part)
-        if size > LARGEST_RESPONSE:
-            raise endpoint.fail(
-                f"the answer is larger than {LARGEST_RESPONSE:,} bytes", kind="http_error", status=response.status_code
-            )
-        parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def _connection_error(error: httpx.HTTPError, endpoint: EndpointContext) -> Exception:
-    import httpx
-
-    message = f"{type(error).__name__}: {endpoint.shown(str(error)) or 'no details'}"
-    failure = endpoint.fail(message, kind="network_error", advice="Is the address right, and is the endpoint up?")
-    final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.DecodingError)
-    return failure if isinstance(error, final) or "CERTIFICATE_VERIFY_FAILED" in str(error) else TransientError(failure)
 
 
 def _response_error(response: httpx.Response, body: bytes, endpoint: EndpointContext) -> Exception:
     status = response.status_code
     if 300 <= status < 400:
-        return _redirect_error(response, endpoint)
+        target = urlsplit(urljoin(str(response.request.url), response.headers.get("location", "")))
+        port = f":{target.port}" if target.port else ""
+        where = endpoint.sanitize(f"{target.scheme}://{target.hostname}{port}{target.path}")
+        return endpoint.fail(
+            f"answered {status}: it is redirected to {where}, which is not followed",
+            kind="http_error",
+            status=status,
+            advice="If messages and their headers may go there, use this address as `url`.",
+        )
     error = status_error(status, body, endpoint)
-    return (
-        TransientError(error, after_s=retry_after_s(response.headers, time.time()))
-        if status in RETRYABLE_STATUSES
-        else error
-    )
+    if status not in RETRYABLE_STATUSES:
+        return error
+    return TransientError(error, after_s=retry_after_s(response.headers, time.time()))
 
 
 def status_error(status: int, body: bytes, endpoint: EndpointContext) -> EndpointError:
@@ -124,17 +124,6 @@ def status_error(status: int, body: bytes, endpoint: EndpointContext) -> Endpoin
     return endpoint.fail(f"answered {status} ({word})", kind="http_error", body=body, status=status, advice=advice)
 
 
-def _redirect_error(response: httpx.Response, endpoint: EndpointContext) -> EndpointError:
-    to = urlsplit(urljoin(str(response.request.url), response.headers.get("location", "")))
-    where = endpoint.shown(f"{to.scheme}://{to.hostname}{f':{to.port}' if to.port else ''}{to.path}")
-    return endpoint.fail(
-        f"answered {response.status_code}: it is redirected to {where}, which is not followed",
-        kind="http_error",
-        status=response.status_code,
-        advice="If messages and their headers may go there, use this address as `url`.",
-    )
-
-
 def _allowed_redirect(request: httpx.Request, response: httpx.Response) -> httpx.URL | None:
     """The target of a redirect, if it is on the same server, so that no other server gets the credentials."""
     status, location = response.status_code, response.headers.get("location")
@@ -142,17 +131,12 @@ def _allowed_redirect(request: httpx.Request, response: httpx.Response) -> httpx
     if not location or not is_kept:
         return None
     try:
-        to = request.url.join(location)
+        target = request.url.join(location)
     except Exception:  # untrusted input
         return None
-    here = (request.url.scheme, request.url.host, request.url.port)
-    return to if (to.scheme, to.host, to.port) == here and to.userinfo in (b"", request.url.userinfo) else None
-
-
-def _redirect_request(request: httpx.Request, to: httpx.URL) -> httpx.Request:
-    import httpx
-
-    return httpx.Request(request.method, to, headers=request.headers.raw, content=request.content)
+    url = request.url
+    is_same_server = (target.scheme, target.host, target.port) == (url.scheme, url.host, url.port)
+    return target if is_same_server and target.userinfo in (b"", url.userinfo) else None
 
 
 _IN_REQUEST: ContextVar[bool] = ContextVar("scoregate_endpoint_request", default=False)
@@ -175,12 +159,20 @@ class ClientPool:
     @contextmanager
     def one(self) -> Iterator[httpx.AsyncClient]:
         """An idle client, or a new one."""
-        client = self._idle.pop() if self._idle else self._open_client()
-        before = _IN_REQUEST.set(True)
+        import httpx
+
+        if self._idle:
+            client = self._idle.pop()
+        else:
+            # Many servers, such as uvicorn, close idle connections after five seconds. Do not reuse one just then.
+            limits = httpx.Limits(max_connections=2, max_keepalive_connections=1, keepalive_expiry=3.0)
+            client = httpx.AsyncClient(verify=self._trust, limits=limits)
+            self._all.append(client)
+        token = _IN_REQUEST.set(True)
         try:
             yield client
         finally:
-            _IN_REQUEST.reset(before)
+            _IN_REQUEST.reset(token)
             self._idle.append(client)
 
     async def aclose(self) -> None:
@@ -188,15 +180,6 @@ class ClientPool:
         for client in self._all:
             with suppress(Exception):
                 await client.aclose()
-
-    def _open_client(self) -> httpx.AsyncClient:
-        import httpx
-
-        # Many servers, such as uvicorn, close idle connections after five seconds. Do not reuse one just then.
-        limits = httpx.Limits(max_connections=2, max_keepalive_connections=1, keepalive_expiry=3.0)
-        client = httpx.AsyncClient(verify=self._trust, limits=limits)
-        self._all.append(client)
-        return client
 
 
 _SENSITIVE_PARTS = re.compile(r"//[^/?#@]*@|[?#].*$")
@@ -225,7 +208,7 @@ def resolve_address(definition: StoredEndpoint, endpoint: EndpointContext) -> st
     Raises:
         EndpointError: a variable is not set, or the scheme does not fit the connection type.
     """
-    parts = urlsplit(_join_url(endpoint.filled(definition.url), endpoint.filled(definition.endpoint_path)))
+    parts = urlsplit(_join_url(endpoint.fill(definition.url), endpoint.fill(definition.endpoint_path)))
     known = _SCHEMES[definition.connection_type]
     if parts.scheme not in known or not parts.hostname:
         endpoint.misconfigured(

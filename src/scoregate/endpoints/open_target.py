@@ -9,7 +9,7 @@ from scoregate.core.cleanup import close_at_end
 from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.http import display_address
-from scoregate.endpoints.target import EndpointTarget, Transport
+from scoregate.endpoints.target import EndpointTarget
 from scoregate.engine.sync import run_sync
 from scoregate.errors import MissingExtra
 from scoregate.store.endpoints import StoredEndpoint
@@ -28,7 +28,18 @@ def open_target(definition: StoredEndpoint, *, environment: Mapping[str, str] | 
     """
     endpoint = EndpointContext(definition.title, display_address(definition), environment=environment)
     try:
-        return EndpointTarget(definition.title, _make_transport(definition, endpoint))
+        # Each transport needs other packages.
+        if definition.connection_type == "WebSocket":
+            from scoregate.endpoints.websocket import WebSocketTransport
+
+            return EndpointTarget(definition.title, WebSocketTransport(definition, endpoint))
+        if definition.connection_type == "SDK":
+            from scoregate.endpoints.function import FunctionTransport
+
+            return EndpointTarget(definition.title, FunctionTransport(definition, endpoint))
+        from scoregate.endpoints.rest import HttpTransport
+
+        return EndpointTarget(definition.title, HttpTransport(definition, endpoint))
     except ImportError as error:
         if error.name and error.name.partition(".")[0] in ("httpx", "jinja2", "websockets"):
             message = f"endpoints take the package {error.name}, which is not installed"
@@ -36,22 +47,8 @@ def open_target(definition: StoredEndpoint, *, environment: Mapping[str, str] | 
         raise
 
 
-def _make_transport(definition: StoredEndpoint, endpoint: EndpointContext) -> Transport:
-    if definition.connection_type == "WebSocket":
-        from scoregate.endpoints.websocket import WebSocketTransport
-
-        return WebSocketTransport(definition, endpoint)
-    if definition.connection_type == "SDK":
-        from scoregate.endpoints.function import FunctionTransport
-
-        return FunctionTransport(definition, endpoint)
-    from scoregate.endpoints.rest import HttpTransport
-
-    return HttpTransport(definition, endpoint)
-
-
 def invoke(definition: StoredEndpoint, input: str, conversation_id: str | None = None) -> dict[str, Any]:  # noqa: A002
-    """Send a message and wait for the reply. A running event loop is blocked meanwhile.
+    """Send a message and wait for the reply. It blocks a running event loop.
 
     Args:
         definition: the stored definition.

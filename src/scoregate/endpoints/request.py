@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -35,22 +36,17 @@ def text_filler(text: str, endpoint: EndpointContext) -> Filler:
         MissingExtra: jinja2 is not installed.
     """
     if not is_template(text):
-        return Constant(endpoint.filled(text))
-    found = _NAME_ONLY.fullmatch(text.strip())
-    if found is None or found[1] in _LITERALS:
+        return Constant(endpoint.fill(text))
+    match = _NAME_ONLY.fullmatch(text.strip())
+    if match is None or match[1] in _LITERALS:
         from scoregate.endpoints.templates import template_filler
 
         return template_filler(text, endpoint)
-    check_names({found[1]}, endpoint)
-    return _conversation_filler(found[1]) if found[1] in CONVERSATION_NAMES else itemgetter(found[1])
-
-
-def _conversation_filler(name: str) -> Filler:
-    def given(context: RequestValues) -> Any:
-        value = context[name]
-        return OMITTED if value is None else value
-
-    return given
+    name = match[1]
+    check_names({name}, endpoint)
+    if name in CONVERSATION_NAMES:
+        return lambda context: OMITTED if context[name] is None else context[name]
+    return itemgetter(name)
 
 
 DEFAULT_MAPPING: Mapping[str, Any] = {"input": "{{ input }}", "conversation_id": "{{ conversation_id }}"}
@@ -66,18 +62,14 @@ def make_body_filler(mapping: Mapping[str, Any] | str, endpoint: EndpointContext
     Raises:
         EndpointError: as `text_filler`, or the text is no JSON.
     """
-    if isinstance(mapping, str):
-        return _text_body_filler(mapping, endpoint)
-    return _make_filler(mapping, endpoint)
-
-
-def _text_body_filler(text: str, endpoint: EndpointContext) -> Filler:
+    if not isinstance(mapping, str):
+        return _make_filler(mapping, endpoint)
     try:
-        return _make_filler(json.loads(text), endpoint)
+        return _make_filler(json.loads(mapping), endpoint)
     except ValueError:
         from scoregate.endpoints.templates import json_filler
 
-        return json_filler(text, endpoint)
+        return json_filler(mapping, endpoint)
 
 
 def _make_filler(value: Any, endpoint: EndpointContext) -> Filler:
@@ -95,15 +87,15 @@ def _make_filler(value: Any, endpoint: EndpointContext) -> Filler:
 def _dict_filler(fields: dict[str, Filler]) -> Filler:
     entries = list(fields.items())
 
-    def filled(context: RequestValues) -> Any:
-        fields = ((name, each(context)) for name, each in entries)
-        return {name: value for name, value in fields if value is not OMITTED}
+    def fill(context: RequestValues) -> Any:
+        values = ((name, each(context)) for name, each in entries)
+        return {name: value for name, value in values if value is not OMITTED}
 
-    return _fold_constant(filled, fields.values())
+    return _fold_constant(fill, fields.values())
 
 
 def _list_filler(items: list[Filler], spreads: list[bool]) -> Filler:
-    def filled(context: RequestValues) -> Any:
+    def fill(context: RequestValues) -> Any:
         values: list[Any] = []
         for each, is_text in zip(items, spreads, strict=True):
             value = each(context)
@@ -113,11 +105,11 @@ def _list_filler(items: list[Filler], spreads: list[bool]) -> Filler:
                 values.append(value)
         return values
 
-    return _fold_constant(filled, items)
+    return _fold_constant(fill, items)
 
 
-def _fold_constant(filled: Callable[[RequestValues], Any], parts: Any) -> Filler:
-    return Constant(filled({})) if all(isinstance(part, Constant) for part in parts) else filled
+def _fold_constant(fill: Callable[[RequestValues], Any], parts: Any) -> Filler:
+    return Constant(fill({})) if all(isinstance(part, Constant) for part in parts) else fill
 
 
 _SYSTEM_PROMPT = "system_prompt"
@@ -146,7 +138,7 @@ class RequestTemplate:
     names: frozenset[str]
     system_prompt: str
 
-    def filled(self, part: Filler, context: RequestValues) -> Any:
+    def fill(self, part: Filler, context: RequestValues) -> Any:
         """A part of the request for a message.
 
         Raises:
@@ -160,7 +152,7 @@ class RequestTemplate:
 
     def content(self, context: RequestValues) -> str:
         """The body as text: JSON, or the text itself if it is raw."""
-        value = self.filled(self.body, context)
+        value = self.fill(self.body, context)
         if self.is_raw and isinstance(value, str):
             return value
         try:
@@ -175,10 +167,10 @@ class RequestTemplate:
         Raises:
             EndpointError: a header has several lines, or a template cannot be rendered.
         """
-        filled = self.filled(part, context)
-        if not isinstance(filled, Mapping):
+        values = self.fill(part, context)
+        if not isinstance(values, Mapping):
             raise self.endpoint.fail("query parameters need names", kind="mapping_error")
-        pairs = [(name, each if isinstance(each, str) else json.dumps(each)) for name, each in filled.items()]
+        pairs = [(name, each if isinstance(each, str) else json.dumps(each)) for name, each in values.items()]
         if broken := next((name for name, text in pairs if part is self.headers and _CONTROL.search(text)), None):
             raise self.endpoint.fail(f"the header {broken!r:.60} would have several lines", kind="mapping_error")
         return pairs
@@ -190,13 +182,17 @@ def compile_request(definition: StoredEndpoint, endpoint: EndpointContext) -> Re
     Raises:
         EndpointError: a template is invalid, a variable is not set, or the system prompt is not used.
     """
-    mapping = _parse_mapping(definition.request_mapping)
+    mapping = DEFAULT_MAPPING if definition.request_mapping is None else definition.request_mapping
+    if isinstance(mapping, str):
+        with suppress(ValueError):
+            value = json.loads(mapping)
+            mapping = value if isinstance(value, dict) else mapping
     reserved = mapping.get(_SYSTEM_PROMPT, "") if isinstance(mapping, Mapping) else ""
     if isinstance(mapping, Mapping):
         mapping = {name: value for name, value in mapping.items() if name != _SYSTEM_PROMPT}
     parts = (mapping, definition.request_headers, definition.query_params)
     names = frozenset(name for text in _iterate_texts(parts) if is_template(text) for name in re.findall(r"\w+", text))
-    prompt = endpoint.filled(definition.system_prompt or reserved)
+    prompt = endpoint.fill(definition.system_prompt or reserved)
     if prompt and definition.connection_type != "SDK" and not names & {"messages", _SYSTEM_PROMPT}:
         endpoint.misconfigured(
             "the system prompt would not be sent",
@@ -212,17 +208,6 @@ def compile_request(definition: StoredEndpoint, endpoint: EndpointContext) -> Re
         names=names,
         system_prompt=prompt,
     )
-
-
-def _parse_mapping(mapping: Mapping[str, Any] | str | None) -> Mapping[str, Any] | str:
-    """The mapping. A text that is a JSON object is parsed."""
-    if not isinstance(mapping, str):
-        return DEFAULT_MAPPING if mapping is None else mapping
-    try:
-        value = json.loads(mapping)
-    except ValueError:
-        return mapping
-    return value if isinstance(value, dict) else mapping
 
 
 def _iterate_texts(value: Any) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from jinja2 import ChainableUndefined, Undefined
@@ -72,39 +72,30 @@ def to_reply(answer: Response, fields: Mapping[str, FieldReader], endpoint: Endp
     Raises:
         EndpointError: the response is no JSON, or has no output.
     """
-    found = _read_fields(answer, fields, endpoint)
-    if (output := found.pop("output")) is None:
-        problem = "the answer has no output at the place in the mapping of responses"
-        raise endpoint.fail(problem, kind="mapping_error", body=answer.text, advice=_ADVICE)
-    identity, context = _conversation_id(found, endpoint), _to_list(found.pop("context", None))
-    reply = Reply(
-        output=output,
-        conversation_id=None if identity is None else str(identity),
-        context=tuple(each if isinstance(each, str) else json.dumps(each, default=str) for each in context),
-        tool_calls=tuple(call for call in _to_list(found.pop("tool_calls", None)) if isinstance(call, Mapping)),
-        metadata={**_to_metadata(found.pop("metadata", None)), **found},
-    )
-    return reply, identity
-
-
-def _read_fields(answer: Response, fields: Mapping[str, FieldReader], endpoint: EndpointContext) -> dict[str, Any]:
     try:
-        return {name: find(answer) for name, find in fields.items()}
+        values = {name: read(answer) for name, read in fields.items()}
     except NotJsonError as error:
         kind, what = "json_parsing_error", f"the answer is no JSON ({error})"
         raise endpoint.fail(what, kind=kind, body=answer.text, advice=_ADVICE) from None
     except Exception as error:  # a template may raise anything
         what = f"the mapping of responses cannot be applied: {type(error).__name__}: {error!s:.200}"
         raise endpoint.fail(what, kind="mapping_error", body=answer.text, advice=_ADVICE) from None
-
-
-def _conversation_id(found: dict[str, Any], endpoint: EndpointContext) -> Any:
-    """The id under the first conversation name that has a value."""
-    values = [found.pop(name) for name in CONVERSATION_NAMES if name in found]
-    identity = next((value for value in values if value not in (None, "")), None)
+    if (output := values.pop("output")) is None:
+        problem = "the answer has no output at the place in the mapping of responses"
+        raise endpoint.fail(problem, kind="mapping_error", body=answer.text, advice=_ADVICE)
+    ids = [values.pop(name) for name in CONVERSATION_NAMES if name in values]
+    identity = next((value for value in ids if value not in (None, "")), None)
     if isinstance(identity, dict | list):
         raise endpoint.fail("the id of the conversation is no text and no number", kind="mapping_error")
-    return identity
+    context = _to_list(values.pop("context", None))
+    reply = Reply(
+        output=output,
+        conversation_id=None if identity is None else str(identity),
+        context=tuple(each if isinstance(each, str) else json.dumps(each, default=str) for each in context),
+        tool_calls=tuple(call for call in _to_list(values.pop("tool_calls", None)) if isinstance(call, Mapping)),
+        metadata={**_to_metadata(values.pop("metadata", None)), **values},
+    )
+    return reply, identity
 
 
 def _to_list(value: Any) -> list[Any]:
@@ -210,19 +201,15 @@ def template_reader(text: str, endpoint: EndpointContext) -> FieldReader:
     is_text_alone = undeclared_names(tree) <= {_TEXT}
     is_expression = single_expression(tree) is not None
     evaluate = compile_evaluator(tree, _SANDBOX)
+    compile_cached = lru_cache(maxsize=64)(partial(compile_path, endpoint=endpoint))
 
     def read(answer: Response) -> Any:
         names: dict[str, Any] = {_TEXT: answer.string}
         if not is_text_alone:
             data = answer.value
             fields = data if isinstance(data, dict) else {}
-            names = {_VALUE: data, **fields, _PATH: lambda path: _cached_path(path, endpoint)(data), **names}
+            names = {_VALUE: data, **fields, _PATH: lambda path: compile_cached(path)(data), **names}
         value = evaluate(names)
         return None if isinstance(value, Undefined) or (value == "" and not is_expression) else value
 
     return read
-
-
-@lru_cache(maxsize=64)
-def _cached_path(text: str, endpoint: EndpointContext) -> Path:
-    return compile_path(text, endpoint)

@@ -116,9 +116,9 @@ class HttpTransport:
         self._is_in_address = definition.method in _METHODS_WITHOUT_BODY and not service.out.is_raw
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[SendMessage]:
+    async def connect(self) -> AsyncIterator[SendMessage]:
         """Connect for one conversation."""
-        async with self._service.opening.held() as shared:
+        async with self._service.opening.use() as shared:
             yield partial(self._ask, shared)
 
     async def _ask(self, shared: LoopResources, context: RequestValues) -> tuple[Reply, Any]:
@@ -127,9 +127,9 @@ class HttpTransport:
 
     async def _attempt(self, shared: LoopResources, context: RequestValues) -> bytes:
         async with shared.slots.turn():
-            return await self._service.with_token(shared, partial(self._sent, shared, context))
+            return await self._service.with_token(shared, partial(self._send, shared, context))
 
-    async def _sent(self, shared: LoopResources, context: RequestValues, token: str) -> bytes:
+    async def _send(self, shared: LoopResources, context: RequestValues, token: str) -> bytes:
         request = self._request({**context, "auth_token": token}, token)
         with shared.clients.one() as client:
             return await send_request(client, request, self.endpoint, timeout_s=self._service.timeout_s)

@@ -116,29 +116,25 @@ class RetryPolicy:
         while True:
             try:
                 value = await attempt()
-            except TransientError as passing:
+            except TransientError as transient:
                 number += 1
-                wait_s = self._wait_s(number, passing)
+                wait_s = self._wait_s(number, transient)
             else:
                 self._has_answered = True
                 return value
             with unmeasured_wait():
                 await anyio.sleep(wait_s)
 
-    def _wait_s(self, number: int, passing: TransientError) -> float:
+    def _wait_s(self, number: int, transient: TransientError) -> float:
         """The delay before a retry, counted from 1. A Retry-After delays all messages."""
-        self._has_answered = self._has_answered or passing.error.status is not None
-        wait_s = _retry_delay_s(number, passing.after_s)
-        if number > self._retries or wait_s is None or (self._is_dead and not self._has_answered):
+        self._has_answered = self._has_answered or transient.error.status is not None
+        after_s = transient.after_s
+        is_too_long = after_s is not None and after_s > _LONGEST_RETRY_AFTER_S
+        if number > self._retries or is_too_long or (self._is_dead and not self._has_answered):
             self._is_dead = not self._has_answered
-            raise passing.error from None
-        if passing.after_s:
-            self._pace.hold(passing.after_s)
-        return wait_s
-
-
-def _retry_delay_s(number: int, after_s: float | None) -> float | None:
-    """The delay before a retry, counted from 1; None if the wait is too long."""
-    if after_s is not None:
-        return after_s + random.uniform(0, min(0.5, after_s)) if after_s <= _LONGEST_RETRY_AFTER_S else None
-    return random.uniform(0.5, 1.0) * backoff_s(number, first_s=_FIRST_DELAY_S, longest_s=_LONGEST_DELAY_S)
+            raise transient.error from None
+        if after_s:
+            self._pace.hold(after_s)
+        if after_s is not None:
+            return after_s + random.uniform(0, min(0.5, after_s))
+        return random.uniform(0.5, 1.0) * backoff_s(number, first_s=_FIRST_DELAY_S, longest_s=_LONGEST_DELAY_S)

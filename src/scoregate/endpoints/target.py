@@ -25,7 +25,7 @@ class Transport(Protocol):
     endpoint: EndpointContext
     system_prompt: str
 
-    def connected(self) -> AbstractAsyncContextManager[SendMessage]:
+    def connect(self) -> AbstractAsyncContextManager[SendMessage]:
         """Connect for one conversation."""
         ...
 
@@ -50,12 +50,12 @@ class EndpointSession:
         messages = [*self._messages, {"role": "user", "content": message}]
         context: RequestValues = dict.fromkeys(CONVERSATION_NAMES, self._id)
         context |= {"input": message, "messages": messages, "system_prompt": self._wire.system_prompt, "auth_token": ""}
-        reply, identity = await self._asked(context)
+        reply, identity = await self._send(context)
         self._id = self._id if identity is None else identity
         self._messages = [*messages, {"role": "assistant", "content": reply.text}]
         return reply
 
-    async def _asked(self, context: RequestValues) -> tuple[Reply, Any]:
+    async def _send(self, context: RequestValues) -> tuple[Reply, Any]:
         try:
             return await self._ask(context)
         except EndpointError:
@@ -78,7 +78,7 @@ class EndpointTarget:
     @asynccontextmanager
     async def session(self, conversation_id: str | None = None) -> AsyncIterator[EndpointSession]:
         """Start a conversation, or continue the one with this id."""
-        async with self._wire.connected() as ask:
+        async with self._wire.connect() as ask:
             yield EndpointSession(ask, self._wire, conversation_id=conversation_id)
 
 
@@ -97,35 +97,35 @@ class PerLoop(Generic[C]):
 
     def __init__(self, make: Callable[[], C]) -> None:
         self._make = make
-        self._held: WeakKeyDictionary[asyncio.AbstractEventLoop, _Opened[C]] = WeakKeyDictionary()
+        self._resources: WeakKeyDictionary[asyncio.AbstractEventLoop, _Resource[C]] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[C]:
+    async def use(self) -> AsyncIterator[C]:
         """Use the resource of this loop."""
         loop = asyncio.get_running_loop()
-        held = self._held.get(loop) or self._opened(loop)
-        held.users += 1
+        resource = self._resources.get(loop) or self._open(loop)
+        resource.users += 1
         try:
-            yield held.value
+            yield resource.value
         finally:
-            held.users -= 1
-            if not held.users and not held.stays:
+            resource.users -= 1
+            if not resource.users and not resource.stays:
                 await self._close(loop)
 
-    def _opened(self, loop: asyncio.AbstractEventLoop) -> _Opened[C]:
+    def _open(self, loop: asyncio.AbstractEventLoop) -> _Resource[C]:
         endings = ENDINGS.get()
-        held = self._held[loop] = _Opened(self._make(), stays=endings is not None)
+        resource = self._resources[loop] = _Resource(self._make(), stays=endings is not None)
         if endings is not None:
             endings.append(partial(self._close, loop))
-        return held
+        return resource
 
     async def _close(self, loop: asyncio.AbstractEventLoop) -> None:
-        held = self._held.pop(loop, None)
-        if held is not None:
-            await held.value.aclose()
+        resource = self._resources.pop(loop, None)
+        if resource is not None:
+            await resource.value.aclose()
 
 
-class _Opened(Generic[C]):
+class _Resource(Generic[C]):
     """An open resource, its users, and whether it stays open without users."""
 
     def __init__(self, value: C, *, stays: bool) -> None:

@@ -48,8 +48,9 @@ def parse_template(text: str, environment: Sandbox, endpoint: EndpointContext) -
     except TemplateError as error:
         endpoint.misconfigured(f"the template {text!r:.200} cannot be read: {error}")
     for node in tree.find_all((nodes.Getattr, nodes.Const, nodes.Name)):
-        if _PYTHON_INTERNAL.fullmatch(reached := _accessed_name(node)):
-            endpoint.misconfigured(f"the template {text!r:.200} uses {reached!r:.60}, which is not allowed")
+        name = getattr(node, "attr", None) or getattr(node, "value", None) or getattr(node, "name", None)
+        if isinstance(name, str) and _PYTHON_INTERNAL.fullmatch(name):
+            endpoint.misconfigured(f"the template {text!r:.200} uses {name!r:.60}, which is not allowed")
     for output in tree.find_all(nodes.Output):
         output.nodes = [part for node in output.nodes for part in _resolve_references(node, endpoint)]
     return tree
@@ -68,18 +69,18 @@ def single_expression(tree: nodes.Template) -> nodes.Expr | None:
 
 def compile_evaluator(tree: nodes.Template, environment: Sandbox) -> Callable[[RequestValues], Any]:
     """A function that renders a template: a single expression to its value, anything else to a text."""
-    if (alone := single_expression(tree)) is None:
+    if (expression := single_expression(tree)) is None:
         return compile_renderer(tree, environment)
     target = nodes.Name("result", "store", lineno=1)
-    template = _compile(nodes.Template([nodes.Assign(target, alone, lineno=1)], lineno=1), environment)
+    template = _compile(nodes.Template([nodes.Assign(target, expression, lineno=1)], lineno=1), environment)
 
-    def value(context: RequestValues) -> Any:
-        made = template.new_context(dict(context))
-        for _ in template.root_render_func(made):
+    def evaluate(context: RequestValues) -> Any:
+        jinja_context = template.new_context(dict(context))
+        for _ in template.root_render_func(jinja_context):
             pass
-        return made.vars["result"]
+        return jinja_context.vars["result"]
 
-    return value
+    return evaluate
 
 
 def compile_renderer(tree: nodes.Template, environment: Sandbox) -> Callable[[RequestValues], str]:
@@ -93,11 +94,6 @@ def _compile(tree: nodes.Template, environment: Sandbox) -> Template:
     return Template.from_code(environment, code, environment.globals)
 
 
-def _accessed_name(node: nodes.Node) -> str:
-    found = getattr(node, "attr", None) or getattr(node, "value", None) or getattr(node, "name", None)
-    return found if isinstance(found, str) else ""
-
-
 def _resolve_references(node: nodes.Expr, endpoint: EndpointContext) -> Iterator[nodes.Expr]:
     """The parts of a text and the values of its references. Values are not parsed as templates."""
     if not isinstance(node, nodes.TemplateData) or not REFERENCE.search(node.data):
@@ -106,7 +102,7 @@ def _resolve_references(node: nodes.Expr, endpoint: EndpointContext) -> Iterator
     pieces = REFERENCE.split(node.data)
     for number, piece in enumerate(pieces):
         if number % 2:
-            yield nodes.Const(endpoint.filled(f"${{{piece}}}"), lineno=node.lineno)
+            yield nodes.Const(endpoint.fill(f"${{{piece}}}"), lineno=node.lineno)
         elif piece:
             yield nodes.TemplateData(piece, lineno=node.lineno)
 
@@ -149,25 +145,21 @@ def parse_request_template(
 
 def template_filler(text: str, endpoint: EndpointContext) -> Filler:
     """Compile a text with Jinja; as `text_filler`."""
-    tree, named = parse_request_template(text, _TEXT_SANDBOX, endpoint)
+    tree, add_missing_ids = parse_request_template(text, _TEXT_SANDBOX, endpoint)
     evaluate = compile_evaluator(tree, _TEXT_SANDBOX)
 
-    def filled(context: RequestValues) -> Any:
+    def fill(context: RequestValues) -> Any:
         try:
-            return _check_defined(evaluate(named(context)))
+            value = evaluate(add_missing_ids(context))
+            if isinstance(value, MissingConversationId):
+                return OMITTED
+            if isinstance(value, Undefined):
+                str(value)  # raises the error of the sandbox
         except OmittedField:
             return OMITTED
+        return value
 
-    return filled
-
-
-def _check_defined(value: Any) -> Any:
-    """The value; an undefined value raises the error of the sandbox."""
-    if isinstance(value, MissingConversationId):
-        return OMITTED
-    if isinstance(value, Undefined):
-        str(value)
-    return value
+    return fill
 
 
 _PLACEHOLDERS = "_slots"
@@ -194,11 +186,14 @@ class Placeholders:
 
     def as_json(self, text: str) -> str:
         """The text with all values inserted: as text within a string, as JSON outside."""
-        either = re.compile(_STRING_OR_PLACEHOLDER.format(self.mark), re.DOTALL)
-        return either.sub(lambda found: self._string(found[0]) if found[0][0] == '"' else self._value(found[0]), text)
+        pattern = re.compile(_STRING_OR_PLACEHOLDER.format(self.mark), re.DOTALL)
 
-    def _string(self, text: str) -> str:
-        return self._slot().sub(lambda found: json.dumps(self._plain(found[0]))[1:-1], text)
+        def insert(match: re.Match[str]) -> str:
+            if match[0].startswith('"'):
+                return self._slot().sub(lambda slot: json.dumps(self._plain(slot[0]))[1:-1], match[0])
+            return self._value(match[0])
+
+        return pattern.sub(insert, text)
 
     def _value(self, mark: str) -> str:
         value = self._of(mark)
@@ -209,7 +204,7 @@ class Placeholders:
     def _plain(self, mark: str) -> str:
         value = self._of(mark)
         text = value if isinstance(value, str) else json.dumps(value)
-        return self._slot().sub(lambda found: self._plain(found[0]), text)
+        return self._slot().sub(lambda slot: self._plain(slot[0]), text)
 
     def _of(self, mark: str) -> Any:
         return self.values[int(mark.removeprefix(self.mark).removesuffix(";"))]
@@ -236,11 +231,11 @@ def json_filler(text: str, endpoint: EndpointContext) -> Filler:
     Raises:
         EndpointError: as `parse_request_template`.
     """
-    tree, named = parse_request_template(text, BODY_SANDBOX, endpoint)
+    tree, add_missing_ids = parse_request_template(text, BODY_SANDBOX, endpoint)
     render = compile_renderer(tree, BODY_SANDBOX)
 
-    def filled(context: RequestValues) -> Any:
+    def fill(context: RequestValues) -> Any:
         slots = Placeholders()
-        return json.loads(slots.as_json(render({**named(context), _PLACEHOLDERS: slots})))
+        return json.loads(slots.as_json(render({**add_missing_ids(context), _PLACEHOLDERS: slots})))
 
-    return filled
+    return fill

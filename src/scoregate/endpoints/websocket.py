@@ -51,37 +51,39 @@ class WebSocketTransport:
         self.system_prompt = self._service.out.system_prompt
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[SendMessage]:
+    async def connect(self) -> AsyncIterator[SendMessage]:
         """Connect for one conversation."""
-        line = _Connection()
-        async with self._service.opening.held() as shared:
+        connection = _Connection()
+        async with self._service.opening.use() as shared:
             try:
-                yield partial(self._ask, shared, line)
+                yield partial(self._ask, shared, connection)
             finally:
-                await line.close()
+                await connection.close()
 
-    async def _ask(self, shared: LoopResources, line: _Connection, context: RequestValues) -> tuple[Reply, Any]:
-        if line.connection is None:
-            await self._service.retry.run(partial(self._connect, shared, line, context))
+    async def _ask(self, shared: LoopResources, connection: _Connection, context: RequestValues) -> tuple[Reply, Any]:
+        if connection.socket is None:
+            await self._service.retry.run(partial(self._connect, shared, connection, context))
         timeout_s = self._service.timeout_s
         async with shared.slots.turn():
             with anyio.move_on_after(timeout_s):
-                return await self._exchange(shared, line, context)
-        last = f"; the last message was {self.endpoint.shown(line.last)}" if line.last else ""
+                return await self._exchange(shared, connection, context)
+        last = f"; the last message was {self.endpoint.sanitize(connection.last)}" if connection.last else ""
         what = f"no output within {timeout_s:g} s{last}"
         raise self.endpoint.fail(what, kind="timeout", advice="See `response_mapping`, and timeout_seconds.")
 
-    async def _exchange(self, shared: LoopResources, line: _Connection, context: RequestValues) -> tuple[Reply, Any]:
+    async def _exchange(
+        self, shared: LoopResources, connection: _Connection, context: RequestValues
+    ) -> tuple[Reply, Any]:
         token = shared.tokens.current if shared.tokens else self._service.access.token
         text = self._service.out.content({**context, "auth_token": token})
         try:
-            await line.send(text)
+            await connection.send(text)
             while True:
-                answer = Response(await line.receive())
+                answer = Response(await connection.receive())
                 if self._has_output(answer):
                     return to_reply(answer, self._service.fields, self.endpoint)
         except (WebSocketException, OSError) as error:
-            raise self._broken(error) from None
+            raise self._connection_error(error) from None
 
     def _has_output(self, answer: Response) -> bool:
         """Whether this is the reply or an error. Other messages, such as "typing …", come before it."""
@@ -93,15 +95,15 @@ class WebSocketTransport:
             return True
         return isinstance(value, dict) and bool(value.get("error"))
 
-    async def _connect(self, shared: LoopResources, line: _Connection, context: RequestValues) -> None:
+    async def _connect(self, shared: LoopResources, connection: _Connection, context: RequestValues) -> None:
         async with shared.slots.turn():
-            await self._service.with_token(shared, partial(self._connected, line, context))
+            await self._service.with_token(shared, partial(self._open_socket, connection, context))
 
-    async def _connected(self, line: _Connection, context: RequestValues, token: str) -> None:
+    async def _open_socket(self, connection: _Connection, context: RequestValues, token: str) -> None:
         context = {**context, "auth_token": token}
         try:
             with anyio.fail_after(self._service.timeout_s):
-                line.connection = await _Connect(
+                connection.socket = await _Connect(
                     str(self._service.url(context)),
                     additional_headers=self._service.headers(context, token, {}),
                     user_agent_header=USER_AGENT,
@@ -111,17 +113,17 @@ class WebSocketTransport:
                     close_timeout=_CLOSE_S,
                 )
         except InvalidStatus as error:
-            raise self._refused(error) from None
+            raise self._status_error(error) from None
         except (WebSocketException, OSError) as error:
-            raise TransientError(self._broken(error)) from None
+            raise TransientError(self._connection_error(error)) from None
 
-    def _refused(self, error: InvalidStatus) -> Exception:
+    def _status_error(self, error: InvalidStatus) -> Exception:
         status, headers = error.response.status_code, error.response.headers
         failure = status_error(status, bytes(error.response.body or b""), self.endpoint)
         after_s = retry_after_s({name.lower(): value for name, value in headers.raw_items()}, time.time())
         return TransientError(failure, after_s=after_s) if status in RETRYABLE_STATUSES else failure
 
-    def _broken(self, error: Exception) -> EndpointError:
+    def _connection_error(self, error: Exception) -> EndpointError:
         message = f"the connection failed: {type(error).__name__}: {error!s:.300}"
         return self.endpoint.fail(message, kind="network_error", advice="Is the address right, and is the endpoint up?")
 
@@ -130,26 +132,26 @@ class _Connection:
     """The connection of one conversation, if it is open, and its last message."""
 
     def __init__(self) -> None:
-        self.connection: ClientConnection | None = None
+        self.socket: ClientConnection | None = None
         self.last: str | bytes = ""
 
     async def send(self, text: str) -> None:
         """Send a message. Earlier messages from the server are not a reply to it, and are dropped."""
-        assert self.connection is not None
+        assert self.socket is not None
         with anyio.move_on_after(0):
             while True:
                 await self.receive()
         self.last = ""
-        await self.connection.send(text)
+        await self.socket.send(text)
 
     async def receive(self) -> str | bytes:
         """The next message."""
-        assert self.connection is not None
-        self.last = await self.connection.recv()
+        assert self.socket is not None
+        self.last = await self.socket.recv()
         return self.last
 
     async def close(self) -> None:
         """Close the connection in any state."""
-        if self.connection is not None:
+        if self.socket is not None:
             with anyio.CancelScope(shield=True), suppress(Exception):
-                await self.connection.close()
+                await self.socket.close()

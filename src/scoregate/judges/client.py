@@ -39,7 +39,6 @@ from scoregate.judges.versions import (
 )
 from scoregate.store import JUDGE_HISTORY, JUDGES, Store, StoredJudge, list_configs
 from scoregate.store.judges import Category, ScoreType, grading_digest, grading_fields
-from scoregate.store.judges import grading_fields as fields_of
 
 
 def register_code_judge(
@@ -63,21 +62,21 @@ def register_code_judge(
     """
     judge = load_code_judge(given) if isinstance(given, str) else to_instance(given)
     name = check_name(name or judge_name(judge))
-    fields = fields_of(code_grading(judge, given if isinstance(given, str) else judge_target(judge)))
+    fields = grading_fields(code_grading(judge, given if isinstance(given, str) else judge_target(judge)))
     if load_judge(store, name) is None:
         judge_document = make_judge(name=name, id=str(uuid4()), description=description, **fields)
         # Another process may have created it in the meantime.
         store.update(JUDGES, (name,), lambda present: list(present) or [judge_document])
 
-    def change(found: JudgeState) -> StoredJudge:
-        if found.judge.kind != "code":
+    def change(state: JudgeState) -> StoredJudge:
+        if state.judge.kind != "code":
             raise JudgmentConflictError(f"there is a prompt judge {name!r:.60} already", advice="Give it another name.")
-        return make_judge(found.judge, **fields, description=description or found.judge.description)
+        return make_judge(state.judge, **fields, description=description or state.judge.description)
 
-    found = load_judge(store, name)
-    if found is None or change(found) != found.judge:
-        found = change_judge(store, name, change)
-    return found, judge
+    state = load_judge(store, name)
+    if state is None or change(state) != state.judge:
+        state = change_judge(store, name, change)
+    return state, judge
 
 
 def with_code(version: JudgeVersion, live: Mapping[str, Judge[Any]]) -> JudgeVersion:
@@ -181,10 +180,10 @@ class JudgesFactory:
         Raises:
             JudgmentConflictError: there is a prompt judge with this name.
         """
-        found, code = register_code_judge(self._store, judge, name, description=description)
+        state, code = register_code_judge(self._store, judge, name, description=description)
         if not isinstance(judge, str):
-            self._live[found.judge.name] = code
-        return with_code(next(versions_of(found)), self._live)
+            self._live[state.judge.name] = code
+        return with_code(next(versions_of(state)), self._live)
 
     def get(self, judge: str, *, tag: str | None = None, version: str | None = None) -> JudgeVersion | None:
         """A version of a judge: with the tag or the number, else with the tag `prod`, else the newest.
@@ -192,12 +191,12 @@ class JudgesFactory:
         Returns:
             The version; None if there is no such judge.
         """
-        found = find_judge(self._store, judge)
-        return None if found is None else select_version(found, tag=tag, version=version)
+        state = find_judge(self._store, judge)
+        return None if state is None else select_version(state, tag=tag, version=version)
 
     def list(self) -> list[JudgeVersion]:
         """The default version of every judge, in the order of the names."""
-        return [select_version(found) for found in load_judges(self._store)]
+        return [select_version(state) for state in load_judges(self._store)]
 
     def versions(self, judge: str) -> Sequence[JudgeVersion]:
         """All versions, the newest first."""
@@ -239,26 +238,34 @@ class JudgesFactory:
             arguments["categories"] = parse_categories(categories)  # type: ignore[assignment]
         given = {field: value for field, value in arguments.items() if value is not None}
 
-        def change(found: JudgeState) -> StoredJudge:
-            return _next_version(found, given, source=source, major=major)
+        def change(state: JudgeState) -> StoredJudge:
+            newest = state.versions[-1]
+            base = grading_fields(newest if source is None else select_version(state, version=source).grading)
+            if given.get("score_type", base["score_type"]) != base["score_type"]:
+                base |= {"categories": (), "min_score": None, "max_score": None}
+            fields = {**base, **given}
+            new = make_judge(state.judge, **{**fields, "model": fields["model"] or None})
+            if major or grading_digest(new) != newest.digest:
+                return new.model_copy(update={"version": str(next_number(newest.number, major=major))})
+            return new
 
         return next(versions_of(self._change(judge, change)))
 
     def tag(self, judge: str, tag: str = PROD, version: str | None = None) -> TagMove:
         """Set a tag on a version, the newest if not given. A version may have several tags, a tag has one version."""
 
-        def change(found: JudgeState) -> dict[str, str]:
-            target = select_version(found, tag="latest") if version is None else select_version(found, version=version)
-            return {**found.judge.tags, tag: target.version}
+        def change(state: JudgeState) -> dict[str, str]:
+            target = select_version(state, tag="latest") if version is None else select_version(state, version=version)
+            return {**state.judge.tags, tag: target.version}
 
         return self._change_tag(judge, tag, change)
 
     def untag(self, judge: str, tag: str = PROD) -> TagMove:
         """Remove a tag."""
 
-        def change(found: JudgeState) -> dict[str, str]:
-            select_version(found, tag=tag)
-            return {name: version for name, version in found.judge.tags.items() if name != tag}
+        def change(state: JudgeState) -> dict[str, str]:
+            select_version(state, tag=tag)
+            return {name: version for name, version in state.judge.tags.items() if name != tag}
 
         return self._change_tag(judge, tag, change)
 
@@ -268,9 +275,9 @@ class JudgesFactory:
         Raises:
             JudgmentConflictError: test configs use it.
         """
-        if (found := find_judge(self._store, judge)) is None:
+        if (state := find_judge(self._store, judge)) is None:
             return False
-        name, keys = found.judge.name, {found.judge.name, found.judge.id}
+        name, keys = state.judge.name, {state.judge.name, state.judge.id}
         with self._store.open_writer() as writer:
             if users := [config for config, stored in list_configs(self._store) if keys & set(stored.judges)]:
                 raise JudgmentConflictError(
@@ -295,18 +302,17 @@ class JudgesFactory:
             ValueError: a pin is not valid.
         """
         pins = parse_pins(judge_versions)
-        members = [self._with_current_code(found) for found in find_judges(self._store, judges)]
+        members = []
+        for state in find_judges(self._store, judges):
+            name, target = state.judge.name, state.judge.target or ""
+            # Changed code of a code judge is a new version.
+            is_code = state.judge.kind == "code"
+            code = self._live.get(name, target)
+            members.append(register_code_judge(self._store, code, name)[0] if is_code else state)
         return [with_code(version, self._live) for version in select_versions(self._store, members, pins)]
 
     def _get_state(self, judge: str) -> JudgeState:
         return find_judges(self._store, [judge])[0]
-
-    def _with_current_code(self, found: JudgeState) -> JudgeState:
-        """The judge; the newest version of a code judge is its present code."""
-        if found.judge.kind != "code":
-            return found
-        code = self._live.get(found.judge.name, found.judge.target or "")
-        return register_code_judge(self._store, code, found.judge.name)[0]
 
     def _change(self, judge: str, change: Callable[[JudgeState], StoredJudge]) -> JudgeState:
         return change_judge(self._store, self._get_state(judge).judge.name, change)
@@ -314,21 +320,9 @@ class JudgesFactory:
     def _change_tag(self, judge: str, tag: str, change: Callable[[JudgeState], dict[str, str]]) -> TagMove:
         previous: dict[str, str] = {}
 
-        def retag(found: JudgeState) -> StoredJudge:
-            previous.update(found.judge.tags)
-            return make_judge(found.judge, tags=change(found))
+        def retag(state: JudgeState) -> StoredJudge:
+            previous.update(state.judge.tags)
+            return make_judge(state.judge, tags=change(state))
 
         state = self._change(judge, retag)
         return TagMove(state.judge.name, tag, previous.get(tag), state.judge.tags.get(tag))
-
-
-def _next_version(found: JudgeState, given: Mapping[str, Any], *, source: str | None, major: bool) -> StoredJudge:
-    newest = found.versions[-1]
-    base = grading_fields(newest if source is None else select_version(found, version=source).grading)
-    if given.get("score_type", base["score_type"]) != base["score_type"]:
-        base |= {"categories": (), "min_score": None, "max_score": None}
-    fields = {**base, **given}
-    new = make_judge(found.judge, **{**fields, "model": fields["model"] or None})
-    if major or grading_digest(new) != newest.digest:
-        return new.model_copy(update={"version": str(next_number(newest.number, major=major))})
-    return new

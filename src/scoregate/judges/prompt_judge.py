@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from scoregate.errors import JudgmentValidationError
 from scoregate.grading.grade import Grade
@@ -48,27 +47,21 @@ async def grade_by_prompt(version: JudgeVersion, subject: Subject) -> Grade:
 
 def _render_prompt(version: JudgeVersion, subject: Subject) -> str:
     """The prompt with the values of a subject as blocks, and the possible answers."""
-    agent = _agent_fields(subject)
+    agent = {name: value for name, value in ((OUTPUT, subject.output), (TRACE, subject.trace)) if value is not None}
     values = {**agent, **subject.fields}
-    wanted = version.placeholders
-    if missing := [name for name in wanted if name not in values]:
-        names = ", ".join(f"{{{{{name:.60}}}}}" for name in missing[:5])
+    names = version.placeholders
+    if missing := [name for name in names if name not in values]:
+        fields = ", ".join(f"{{{{{name:.60}}}}}" for name in missing[:5])
         raise JudgmentValidationError(
-            f"Judge {version.label!r:.60} asks for {names}, which this example does not have",
+            f"Judge {version.label!r:.60} asks for {fields}, which this example does not have",
             advice="Give the agent's output or trace, or change the prompt." if RESERVED_NAMES & {*missing} else "",
         )
-    blocks = {name: to_text(values[name]) for name in wanted}
+    blocks = {name: to_text(values[name]) for name in names}
     # The trace contains the output, so one of the two is enough.
     name = TRACE if TRACE in agent else OUTPUT
-    is_shown = name in wanted and name not in subject.fields
+    is_shown = name in names and name not in subject.fields
     more = {f"the agent's {name}": to_text(agent[name])} if name in agent and not is_shown else {}
     return f"{fill_prompt(version.prompt or '', blocks, more=more)}\n\n{_answer_sentence(version)}"
-
-
-def _agent_fields(subject: Subject) -> Mapping[str, Any]:
-    """The output and the trace of an agent, as far as there are any."""
-    values = {OUTPUT: subject.output, TRACE: subject.trace}
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _answer_sentence(version: JudgeVersion) -> str:

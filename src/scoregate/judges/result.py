@@ -45,23 +45,22 @@ def to_grade(
     details: dict[str, Any] = {"scale": list(judge.scale)} if judge.score_type == "numeric" else {}
     if citations:
         details["citations"] = [citation.model_dump() for citation in citations]
+    score: float | None = None
+    if isinstance(value, str) and judge.score_type == "binary":
+        score = _BINARY_SCORES.get(value)
+    elif isinstance(value, str):
+        score = next((category.score for category in judge.categories if category.value == value), None)
+    elif value is not None:
+        score = min(1.0, max(0.0, Scale(*judge.scale).part(value)))
     return Grade(
         value,
         reason,
-        _to_score(judge, value),
+        score,
         prompt=prompt,
         details=details,
         source={"judge": judge.name, "version": judge.version},
         has_label=True,
     )
-
-
-def _to_score(judge: JudgeVersion, value: str | float | None) -> float | None:
-    if isinstance(value, str):
-        if judge.score_type == "binary":
-            return _BINARY_SCORES.get(value)
-        return next((category.score for category in judge.categories if category.value == value), None)
-    return None if value is None else min(1.0, max(0.0, Scale(*judge.scale).part(value)))
 
 
 def possible_scores(judge: JudgeVersion) -> tuple[Choice, ...]:

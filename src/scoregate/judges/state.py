@@ -127,44 +127,31 @@ def _save_state(store: Store, writer: Writer, name: str) -> JudgeState | None:
 
 def _compute_state(store: Store, name: str) -> tuple[JudgeState | None, bool]:
     """The consistent state, and whether the files have it."""
-    if (judge := _read_document(store, name)) is None:
+    if (judge := next(iter(store.read(JUDGES, (name,))), None)) is None:
         return None, True
-    versions = _read_versions(store, name)
-    due = _with_identity(judge, versions, name)
-    if any(version.number == due.number for version in versions):
-        return JudgeState(due, versions), due is judge
-    new = StoredVersion(version=due.version, created_at=datetime.now(UTC), **grading_fields(due))
-    return JudgeState(due, (*versions, new)), False
-
-
-def _read_document(store: Store, name: str) -> StoredJudge | None:
-    for judge in store.read(JUDGES, (name,)):
-        check_title(judge.name, name, where=store.location(JUDGES, (name,)))
-        return judge
-    return None
-
-
-def _read_versions(store: Store, name: str) -> tuple[StoredVersion, ...]:
-    """All versions by number: after a merge their order in the file is arbitrary."""
-    return tuple(sorted(store.read(JUDGE_HISTORY, (name,)), key=lambda version: version.number))
+    check_title(judge.name, name, where=store.location(JUDGES, (name,)))
+    # After a merge of branches the order of versions in the file is arbitrary.
+    versions = tuple(sorted(store.read(JUDGE_HISTORY, (name,)), key=lambda version: version.number))
+    current = _with_identity(judge, versions, name)
+    if any(version.number == current.number for version in versions):
+        return JudgeState(current, versions), current is judge
+    new = StoredVersion(version=current.version, created_at=datetime.now(UTC), **grading_fields(current))
+    return JudgeState(current, (*versions, new)), False
 
 
 def _with_identity(judge: StoredJudge, versions: tuple[StoredVersion, ...], name: str) -> StoredJudge:
     """The judge with its correct name, id and version."""
-    given = {
+    number = judge.number
+    if versions and number <= versions[-1].number:
+        # The document's own number counts only if it is newer than all others. Changed content is the next version.
+        newest = versions[-1]
+        number = newest.number if newest.digest == grading_digest(judge) else next_number(newest.number)
+    identity = {
         "name": name,
         "id": judge.id or str(uuid5(NAMESPACE_URL, f"scoregate:judge:{name}")),
-        "version": str(_current_number(judge, versions)),
+        "version": str(number),
     }
-    return judge if given.items() <= vars(judge).items() else judge.model_copy(update=given)
-
-
-def _current_number(judge: StoredJudge, versions: tuple[StoredVersion, ...]) -> VersionNumber:
-    """The document's own number if it is newer than all others; else the next one if the content has changed."""
-    if not versions or judge.number > versions[-1].number:
-        return judge.number
-    newest = versions[-1]
-    return newest.number if newest.digest == grading_digest(judge) else next_number(newest.number)
+    return judge if identity.items() <= vars(judge).items() else judge.model_copy(update=identity)
 
 
 def next_number(number: VersionNumber, *, major: bool = False) -> VersionNumber:

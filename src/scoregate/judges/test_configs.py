@@ -87,7 +87,7 @@ class TestConfigs:
         """
         names = [_judge_key(judge) for judge in judges]
         try:
-            shape, found = self._check(name, dataset, names)
+            shape, states = self._check(name, dataset, names)
         except JudgmentValidationError as error:
             raise JudgmentValidationError(
                 f"Failed to create test config {name!r:.60}: {error.message}", advice=error.advice
@@ -97,7 +97,7 @@ class TestConfigs:
             id=str(uuid4()),
             description=description or "",
             dataset=shape.name,
-            judges=tuple(each.judge.name for each in found),
+            judges=tuple(each.judge.name for each in states),
             created_at=datetime.now(UTC).replace(microsecond=0),
         )
         self._write(config)
@@ -105,20 +105,20 @@ class TestConfigs:
 
     def get(self, test_config: str) -> TestConfig | None:
         """A test config by name or id; None if there is none."""
-        found = next((each for each in self._read(test_config)), None)
-        found = found or next((each for each in self._all() if each.id == test_config), None)
-        return None if found is None else self._to_test_config(found)
+        config = next((each for each in self._read(test_config)), None)
+        config = config or next((each for each in self._all() if each.id == test_config), None)
+        return None if config is None else self._to_test_config(config)
 
     def list(self, dataset_id: str | None = None) -> list[TestConfig]:
         """All test configs in the order of their names, or those of one dataset, by its id or name."""
-        found = [self._to_test_config(each) for each in self._all()]
-        return [each for each in found if dataset_id is None or dataset_id in (each.dataset_id, each.dataset)]
+        configs = [self._to_test_config(each) for each in self._all()]
+        return [each for each in configs if dataset_id is None or dataset_id in (each.dataset_id, each.dataset)]
 
     def delete(self, test_config_id: str) -> bool:
         """Delete a test config, by id or name; False if there is none."""
-        if (found := self.get(test_config_id)) is None:
+        if (config := self.get(test_config_id)) is None:
             return False
-        self._store.update(CONFIGS, (found.name,), lambda _: ())
+        self._store.update(CONFIGS, (config.name,), lambda _: ())
         return True
 
     def _check(self, name: str, dataset: str, judges: Sequence[str]) -> tuple[DatasetShape, Sequence[JudgeState]]:
@@ -127,10 +127,10 @@ class TestConfigs:
             raise JudgmentValidationError(f"Dataset not found: {dataset!s:.60}")
         if not judges:
             raise JudgmentValidationError("it needs at least one judge")
-        found = find_judges(self._store, judges)
-        for each in found:
+        states = find_judges(self._store, judges)
+        for each in states:
             check_compatible(each, shape)
-        return shape, found
+        return shape, states
 
     def _write(self, config: StoredConfig) -> None:
         with self._store.open_writer() as writer:
@@ -158,20 +158,22 @@ class TestConfigs:
 
     def _to_test_config(self, config: StoredConfig) -> TestConfig:
         shape = self._dataset(config.dataset)
+        judges = []
+        for key in config.judges:
+            state = find_judge(self._store, key)
+            judge = None if state is None else state.judge
+            judges.append(
+                ConfigJudge(judge.id, judge.name, judge.kind, judge.score_type) if judge else ConfigJudge(key)
+            )
         return TestConfig(
             config.id,
             config.name,
             config.dataset if shape is None else shape.name,
             config.dataset if shape is None else shape.id,
-            tuple(self._config_judge(each) for each in config.judges),
+            tuple(judges),
             config.description or None,
             config.created_at,
         )
-
-    def _config_judge(self, judge: str) -> ConfigJudge:
-        if (found := find_judge(self._store, judge)) is None:
-            return ConfigJudge(judge)
-        return ConfigJudge(found.judge.id, found.judge.name, found.judge.kind, found.judge.score_type)
 
 
 def check_compatible(judge: JudgeState, dataset: DatasetShape) -> None:

@@ -89,10 +89,10 @@ class JudgeVersion:
         return placeholders(self.grading.prompt or "")
 
 
-def versions_of(found: JudgeState) -> Iterator[JudgeVersion]:
+def versions_of(state: JudgeState) -> Iterator[JudgeVersion]:
     """All versions of a judge, the newest first."""
-    judge = found.judge
-    for stored in reversed(found.versions):
+    judge = state.judge
+    for stored in reversed(state.versions):
         tags = tuple(sorted(tag for tag, version in judge.tags.items() if version == stored.version))
         yield JudgeVersion(
             judge.id, judge.name, stored.number, stored, judge.description, tags=tags, created_at=stored.created_at
@@ -107,14 +107,14 @@ def load_judges(store: Store) -> Iterator[JudgeState]:
     """
     by_id: dict[str, str] = {}
     for (name,) in store.list_keys(JUDGES):
-        if (found := load_judge(store, name)) is None:
+        if (state := load_judge(store, name)) is None:
             continue
-        if (other := by_id.setdefault(found.judge.id, name)) != name:
+        if (other := by_id.setdefault(state.judge.id, name)) != name:
             raise StoreError(
-                f"the judges {other!r:.60} and {name!r:.60} have one id, {found.judge.id!r:.60}",
+                f"the judges {other!r:.60} and {name!r:.60} have one id, {state.judge.id!r:.60}",
                 advice="Delete the line with the id from the copy: it gets an id of its own.",
             )
-        yield found
+        yield state
 
 
 def find_judge(store: Store, judge: str) -> JudgeState | None:
@@ -123,8 +123,8 @@ def find_judge(store: Store, judge: str) -> JudgeState | None:
     Raises:
         StoreError: it cannot be read.
     """
-    if (found := load_judge(store, judge)) is not None:
-        return found
+    if (state := load_judge(store, judge)) is not None:
+        return state
     return next((each for each in load_judges(store) if each.judge.id == judge), None)
 
 
@@ -135,46 +135,46 @@ def find_judges(store: Store, judges: Iterable[str]) -> list[JudgeState]:
         JudgmentValidationError: some do not exist.
         StoreError: one cannot be read.
     """
-    wanted = {judge: find_judge(store, judge) for judge in judges}
-    if missing := [judge for judge, found in wanted.items() if found is None]:
+    states = {judge: find_judge(store, judge) for judge in judges}
+    if missing := [judge for judge, state in states.items() if state is None]:
         names = ", ".join(name for (name,) in store.list_keys(JUDGES))
         raise JudgmentValidationError(
             f"Judges not found: {', '.join(missing):.300}",
             advice=f"There are {names:.300}." if names else "Make them first: client.judges.create(…).",
         )
-    by_name = {found.judge.name: found for found in wanted.values() if found is not None}
+    by_name = {state.judge.name: state for state in states.values() if state is not None}
     return list(by_name.values())
 
 
-def select_version(found: JudgeState, *, tag: str | None = None, version: str | None = None) -> JudgeVersion:
+def select_version(state: JudgeState, *, tag: str | None = None, version: str | None = None) -> JudgeVersion:
     """One version of a judge: with the tag or the version, else with the tag `prod`, else the newest.
 
     Args:
-        found: the judge.
+        state: the judge.
         tag: a tag; `latest` is always the newest.
         version: a version such as "1.2", or "1" for the newest of 1.
 
     Raises:
         JudgmentValidationError: there is no such tag or version.
     """
-    versions = list(versions_of(found))
+    versions = list(versions_of(state))
     if tag == LATEST:
         return versions[0]
     if version is None:
-        version = found.judge.tags.get(tag or PROD)
+        version = state.judge.tags.get(tag or PROD)
         if version is None and tag is None:
             return versions[0]
     if version is None:
-        raise _missing_error(found, f"tag {tag!r:.60}", [*found.judge.tags, LATEST])
+        raise _missing_error(state, f"tag {tag!r:.60}", [*state.judge.tags, LATEST])
     for each in versions:
         if version in (each.version, each.version.partition(".")[0]):
             return each
-    raise _missing_error(found, f"version {version!s:.60}", [each.version for each in versions])
+    raise _missing_error(state, f"version {version!s:.60}", [each.version for each in versions])
 
 
-def _missing_error(found: JudgeState, what: str, there: Sequence[str]) -> JudgmentValidationError:
+def _missing_error(state: JudgeState, what: str, existing: Sequence[str]) -> JudgmentValidationError:
     return JudgmentValidationError(
-        f"Judge {found.judge.name!r:.60} has no {what}", advice=f"It has {', '.join(there):.300}."
+        f"Judge {state.judge.name!r:.60} has no {what}", advice=f"It has {', '.join(existing):.300}."
     )
 
 
@@ -262,17 +262,6 @@ def select_versions(store: Store, members: Sequence[JudgeState], pins: Sequence[
         JudgmentValidationError: a version does not exist, or a pin is for another judge.
         StoreError: a file cannot be read.
     """
-    _check_pins(store, members, pins)
-    versions = [version for each in members for version in _pinned_versions(each, pins)]
-    return list({(version.name, version.version): version for version in versions}.values())
-
-
-def _pinned_versions(each: JudgeState, pins: Sequence[Pin]) -> list[JudgeVersion]:
-    own = [pin for pin in pins if pin.judge in (each.judge.name, each.judge.id)]
-    return [select_version(each, tag=pin.tag, version=pin.version) for pin in own] or [select_version(each)]
-
-
-def _check_pins(store: Store, members: Sequence[JudgeState], pins: Sequence[Pin]) -> None:
     known = {key for each in members for key in (each.judge.name, each.judge.id)}
     if others := [pin.judge for pin in pins if pin.judge not in known]:
         find_judges(store, others)
@@ -281,3 +270,9 @@ def _check_pins(store: Store, members: Sequence[JudgeState], pins: Sequence[Pin]
             f"{others[0]!r:.60} is pinned, but it is none of the judges {names:.300}",
             advice="Add it to the test config, or remove the pin.",
         )
+    versions: list[JudgeVersion] = []
+    for each in members:
+        own = [pin for pin in pins if pin.judge in (each.judge.name, each.judge.id)]
+        pinned = [select_version(each, tag=pin.tag, version=pin.version) for pin in own]
+        versions += pinned or [select_version(each)]
+    return list({(version.name, version.version): version for version in versions}.values())

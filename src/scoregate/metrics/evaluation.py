@@ -36,7 +36,13 @@ class ConversationHistory:
         turns: list[Turn] = []
         question: str | None = None
         for number, message in enumerate(messages, 1):
-            role, text = _parse_message(number, message)
+            role, content = message.get("role"), message.get("content")
+            text = content if isinstance(content, str) else ""
+            if role not in (_USER, _ASSISTANT, *_IGNORED_ROLES):
+                raise MetricError(f"message {number}: its role is {role!r:.60}, which is neither user nor assistant")
+            needs_text = role not in _IGNORED_ROLES and not (content is None and message.get("tool_calls"))
+            if needs_text and not isinstance(content, str):
+                raise MetricError(f"message {number}: its content must be a string, not {content!r:.60}")
             if role == _ASSISTANT:
                 context, tool_calls = (tuple(message.get(name) or ()) for name in ("context", "tool_calls"))
                 turns.append(Turn(question or "", text, context=context, tool_calls=tool_calls))
@@ -57,15 +63,6 @@ class ConversationHistory:
 
     def __len__(self) -> int:
         return len(self.messages)
-
-
-def _parse_message(number: int, message: Mapping[str, Any]) -> tuple[str, str]:
-    role, text = message.get("role"), message.get("content")
-    if role not in (_USER, _ASSISTANT, *_IGNORED_ROLES):
-        raise MetricError(f"message {number}: its role is {role!r:.60}, which is neither user nor assistant")
-    if role not in _IGNORED_ROLES and not isinstance(text, str) and not (text is None and message.get("tool_calls")):
-        raise MetricError(f"message {number}: its content must be a string, not {text!r:.60}")
-    return str(role), text if isinstance(text, str) else ""
 
 
 class OfOutputs(abc.ABC):
@@ -120,11 +117,14 @@ class OfOutputs(abc.ABC):
         _check_texts(input=input, output=output)
         if expected_output is not None:
             _check_texts(expected_output=expected_output)
+        texts = () if context is None else context
+        if not isinstance(texts, list | tuple) or not all(isinstance(each, str) for each in texts):
+            raise MetricError(f"context must be a list of strings, not {context!r:.60} ({type(context).__name__})")
         subject = Subject(
             input,
             output,
             expected_output,
-            _check_context(context),
+            texts,
             metadata or {},
             tool_calls or (),
             None if conversation_history is None else _to_conversation(conversation_history),
@@ -195,14 +195,6 @@ def _check_texts(**texts: object) -> None:
         if not isinstance(value, str):
             advice = "Serialize dicts and lists with json.dumps(…)."
             raise MetricError(f"{name} must be a string, not {value!r:.60} ({type(value).__name__})", advice=advice)
-
-
-def _check_context(context: object) -> Sequence[str]:
-    if context is None:
-        return ()
-    if not isinstance(context, list | tuple) or not all(isinstance(each, str) for each in context):
-        raise MetricError(f"context must be a list of strings, not {context!r:.60} ({type(context).__name__})")
-    return context
 
 
 def _to_conversation(history: ConversationHistory | Conversation) -> Conversation:

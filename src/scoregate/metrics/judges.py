@@ -78,7 +78,7 @@ class Judge(Metric, abc.ABC):
         """
 
     def template_values(self) -> Mapping[str, str | None]:
-        """The values of the template besides the subject, from the metric's author."""
+        """The values of the template that come from the metric's author, not from the subject."""
         return {}
 
     def blocks(self, subject: Subject) -> dict[str, str]:

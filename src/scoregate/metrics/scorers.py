@@ -36,12 +36,17 @@ def build_scorers(metrics: Iterable[Any], read_subject: SubjectReader, *, max_co
     Raises:
         MetricError: an object is neither, or two have the same name.
     """
-    scorers = [
-        _metric_scorer(metric, read_subject, max_concurrency)
-        if isinstance(metric, Metric)
-        else _evaluator_scorer(number, metric)
-        for number, metric in enumerate(metrics, 1)
-    ]
+    scorers = []
+    for number, metric in enumerate(metrics, 1):
+        if isinstance(metric, Metric):
+            scorers.append(_metric_scorer(metric, read_subject, max_concurrency))
+            continue
+        try:
+            scorers.append(make_scorer(metric))
+        except Exception as error:  # an `id` may be a property that raises
+            raise MetricError(
+                f"metric {number} ({type(metric).__name__}) is neither a metric nor an evaluator: {error}",
+            ) from None
     duplicates = [name for name, count in Counter(scorer.info.id for scorer in scorers).items() if count > 1]
     if duplicates:
         raise MetricError(
@@ -68,15 +73,6 @@ def _metric_scorer(metric: Any, read_subject: SubjectReader, max_concurrency: in
         choices=metric.possible_scores(),
         max_concurrency=max_concurrency,
     )
-
-
-def _evaluator_scorer(number: int, evaluator: Any) -> Scorer:
-    try:
-        return make_scorer(evaluator)
-    except Exception as error:  # an `id` may be a property that raises
-        raise MetricError(
-            f"metric {number} ({type(evaluator).__name__}) is neither a metric nor an evaluator: {error}",
-        ) from None
 
 
 def metric_fingerprint(metric: Metric) -> Fingerprint:

@@ -69,7 +69,9 @@ def map_arguments(agent: Callable[..., Any], field_mapping: Mapping[str, str] | 
     Raises:
         TypeError: the agent is no callable or takes no keywords, or the mapping is no dict of strings.
     """
-    name, mapping = agent_name(agent), _check_mapping(field_mapping)
+    name, mapping = agent_name(agent), {} if field_mapping is None else field_mapping
+    if not isinstance(mapping, Mapping) or not all(isinstance(each, str) for pair in mapping.items() for each in pair):
+        raise TypeError(f"field_mapping must be a dict from parameters to fields, not {field_mapping!r:.100}")
     if not callable(agent):
         raise TypeError(f"agent_function must be callable, not {agent!r:.100}")
     try:
@@ -92,13 +94,6 @@ def agent_name(agent: Any) -> str:
     while isinstance(agent, functools.partial):
         agent = agent.func
     return str(getattr(agent, "__name__", type(agent).__name__))
-
-
-def _check_mapping(mapping: Any) -> Mapping[str, str]:
-    given = {} if mapping is None else mapping
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for pair in given.items() for name in pair):
-        raise TypeError(f"field_mapping must be a dict from parameters to fields, not {mapping!r:.100}")
-    return given
 
 
 @dataclass(frozen=True, slots=True)

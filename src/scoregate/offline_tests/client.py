@@ -125,7 +125,11 @@ class OfflineTestsFactory:
         """
         if assert_test and pass_condition_fn is None:
             raise ValueError("assert_test=True requires a pass_condition_fn to decide whether each row passes.")
-        limits = _make_limits(max_concurrency, timeout_seconds)
+        if not is_whole_number(max_concurrency, 1):
+            raise ValueError(f"max_concurrency must be a whole number of at least 1, not {max_concurrency!r:.60}")
+        if not is_positive_number(timeout_seconds):
+            raise ValueError(f"timeout_seconds must be a number over 0, not {timeout_seconds!r:.60}")
+        limits = Limits(max_concurrency, scoring_s=timeout_seconds)
         config = self.get_config(test_config) if isinstance(test_config, str) else test_config
         if config is None:
             report_missing_config(str(test_config))
@@ -194,14 +198,6 @@ def _check_fields(versions: Sequence[JudgeVersion], dataset: Dataset, *, traced:
             )
 
 
-def _make_limits(concurrency: Any, timeout: Any) -> Limits:
-    if not is_whole_number(concurrency, 1):
-        raise ValueError(f"max_concurrency must be a whole number of at least 1, not {concurrency!r:.60}")
-    if not is_positive_number(timeout):
-        raise ValueError(f"timeout_seconds must be a number over 0, not {timeout!r:.60}")
-    return Limits(concurrency, scoring_s=timeout)
-
-
 _DEFAULT_NAME = "evaluation"
 
 
@@ -249,7 +245,17 @@ class Evaluations:
         versions = [*stored, *(unstored_version(each) for each in scorers if not isinstance(each, str))]
         given = list(examples)
         passes = pass_condition_fn or (_all_yes if any(each.score_type == "binary" for each in versions) else None)
-        _check_evaluation(given, versions, decided=passes is not None or not assert_test)
+        if wrong := [each for each in given if not isinstance(each, Example)]:
+            raise TypeError(f"examples are made by Example.create(…); this is none: {wrong[0]!r:.100}")
+        if not given or not versions:
+            raise JudgmentValidationError("an evaluation needs at least one example and one scorer")
+        if len({version.name for version in versions}) < len(versions):
+            raise JudgmentValidationError("two scorers have one name", advice="Set `name` of one of them.")
+        if passes is None and assert_test:
+            raise JudgmentValidationError(
+                "assert_test needs a judge that answers with Yes or No, or a pass_condition_fn",
+                advice="A number or a category alone does not say whether a row passes.",
+            )
         name = eval_run_name or _DEFAULT_NAME
         if not read_selection().includes(name):
             return []
@@ -257,20 +263,6 @@ class Evaluations:
         trace = self.client.traces.get
         test = OfflineTest(name, eval_run_name, given, versions, passes=passes, limits=limits, trace=trace)
         return run_test(test, assert_test=assert_test).results
-
-
-def _check_evaluation(examples: Sequence[Any], versions: Sequence[JudgeVersion], *, decided: bool) -> None:
-    if wrong := [each for each in examples if not isinstance(each, Example)]:
-        raise TypeError(f"examples are made by Example.create(…); this is none: {wrong[0]!r:.100}")
-    if not examples or not versions:
-        raise JudgmentValidationError("an evaluation needs at least one example and one scorer")
-    if len({version.name for version in versions}) < len(versions):
-        raise JudgmentValidationError("two scorers have one name", advice="Set `name` of one of them.")
-    if not decided:
-        raise JudgmentValidationError(
-            "assert_test needs a judge that answers with Yes or No, or a pass_condition_fn",
-            advice="A number or a category alone does not say whether a row passes.",
-        )
 
 
 # Fingerprints contain the name of this function.

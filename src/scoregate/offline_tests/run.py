@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -32,41 +33,34 @@ _MARKS = {True: "passed", False: "failed", None: ""}
 
 def print_result(result: OfflineTestResult, *, notice: str = "") -> None:
     """Print the result as a table, failed rows first."""
-    print_text("\n".join([*_result_lines(result), *([notice] if notice else [])]))
-
-
-def _result_lines(result: OfflineTestResult) -> Iterator[str]:
     rows = sorted(enumerate(result.results, 1), key=lambda row: row[1].success is not False and row[1].error is None)
     names = list(dict.fromkeys(data.name for row in result.results for data in row.scorers_data))
-    cells = [["example", *names, "result"], *(_row_cells(number, row, names) for number, row in rows[:_MOST_ROWS])]
+    cells = [["example", *names, "result"]]
+    for number, row in rows[:_MOST_ROWS]:
+        scores = {data.name: data for data in row.scorers_data}
+        example = row.data_object
+        first = next((value for value in example.properties.values() if isinstance(value, str)), "")
+        values = [_value_text(scores[name].value, scores[name].error) if name in scores else "" for name in names]
+        outcome = f"{_MARKS[row.success]} {row.error or ''}".strip()
+        cells.append([f"{example.example_id or number} {_shorten(row.name or first)}", *values, _shorten(outcome)])
     passed = "" if result.passed is None else f", {sum(bool(row.success) for row in result.results)} passed"
-    yield f"{_shorten(result.name)}: {result.status}, {len(rows)} rows{passed}"
-    yield from _align_columns(cells)
+    lines = [f"{_shorten(result.name)}: {result.status}, {len(rows)} rows{passed}"]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines += [
+        "  ".join(cell.ljust(width) for cell, width in zip(row_cells, widths, strict=True)).rstrip()
+        for row_cells in cells
+    ]
     if len(rows) > _MOST_ROWS:
-        yield f"… and {len(rows) - _MOST_ROWS} more"
-    if result.ui_results_url:
-        yield result.ui_results_url
-
-
-def _row_cells(number: int, row: ScoringResult, names: Sequence[str]) -> list[str]:
-    scores = {data.name: data for data in row.scorers_data}
-    example = row.data_object
-    first = next((value for value in example.properties.values() if isinstance(value, str)), "")
-    values = [_value_text(scores[name].value, scores[name].error) if name in scores else "" for name in names]
-    outcome = f"{_MARKS[row.success]} {row.error or ''}".strip()
-    return [f"{example.example_id or number} {_shorten(row.name or first)}", *values, _shorten(outcome)]
+        lines.append(f"… and {len(rows) - _MOST_ROWS} more")
+    lines += [result.ui_results_url] if result.ui_results_url else []
+    lines += [notice] if notice else []
+    print_text("\n".join(lines))
 
 
 def _value_text(value: str | float | None, error: str | None) -> str:
     if error is not None:
         return _shorten(error)
     return f"{value:g}" if isinstance(value, int | float) else _shorten(str(value))
-
-
-def _align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _shorten(text: str) -> str:
@@ -98,7 +92,11 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
         JudgmentTestError: `assert_test` is set and a row does not pass, or there are no rows.
     """
     started, folder, run_id = perf_counter(), events_folder(), str(uuid4())
-    offline_run = OfflineRun(test, tracer=_make_tracer(test))
+    tracer = None
+    if test.agent:
+        with suppress(MissingExtra):
+            tracer = OfflineTracer()
+    offline_run = OfflineRun(test, tracer=tracer)
     suite = offline_run.suite(read_selection(), message=run_message() or test.title, origin=caller_origin())
     with show_progress(test.name, suite.trials * len(suite.scorers), shown=folder is None) as offline_run.advance:
         (log,) = run_sync(partial(run_suite, suite, folder), apart=True)
@@ -140,13 +138,6 @@ def _build_result(offline_run: OfflineRun, log: EventLog, *, run_id: str, names:
     status: Status = "completed" if None in errors else "error"
     rows = [_build_row(each, names) for each in attempts]
     return OfflineTestResult(run_id, status, results_url(), rows, dict(traces), title, lazy_result(log))
-
-
-def _make_tracer(test: OfflineTest) -> OfflineTracer | None:
-    try:
-        return OfflineTracer() if test.agent else None
-    except MissingExtra:
-        return None
 
 
 def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:

@@ -18,7 +18,7 @@ from scoregate.core.trace import Span
 
 _MOST_SPANS = 5_000
 _SAMPLED = api.TraceFlags(api.TraceFlags.SAMPLED)
-# A generator of our own, so that a seed in the user's code can't give two calls the same id. Ids from the kernel would
+# A separate generator, so that a seed in the user's code can't give two calls the same id. Ids from the kernel would
 # release the interpreter lock each time, and the agent's thread would have to wait for the event loop.
 _ids = Random()
 if hasattr(os, "register_at_fork"):
@@ -35,8 +35,21 @@ class SpanCollector(SpanProcessor):
         self._lock = threading.Lock()
 
     def begin(self) -> api.SpanContext:
-        """Open a trace; the caller writes its first span."""
-        self._attach()
+        """Open a trace; the caller writes its first span.
+
+        The collector is attached to the provider of the process, because instrumented libraries use only that one. If
+        there is none, this sets one: OpenTelemetry allows it once. It can't attach to a provider that is not the SDK's.
+        """
+        if api.get_tracer_provider() is not self._newest:
+            with self._lock:
+                provider = api.get_tracer_provider()
+                if isinstance(provider, api.ProxyTracerProvider):
+                    provider = TracerProvider(shutdown_on_exit=False)
+                    api.set_tracer_provider(provider)
+                if isinstance(provider, TracerProvider) and provider not in self._attached:
+                    provider.add_span_processor(self)
+                    self._attached.add(provider)
+                self._newest = provider
         context = api.SpanContext(_ids.getrandbits(128) or 1, _ids.getrandbits(64) or 1, False, _SAMPLED)
         self._open[context.trace_id] = []
         return context
@@ -60,24 +73,6 @@ class SpanCollector(SpanProcessor):
         context = span.context
         if context is not None and (spans := self._open.get(context.trace_id)) is not None and len(spans) < _MOST_SPANS:
             spans.append(span)
-
-    def _attach(self) -> None:
-        """Attach to the provider of the process, so that spans of every instrumented library are collected.
-
-        Libraries only use the provider of the process, and OpenTelemetry allows to set it once. If there is none, this
-        sets one. A provider that is not the SDK's can't be attached to.
-        """
-        if api.get_tracer_provider() is self._newest:
-            return
-        with self._lock:
-            provider = api.get_tracer_provider()
-            if isinstance(provider, api.ProxyTracerProvider):
-                provider = TracerProvider(shutdown_on_exit=False)
-                api.set_tracer_provider(provider)
-            if isinstance(provider, TracerProvider) and provider not in self._attached:
-                provider.add_span_processor(self)
-                self._attached.add(provider)
-            self._newest = provider
 
 
 SPAN_COLLECTOR = SpanCollector()

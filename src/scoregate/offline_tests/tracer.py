@@ -122,7 +122,7 @@ class Recording:
 
 
 class _ActiveRecording(AbstractContextManager[None]):
-    """A class, because every call of an agent uses it, and a generator takes three times as long."""
+    """The context of `Recording.active`. It is a class because a generator would take three times as long."""
 
     __slots__ = ("_collector", "_context", "_recording", "_token")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,15 @@ def from_otlp(text: str, *, origin: str) -> list[Trace]:
     """
     traces: dict[str, list[Span]] = {}
     try:
-        for request in _parse_requests(text):
-            for span in _iterate_spans(request):
+        try:
+            requests = [json.loads(text)]
+        except ValueError:
+            requests = [json.loads(line) for line in text.splitlines() if line.strip()]
+            if not requests:
+                raise
+        for request in requests:
+            scopes = [scope for resource in request["resourceSpans"] for scope in resource.get("scopeSpans", ())]
+            for span in (span for scope in scopes for span in scope.get("spans", ())):
                 traces.setdefault(_check_id(span["traceId"], 32), []).append(_parse_span(span))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise JudgmentValidationError(
@@ -43,21 +50,6 @@ def from_otlp(text: str, *, origin: str) -> list[Trace]:
             advice="Export traces as OTLP JSON: an object with resourceSpans, or one such a line.",
         ) from None
     return [Trace(trace, tuple(sorted(spans, key=lambda span: span.start_ns))) for trace, spans in traces.items()]
-
-
-def _parse_requests(text: str) -> list[Any]:
-    try:
-        return [json.loads(text)]
-    except ValueError:
-        if not (lines := [line for line in text.splitlines() if line.strip()]):
-            raise
-        return [json.loads(line) for line in lines]
-
-
-def _iterate_spans(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for resource in request["resourceSpans"]:
-        for scope in resource.get("scopeSpans", ()):
-            yield from scope.get("spans", ())
 
 
 def _parse_span(span: Mapping[str, Any]) -> Span:
@@ -180,15 +172,15 @@ class Traces:
             JudgmentValidationError: there is no trace with an id.
             OSError: the file cannot be written.
         """
-        loaded = [each if isinstance(each, Trace) else self._load(each) for each in traces]
+        loaded = []
+        for each in traces:
+            trace = each if isinstance(each, Trace) else self.get(each)
+            if trace is None:
+                raise JudgmentValidationError(
+                    f"there is no trace {each!r:.60} in the store",
+                    advice="For the trace of a run's row, give row.trace instead of its id, or use client.traces.add.",
+                )
+            loaded.append(trace)
         path = Path(file_path)
         path.write_text(json.dumps(to_otlp(loaded)) + "\n", encoding="utf-8")
         return path
-
-    def _load(self, trace_id: str) -> Trace:
-        if (loaded := self.get(trace_id)) is None:
-            raise JudgmentValidationError(
-                f"there is no trace {trace_id!r:.60} in the store",
-                advice="That of a run's row is row.trace: give it in the place of its id, or client.traces.add it.",
-            )
-        return loaded

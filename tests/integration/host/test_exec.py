@@ -148,7 +148,7 @@ def test_wrong_usage_is_told_with_what_to_do(project: Project, words: list[str],
 def test_a_program_that_is_not_there_is_an_error_of_its_script(project: Project) -> None:
     ran = project.scoregate("exec", "--", "no-such-program", "x")
     assert ran.exit_code == 3
-    assert "cannot start 'no-such-program'" in ran.output
+    assert "can't start 'no-such-program'" in ran.output
 
 
 def test_the_command_runs_where_the_user_stands(project: Project) -> None:

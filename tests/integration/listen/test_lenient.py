@@ -172,7 +172,7 @@ async def test_secrets_are_taken_out_also_those_that_were_learnt_later(tmp_path:
     async with talking(tmp_path, redact=redact) as talk:
         run = await talk.start()
         await talk.result(run, "a", "sesame-open and hocus-pocus")
-        redact.listen("::add-mask::hocus-pocus")
+        redact.learn_from("::add-mask::hocus-pocus")
         await talk.error(run, error={"message": "sesame-open"})
         await talk.end(run)
     assert talk.case.output == "*** and ***"

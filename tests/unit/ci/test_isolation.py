@@ -226,7 +226,7 @@ def test_the_folder_of_the_run_keeps_its_name_and_content(workspace: Path) -> No
     given(workspace)
     SharedTree(workspace, OWNER, OWNER, RANGE).share()
     out = OutFolder(workspace / "out", workspace)
-    (out.held / "junit.xml").write_text("ours")
+    (out.open_path / "junit.xml").write_text("ours")
     said = python(
         "import shutil\n"
         "for do in (lambda: open('out/junit.xml', 'w'), lambda: open('out/x', 'w'), lambda: shutil.rmtree('out'),\n"
@@ -237,7 +237,7 @@ def test_the_folder_of_the_run_keeps_its_name_and_content(workspace: Path) -> No
         workspace,
     )
     assert said.splitlines() == ["Permission denied"] * 4 + ["done"]
-    (out.held / "later.xml").write_text("ours")
+    (out.open_path / "later.xml").write_text("ours")
     notice = out.put_back()
     assert notice is not None
     assert "was put back" in notice
@@ -253,7 +253,7 @@ def test_the_folder_of_the_run_is_on_no_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to("elsewhere")
     for path in (tmp_path / "link", tmp_path / "link" / "out"):
-        with pytest.raises(UsageError, match="reports cannot go to"):
+        with pytest.raises(UsageError, match="reports can't be written to"):
             OutFolder(path, tmp_path)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

@@ -251,7 +251,7 @@ def test_a_secret_is_found_across_chunks(size: int) -> None:
 def test_a_secret_is_found_where_a_long_text_is_cut(shift: int, secret: str) -> None:
     redact = Redactor({"the-secret-that-is-cut"})
     text = f"{'.' * (10_000 - shift)}{secret}{'.' * (LONGEST - 30)}"
-    settled, rest = redact.settled(text)
+    settled, rest = redact.redact_settled(text)
     assert settled + redact.text(rest) == text.replace(secret, "***")
 
 
@@ -261,14 +261,14 @@ def test_a_secret_is_found_where_a_long_text_is_cut(shift: int, secret: str) -> 
 )
 def test_what_a_script_masks_is_secret_from_then_on(line: str) -> None:
     redact = Redactor()
-    redact.listen(line)
+    redact.learn_from(line)
     assert redact.text("so token-1% is it") == "so *** is it"
 
 
 def test_a_mask_of_several_lines_is_decoded_and_its_lines_are_secret() -> None:
     redact = Redactor()
     assert redact.text("line-one-of-it") == "line-one-of-it"
-    redact.listen("::add-mask::line-one-of-it%0Aline%2520two-of-it%0D%0Aend")
+    redact.learn_from("::add-mask::line-one-of-it%0Aline%2520two-of-it%0D%0Aend")
     assert redact.text("line-one-of-it, line%20two-of-it") == "***, ***"
     assert redact.text(base64.b64encode(b"a line-one-of-it").decode()).count("***") == 1
 
@@ -276,6 +276,6 @@ def test_a_mask_of_several_lines_is_decoded_and_its_lines_are_secret() -> None:
 def test_a_script_cannot_mask_everything() -> None:
     redact = Redactor()
     for number in range(10_000):
-        redact.listen(f"::add-mask::{number:08}")
-    redact.listen("::add-mask::e")
+        redact.learn_from(f"::add-mask::{number:08}")
+    redact.learn_from("::add-mask::e")
     assert redact.text("e 00009999 00000007") == "e 00009999 ***"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 from typing import IO, Any
 
 from anyio import to_thread
@@ -25,11 +25,7 @@ from scoregate.core.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
 _IN_MEMORY = 8 << 20
-
-
 MOST_ANCESTORS = 300
-
-
 MOST_POOLED = 5
 MOST_TRIES = 3
 _MOST_LISTED = 1_000
@@ -87,12 +83,14 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
     for _ in range(MOST_TRIES):
         if (chosen := await find_nearest(base, list(stored), api)) is None:
             break
-        found = _Problems()
-        runs = await _read_runs(api, stored.pop(chosen.commit)[:MOST_POOLED], chosen.commit, problems=found)
+        commit_problems = _Problems()
+        artifacts = stored.pop(chosen.commit)[:MOST_POOLED]
+        runs = await _read_runs(api, artifacts, chosen.commit, problems=commit_problems)
         if runs:
             return pool_runs(runs, "; ".join((chosen.note, *problems.messages)), branch=base.branch)
+        reason = commit_problems.messages[0]
         problems.add(
-            f"the artifact of {chosen.commit[:7]} can't be used: {found.messages[0]}", unreadable=found.unreadable
+            f"the artifact of {chosen.commit[:7]} can't be used: {reason}", unreadable=commit_problems.unreadable
         )
     else:
         problems.unreadable = problems.unreadable or bool(stored)
@@ -121,25 +119,25 @@ async def _list_artifacts(connection: Connection, api: Api, base: BaseCommit) ->
     Raises:
         GitHubRefused: they can't be listed, or none of the first thousand is from the base branch.
     """
-    looked = found = 0
+    listed = matching = 0
     async for artifact in api.pages("actions/artifacts", "artifacts", name=connection.artifact):
-        looked += number_at(artifact, "id") > 0
+        listed += number_at(artifact, "id") > 0
         if _is_from_base_branch(artifact, base, connection.github.run_id):
-            found += 1
+            matching += 1
             yield artifact
-        if looked >= _MOST_LISTED:
+        if listed >= _MOST_LISTED:
             break
-    if looked >= _MOST_LISTED and not found:
-        raise GitHubRefused(f"none of the {looked:,} newest artifacts {connection.artifact} is from {base.branch}")
+    if listed >= _MOST_LISTED and not matching:
+        raise GitHubRefused(f"none of the {listed:,} newest artifacts {connection.artifact} is from {base.branch}")
 
 
 def _is_from_base_branch(artifact: Mapping[str, Any], base: BaseCommit, own_run: int) -> bool:
     run = artifact.get("workflow_run")
     if not isinstance(run, dict):  # GitHub no longer knows which run left it
         return False
-    ours = run.get("head_repository_id") == run.get("repository_id") is not None
-    of_branch = run.get("head_branch") == base.branch and run.get("id") != own_run
-    return ours and of_branch and artifact.get("expired") is not True
+    is_own_repository = run.get("head_repository_id") == run.get("repository_id") is not None
+    is_branch = run.get("head_branch") == base.branch and run.get("id") != own_run
+    return is_own_repository and is_branch and artifact.get("expired") is not True
 
 
 async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, *, problems: _Problems) -> list[Run]:
@@ -154,14 +152,11 @@ async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, 
         if run.commit is not None and run.commit != commit:
             problems.add(f"it is a run of {run.commit[:7]}")
         elif not run.complete:
-            problems.add("it was interrupted", unreadable=_is_damaged(run))
+            is_damaged = any(notice.startswith(CASES_FILE) for notice in run.notices)
+            problems.add("it was interrupted", unreadable=is_damaged)
         else:
             runs.append(run)
     return runs
-
-
-def _is_damaged(run: Run) -> bool:
-    return any(notice.startswith(CASES_FILE) for notice in run.notices)
 
 
 async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:
@@ -172,13 +167,13 @@ async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:
         RecordError: it can't be read.
     """
     github = connection.github
-    found: list[Run] = []
+    runs: list[Run] = []
     async for artifact in api.pages(f"actions/runs/{github.run_id}/artifacts", "artifacts", name=connection.artifact):
         if artifact["name"] == connection.artifact and not artifact["expired"]:
-            found.append(await read_artifact(api, artifact, unfinished=True))
-        if len(found) == MOST_TRIES:
+            runs.append(await read_artifact(api, artifact, unfinished=True))
+        if len(runs) == MOST_TRIES:
             break
-    earlier = [run for run in found if run.attempt < github.run_attempt]
+    earlier = [run for run in runs if run.attempt < github.run_attempt]
     return max(earlier, key=lambda run: run.attempt, default=None)
 
 
@@ -225,18 +220,14 @@ async def download_artifact(api: Api, artifact: Mapping[str, Any], most_bytes: i
                     raise RecordError(f"the artifact is larger than {most_bytes >> 20} MB")
                 digest.update(chunk)
                 file.write(chunk)
-        _check_digest(artifact, digest.hexdigest())
+        expected = str(artifact.get("digest") or "")
+        if expected.startswith("sha256:") and expected != f"sha256:{digest.hexdigest()}":
+            raise RecordError("the artifact is not what was uploaded: its digest differs")
     except BaseException:
         file.close()
         raise
     file.seek(0)
     return file
-
-
-def _check_digest(artifact: Mapping[str, Any], digest: str) -> None:
-    expected = str(artifact.get("digest") or "")
-    if expected.startswith("sha256:") and expected != f"sha256:{digest}":
-        raise RecordError("the artifact is not what was uploaded: its digest differs")
 
 
 async def find_nearest(base: BaseCommit, stored: Sequence[str], api: Api) -> NearestCommit | None:
@@ -253,24 +244,14 @@ async def find_nearest(base: BaseCommit, stored: Sequence[str], api: Api) -> Nea
         return NearestCommit(stored[0], f"the newest of {base.branch}")
     if base.commit in stored:
         return NearestCommit(base.commit, "exact")
-    behind = await _find_ancestor(base.commit, set(stored), api)
-    if behind is not None:
-        commit, number = behind
-        return NearestCommit(commit, f"{number} commit{'s' if number > 1 else ''} before the base")
+    commits, number = set(stored), 0
+    with suppress(GitHubRefused):
+        async for each in api.pages("commits", sha=base.commit):
+            if (sha := text_at(each, "sha")) in commits:
+                return NearestCommit(sha, f"{number} commit{'s' if number > 1 else ''} before the base")
+            if number >= MOST_ANCESTORS:
+                break
+            number += 1
     return NearestCommit(
         stored[0], f"the newest of {base.branch}, whose relation to the base {base.commit[:7]} is unknown"
     )
-
-
-async def _find_ancestor(commit: str, stored: Collection[str], api: Api) -> tuple[str, int] | None:
-    numbers = count()
-    try:
-        async for each in api.pages("commits", sha=commit):
-            number = next(numbers)
-            if (sha := text_at(each, "sha")) in stored:
-                return sha, number
-            if number >= MOST_ANCESTORS:
-                break
-    except GitHubRefused:
-        return None
-    return None

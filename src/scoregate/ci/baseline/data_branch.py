@@ -44,9 +44,8 @@ async def find_branch_baseline(
 
 async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> Baseline:
     if (tip := await read_tip(api, BRANCH)) is None:
-        await api.get(
-            f"/repos/{api.repository}"
-        )  # fails if the token can't see the repository, where the branch is not found either
+        # Without the right to see the repository, a token finds no branch either. Then this request fails.
+        await api.get(f"/repos/{api.repository}")
         return Baseline(None, f"no branch {BRANCH}")
     stored: dict[str, list[str]] = {}
     for each in stored_runs(tip, connection.key):
@@ -54,8 +53,9 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
     problems: list[str] = []
     branch = replace(base, branch=BRANCH)
     while len(problems) < MOST_TRIES and (chosen := await find_nearest(branch, list(stored), api)) is not None:
-        runs, found = await _read_runs(api, stored.pop(chosen.commit)[:MOST_POOLED])
-        problems += [f"a run of {chosen.commit[:7]} on {BRANCH} could not be read: {found[0]}"] if found else []
+        runs, errors = await _read_runs(api, stored.pop(chosen.commit)[:MOST_POOLED])
+        if errors:
+            problems.append(f"a run of {chosen.commit[:7]} on {BRANCH} could not be read: {errors[0]}")
         if runs:
             return pool_runs(runs, "; ".join((chosen.note, *problems)), branch=None)
     note = "; ".join(problems) or f"the branch {BRANCH} has no run of {connection.key}"
@@ -66,12 +66,8 @@ async def _read_runs(api: Api, blobs: list[str]) -> tuple[list[Run], list[str]]:
     runs, problems = [], []
     for blob in blobs:
         try:
-            runs.append(await _read_blob(api, blob))
+            content = await api.raw(f"git/blobs/{blob}")
+            runs.append(await to_thread.run_sync(unpack_run, io.BytesIO(content)))
         except (GitHubRefused, RecordError) as error:
             problems.append(error.message)
     return runs, problems
-
-
-async def _read_blob(api: Api, blob: str) -> Run:
-    content = await api.raw(f"git/blobs/{blob}")
-    return await to_thread.run_sync(unpack_run, io.BytesIO(content))

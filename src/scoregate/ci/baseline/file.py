@@ -30,8 +30,8 @@ async def find_file_baseline(root: Path, settings: Settings) -> Baseline | None:
         return Baseline(None)
     if settings.baseline_kind is not BaselineKind.FILE:
         return None
-    found = await anyio.to_thread.run_sync(read_baseline, root / settings.baseline)
-    return replace(found, folder=settings.baseline)
+    baseline = await anyio.to_thread.run_sync(read_baseline, root / settings.baseline)
+    return replace(baseline, folder=settings.baseline)
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -43,11 +43,13 @@ def read_baseline(path: Path) -> Baseline:
         RecordError: there is no run, or none that can be read. A baseline that is named is never skipped.
     """
     unreadable = list[RecordError]()
-    found = sorted(_read_runs(path, unreadable), key=lambda run: run.finished, reverse=True)
-    if not found:
+    runs = sorted(_read_runs(path, unreadable), key=lambda run: run.finished, reverse=True)
+    if not runs:
         raise RecordError(f"the baseline can't be read: {unreadable[0].message}", advice=unreadable[0].advice)
-    newest, *others = found
-    pool = tuple(run for run in others if _is_same_commit(run, newest))
+    newest, *others = runs
+    pool: tuple[Run, ...] = ()
+    if newest.commit is not None and not newest.dirty:
+        pool = tuple(run for run in others if run.commit == newest.commit and not run.dirty)
     problems = (f"{error.message}: {error.advice}" for error in unreadable)
     return Baseline(newest, ", ".join([describe_run(newest), *problems]), pool)
 
@@ -56,7 +58,7 @@ def find_compared_baseline(run: Run, folder: Path, root: Path) -> Baseline | Non
     """The baseline that a finished run was compared with; None if it is not on disk any more.
 
     It is looked up in its own folder, next to the run (a base that was run with it) and in the earlier runs. Only a
-    run of the same id is that baseline.
+    run with the same id is that baseline.
 
     Args:
         run: the finished run.
@@ -66,14 +68,14 @@ def find_compared_baseline(run: Run, folder: Path, root: Path) -> Baseline | Non
     known = run.compared_with
     if known is None or not known.id:
         return None
-    beside = folder.parent
+    parent = folder.parent
     places = [root / known.folder] if known.folder else []
-    for place in (*places, beside / BASE_FOLDER, *sorted(beside.glob(f"{EARLIER}/*/"))):
+    for place in (*places, parent / BASE_FOLDER, *sorted(parent.glob(f"{EARLIER}/*/"))):
         with suppress(RecordError):
             if any(read_head(each / RUN_FILE).id == known.id for each in _run_folders(place)):
-                found = read_baseline(place)
-                if found.run is not None and found.run.id == known.id:
-                    return replace(found, folder=str(place))
+                baseline = read_baseline(place)
+                if baseline.run is not None and baseline.run.id == known.id:
+                    return replace(baseline, folder=str(place))
     return None
 
 
@@ -81,11 +83,6 @@ def _run_folders(path: Path) -> list[Path]:
     """The folder that holds the run, or all of several folders below it that hold one."""
     below = sorted(child for child in path.glob("*/") if _holds_run(child)) if not _holds_run(path) else []
     return [run_folder(each) for each in below] or [run_folder(path)]
-
-
-def _is_same_commit(run: Run, newest: Run) -> bool:
-    """Whether both ran the same commit and nothing else."""
-    return run.commit is not None and run.commit == newest.commit and not run.dirty and not newest.dirty
 
 
 def _read_runs(path: Path, unreadable: list[RecordError]) -> Iterator[Run]:
@@ -106,7 +103,7 @@ def _holds_run(path: Path) -> bool:
 
 
 def describe_run(run: Run) -> str:
-    """A description of a stored run besides its name and age, such as `stored run, incomplete`."""
+    """Describe a stored run without its name and age, for example `stored run, incomplete`."""
     words = ["stored run"]
     words += ["with uncommitted changes"] if run.dirty else []
     words += ["incomplete"] if not run.complete else []

@@ -1,4 +1,4 @@
-"""A baseline that is made now: the same suites, run in a work tree of another commit."""
+"""A baseline from a rerun: the same suites, run in a work tree of another commit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import anyio.to_thread
 from scoregate.ci import git
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import Launch, Plan, SourceKind
+from scoregate.ci.plan import Plan, SourceKind
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.user_ids import Identity, process_rights
 from scoregate.errors import GitError
@@ -75,37 +75,31 @@ async def _locate_base(root: Path, settings: Settings, base: BaseCommit | None) 
             f"the base can't be run (--baseline {settings.baseline}): {root} is not in a git repository",
             advice="Set the baseline to a run, or to none.",
         )
-    return top, *await _choose_commit(root, settings, base)
+    head = await git.head_commit(root)
+    if settings.rerun_ref is not None:
+        for name in (settings.rerun_ref, f"origin/{settings.rerun_ref}"):
+            if (commit := await git.resolve_commit(root, name)) is not None:
+                break
+        else:
+            raise GitError(f"--baseline rerun:{settings.rerun_ref} is not a commit of {root}", advice=_FETCH)
+        note = commit[:7] if commit.startswith(settings.rerun_ref) else f"{name}@{commit[:7]}"
+    elif base is not None and base.commit is not None and await git.resolve_commit(root, base.commit):
+        commit, note = base.commit, f"{base.branch}@{base.commit[:7]}"
+    else:
+        commit, note = await _find_merge_base(root, settings)
+    is_same = commit == head and not await git.is_dirty(root)
+    return top, commit, f"rerun of {note}, which is the commit itself" if is_same else f"rerun of {note}"
 
 
 def _project_folder(root: Path, top: Path) -> Path:
     return root.resolve().relative_to(top.resolve())
 
 
-async def _choose_commit(root: Path, settings: Settings, base: BaseCommit | None) -> tuple[str, str]:
-    head = await git.head_commit(root)
-    if settings.rerun_ref is not None:
-        commit, note = await _resolve_ref(root, settings.rerun_ref)
-    elif base is not None and base.commit is not None and await git.resolve_commit(root, base.commit):
-        commit, note = base.commit, f"{base.branch}@{base.commit[:7]}"
-    else:
-        commit, note = await _find_merge_base(root, settings)
-    same = commit == head and not await git.is_dirty(root)
-    return commit, f"rerun of {note}, which is the commit itself" if same else f"rerun of {note}"
-
-
-async def _resolve_ref(root: Path, ref: str) -> tuple[str, str]:
-    for name in (ref, f"origin/{ref}"):
-        if (commit := await git.resolve_commit(root, name)) is not None:
-            return commit, commit[:7] if commit.startswith(ref) else f"{name}@{commit[:7]}"
-    raise GitError(f"--baseline rerun:{ref} is not a commit of {root}", advice=_FETCH)
-
-
 async def _find_merge_base(root: Path, settings: Settings) -> tuple[str, str]:
     branch = await git.default_branch(root, settings.base_branch)
     if branch is None:
-        sought = settings.base_branch or "main or master"
-        raise GitError(f"--baseline rerun: {root} has no branch {sought}", advice=f"{_FETCH} Or name it: rerun:REF.")
+        name = settings.base_branch or "main or master"
+        raise GitError(f"--baseline rerun: {root} has no branch {name}", advice=f"{_FETCH} Or name it: rerun:REF.")
     commit = await git.merge_base(root, branch, "HEAD")
     if commit is None:
         raise GitError(f"--baseline rerun: HEAD and {branch} have no commit in common here", advice=_FETCH)
@@ -122,28 +116,22 @@ def move_plan(plan: Plan, tree: Path, *, imports: Iterable[Path] = ()) -> Plan:
             by those in the tree.
     """
     path = os.pathsep.join(str(_move_path(folder, plan.root, tree)) for folder in imports)
-    there = [launch for launch in plan.launches if _exists_in(launch, tree)]
-    launches = (
-        replace(
-            launch,
-            argv=(_choose_program(launch, plan.root, tree), *launch.argv[1:]),
-            cwd=_move_path(launch.cwd, plan.root, tree),
-            environment={
-                **launch.environment,
-                "SCOREGATE_ROOT": str(tree),
-                **({"PYTHONPATH": path} if path else {}),
-            },
-        )
-        for launch in there
-    )
-    notices = (f"{launch.name} is new: the base does not have it" for launch in plan.launches if launch not in there)
+    launches, notices = [], []
+    for launch in plan.launches:
+        is_command, source = launch.kind is SourceKind.COMMAND, launch.source
+        if not ((tree / source.cwd).is_dir() if is_command else (tree / source.path).is_file()):
+            notices.append(f"{launch.name} is new: the base does not have it")
+            continue
+        cwd = _move_path(launch.cwd, plan.root, tree)
+        program, path_here = launch.argv[0], launch.cwd / launch.argv[0]
+        if "/" in program and path_here.is_file() and not (cwd / program).exists():
+            # Programs that git does not track, as in a virtual environment, are those of the project's own tree.
+            program = str(path_here)
+        environment = {**launch.environment, "SCOREGATE_ROOT": str(tree)}
+        if path:
+            environment["PYTHONPATH"] = path
+        launches.append(replace(launch, argv=(program, *launch.argv[1:]), cwd=cwd, environment=environment))
     return Plan(tree, plan.interpreter, tuple(launches), notices=tuple(notices))
-
-
-def _exists_in(launch: Launch, tree: Path) -> bool:
-    if launch.kind is SourceKind.COMMAND:
-        return (tree / launch.source.cwd).is_dir()
-    return (tree / launch.source.path).is_file()
 
 
 def link_node_packages(base: Plan, plan: Plan) -> None:
@@ -154,19 +142,10 @@ def link_node_packages(base: Plan, plan: Plan) -> None:
         plan: the plan here.
     """
     folders = {plan.root, *(launch.cwd for launch in plan.launches if launch.kind is SourceKind.COMMAND)}
-    for here in (folder / _PACKAGES for folder in folders):
-        there = _move_path(here, plan.root, base.root)
-        if here.is_dir() and there.parent.is_dir() and not there.exists():
-            there.symlink_to(here.resolve(), target_is_directory=True)
-
-
-def _choose_program(launch: Launch, root: Path, tree: Path) -> str:
-    """The program in the other tree; if it is missing, as in a virtual environment, the one here."""
-    program = launch.argv[0]
-    here = launch.cwd / program
-    if "/" not in program or not here.is_file() or (_move_path(launch.cwd, root, tree) / program).exists():
-        return program
-    return str(here)
+    for packages in (folder / _PACKAGES for folder in folders):
+        link = _move_path(packages, plan.root, base.root)
+        if packages.is_dir() and link.parent.is_dir() and not link.exists():
+            link.symlink_to(packages.resolve(), target_is_directory=True)
 
 
 def _move_path(path: Path, root: Path, tree: Path) -> Path:
@@ -185,25 +164,26 @@ print(json.dumps({"prefix": sys.prefix, "path": [os.path.abspath(each) for each 
 async def find_import_folders(
     interpreter: Interpreter, root: Path, *, environ: Mapping[str, str], identity: Identity | None = None
 ) -> tuple[Path, ...]:
-    """The folders that Python imports from beside its environment: all of PYTHONPATH, and those in the project.
+    """The folders outside of its environment that Python imports from: all of PYTHONPATH, and those in the project.
 
     Without them the base's suites would import the project's own packages from the user's tree.
 
     Args:
-        root: absolute, without links.
-        environ: the whole environment of the process that is asked; the user's code may run in it.
-        identity: who that process runs as; None for ourselves.
+        interpreter: the Python that runs the suites.
+        root: the project; absolute, without links.
+        environ: the whole environment of the process that lists the folders. The user's code may run in that process.
+        identity: the user that the process runs as; None for the host's own.
 
     Returns:
-        Absolute folders, in the order in which they are searched; none where Python gives no answer.
+        Absolute folders, in the order in which they are searched; none if Python fails.
     """
     command = [*interpreter.argv, "-c", _QUERY_SCRIPT]
     try:
         with anyio.fail_after(_TIMEOUT_S):
-            done = await anyio.run_process(
+            process = await anyio.run_process(
                 command, cwd=root, env=environ, input=b"", stderr=subprocess.DEVNULL, **process_rights(identity)
             )
-        answer = json.loads(done.stdout.splitlines()[-1])
+        answer = json.loads(process.stdout.splitlines()[-1])
         folders, prefix = map(Path, answer["path"]), Path(answer["prefix"])
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):
         return ()

@@ -1,4 +1,4 @@
-"""Take a run out of a zip that anybody may have made: only its own files, and never more than a bound."""
+"""Unpack a run from an untrusted zip file: only the files of a run, and never more than the limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scoregate.core.run import Run
 from scoregate.errors import RecordError
 
 _FILE = r"(?P<extra>extra-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
-_WANTED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
+_FINISHED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _UNFINISHED = re.compile(
     rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{_FILE}|{re.escape(MARKER_FILE)})"
 )
@@ -30,9 +30,15 @@ _ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a stored run may be: bytes of the zip, of its files, of `run.json`, of the cases unpacked; cases.
+    """The limits of a stored run.
 
-    `extras`: whether more trials of some cases, kept beside it, are wanted at all.
+    Args:
+        packed: bytes of the zip file.
+        files: bytes of all unpacked files.
+        head: bytes of `run.json`.
+        inflated: bytes of the cases, decompressed.
+        cases: the number of cases.
+        extras: whether the folders with extra trials of some cases are unpacked, too.
     """
 
     packed: int
@@ -50,39 +56,49 @@ UNTRUSTED_BOUNDS = Bounds(
 
 
 def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False) -> None:
-    """Write the files of the run that a zip holds, at its top or in a folder `run`, into `folder`.
+    """Write the run's files in a zip, at its top or in a folder `run`, into `folder`.
 
-    Everything else in it is passed over; where a file goes is our choice, not the zip's.
+    Other files are skipped. A pattern decides the path of every file; paths in the zip can't lead anywhere else.
 
     Args:
-        unfinished: whether what a killed process left is wanted too.
+        archive: the zip file.
+        folder: an empty folder.
+        bounds: the limits.
+        unfinished: whether the files of a run whose process was killed are unpacked, too.
 
     Raises:
-        RecordError: it is no zip, holds no run, or too much.
+        RecordError: it is not a zip file, holds no run, or is over a limit.
     """
     _check_directory(archive)
+    pattern = _UNFINISHED if unfinished else _FINISHED
     try:
-        with zipfile.ZipFile(archive) as found:
+        with zipfile.ZipFile(archive) as source:
             left = bounds.files
-            for member in found.infolist():
-                wanted = (_UNFINISHED if unfinished else _WANTED).fullmatch(member.filename)
-                if wanted is not None and (bounds.extras or not wanted["extra"]):
-                    left -= _copy(found, member, folder / wanted["path"], left=left)
+            for member in source.infolist():
+                match = pattern.fullmatch(member.filename)
+                if match is not None and (bounds.extras or not match["extra"]):
+                    left -= _copy(source, member, folder / match["path"], left=left)
     except _ZIP_ERRORS as error:
         raise _unpack_error(str(error) or type(error).__name__) from None
     if not any(folder.rglob(RUN_FILE) if unfinished else folder.glob(RUN_FILE)):
         raise _unpack_error(f"it holds no {RUN_FILE}")
     for path in folder.rglob("*"):
-        _check_file(path, bounds)
+        if path.name == RUN_FILE and path.stat().st_size > bounds.head:
+            raise _unpack_error(f"its {RUN_FILE} is too large")
+        if path.name == CASES_FILE:
+            _check_cases(path, bounds)
 
 
 def unpack_run(archive: IO[bytes], bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False) -> Run:
-    """The run that a zip holds; its cases stay readable, though its files are gone from their folder.
+    """The run in a zip. Its cases stay readable although its temporary folder is deleted.
 
-    With `unfinished`, the last run that it holds, also if its process was killed.
+    Args:
+        archive: the zip file.
+        bounds: the limits.
+        unfinished: return the last run in it, also if its process was killed.
 
     Raises:
-        RecordError: as for `unpack`, or the run cannot be read.
+        RecordError: as for `unpack`, or the run can't be read.
     """
     with tempfile.TemporaryDirectory(prefix="scoregate-stored-") as folder:
         unpack(archive, Path(folder), bounds, unfinished=unfinished)
@@ -93,25 +109,25 @@ def unpack_run(archive: IO[bytes], bounds: Bounds = OWN_BOUNDS, *, unfinished: b
 
 
 def _check_directory(archive: IO[bytes]) -> None:
-    """Refuse a directory of millions of entries before it is read: it comes into memory as a whole."""
+    """Refuse a zip directory with millions of entries before it is read, because it is read into memory as a whole."""
     size = archive.seek(0, 2)
     archive.seek(max(0, size - _FURTHEST_END - _LOCATOR_SIZE))
     tail = archive.read()
     archive.seek(0)
-    at = tail.rfind(_END)
-    if at < 0 or len(tail) - at < _END_SIZE:
+    end = tail.rfind(_END)
+    if end < 0 or len(tail) - end < _END_SIZE:
         raise _unpack_error(f"it is not a zip file ({size:,} bytes)")
-    is_large = tail[max(0, at - _LOCATOR_SIZE) : at].startswith(_LARGE_LOCATOR)
-    if is_large or int.from_bytes(tail[at + 12 : at + 16], "little") > _LARGEST_DIRECTORY:
+    is_large = tail[max(0, end - _LOCATOR_SIZE) : end].startswith(_LARGE_LOCATOR)
+    if is_large or int.from_bytes(tail[end + 12 : end + 16], "little") > _LARGEST_DIRECTORY:
         raise _unpack_error("it holds too many files")
 
 
 def _unpack_error(why: str) -> RecordError:
-    return RecordError(f"the stored run cannot be unpacked: {why}")
+    return RecordError(f"the stored run can't be unpacked: {why}")
 
 
 def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, *, left: int) -> int:
-    """The bytes written; what a member says of its own size is not believed."""
+    """Copy a member and return the number of bytes; the size in the zip's directory is untrusted and not used."""
     written = 0
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(member) as source, target.open("wb") as file:
@@ -120,13 +136,6 @@ def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, *, le
                 raise _unpack_error("it is too large")
             file.write(chunk)
     return written
-
-
-def _check_file(path: Path, bounds: Bounds) -> None:
-    if path.name == RUN_FILE and path.stat().st_size > bounds.head:
-        raise _unpack_error(f"its {RUN_FILE} is too large")
-    if path.name == CASES_FILE:
-        _check_cases(path, bounds)
 
 
 def _check_cases(path: Path, bounds: Bounds) -> None:

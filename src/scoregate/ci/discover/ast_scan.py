@@ -9,9 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """Names that start a suite, wherever under `module` they are imported from; each with its parameter for the id.
+    """Functions that start a suite.
 
-    `foreign`: it belongs to another SDK, which reports over HTTP. `closed` is the reason why it can't be run.
+    Args:
+        module: they can be imported from it or from a module below it.
+        names: their names, each with the name of its parameter for the suite's id.
+        foreign: they belong to another SDK, which reports over HTTP.
+        closed: the reason why such suites can't be run; empty if they can.
     """
 
     module: str
@@ -48,19 +52,14 @@ def collect_names(tree: ast.AST) -> dict[str, str]:
     """
     names = {name: path for node in ast.walk(tree) for name, path in _imported_names(node)}
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Assign)
-            and find_entry_point(path := dotted_path(_unwrap_partial(node.value, names), names)) is not None
-        ):
-            names |= {target.id: path or "" for target in node.targets if isinstance(target, ast.Name)}
+        if isinstance(node, ast.Assign):
+            function = node.value
+            if isinstance(function, ast.Call) and function.args and dotted_path(function.func, names) == PARTIAL:
+                function = function.args[0]
+            path = dotted_path(function, names)
+            if path is not None and find_entry_point(path) is not None:
+                names |= {target.id: path for target in node.targets if isinstance(target, ast.Name)}
     return names
-
-
-def _unwrap_partial(node: ast.expr, names: Mapping[str, str]) -> ast.expr:
-    """The function that `functools.partial` is given, else the expression itself."""
-    if isinstance(node, ast.Call) and node.args and dotted_path(node.func, names) == PARTIAL:
-        return node.args[0]
-    return node
 
 
 def _imported_names(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -102,27 +101,20 @@ def find_entry_point(path: str | None) -> EntryPoint | None:
 
 
 def find_member_entry_point(call: ast.Call, names: Mapping[str, str]) -> EntryPoint | None:
-    """The entry point that a method of a client, a test or a test set is."""
+    """The entry point if a call is one, as a method of a client, a test or a test set."""
     if not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr in _ENTITY_METHODS.names:
-        return _ENTITY_METHODS if _takes_endpoint(call) and _imports_package(names, _ENTITY_METHODS.module) else None
-    return _find_client_entry_point(call.func, names)
-
-
-def _takes_endpoint(call: ast.Call) -> bool:
-    """Whether the first argument may be an endpoint; a text is none, as in a call of a database."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return bool(given) and not isinstance(given[0], ast.Constant | ast.JoinedStr)
-
-
-def _find_client_entry_point(member: ast.Attribute, names: Mapping[str, str]) -> EntryPoint | None:
-    """In files that import judgeval, a client belongs to that SDK, which can't report to scoregate."""
-    owner = member.value
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        # The first argument of these methods is an endpoint. A text is not one: `cursor.execute("SELECT 1")`.
+        takes_endpoint = bool(arguments) and not isinstance(arguments[0], ast.Constant | ast.JoinedStr)
+        return _ENTITY_METHODS if takes_endpoint and _imports_package(names, _ENTITY_METHODS.module) else None
+    owner = call.func.value
     if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == _CREATE:
         owner = owner.func.value
     entry_point = _CLIENT_METHODS.get(owner.attr) if isinstance(owner, ast.Attribute) else None
-    if entry_point is None or member.attr not in entry_point.names or _imports_package(names, "judgeval"):
+    # In files that import judgeval, a client belongs to that SDK, which can't report to scoregate.
+    if entry_point is None or call.func.attr not in entry_point.names or _imports_package(names, "judgeval"):
         return None
     return entry_point if entry_point.module == _OFFLINE or _imports_package(names, "scoregate") else None
 
@@ -202,18 +194,18 @@ class Scopes:
 
         A name with several functions does not count.
         """
-        found = self.functions
+        functions = self.functions
         return self._closure(
-            starts, lambda scope: (found[name] for name in scope.calls if len(found.get(name, [])) == 1)
+            starts, lambda scope: (functions[name] for name in scope.calls if len(functions.get(name, [])) == 1)
         )
 
     def _closure(self, starts: Iterable[Scope], follow: Callable[[Scope], Iterable[list[Scope]]]) -> Iterator[Scope]:
-        waiting, seen = list(starts), set()
-        while waiting:
-            scope = waiting.pop()
-            if id(scope) not in seen:
-                seen.add(id(scope))
-                waiting.extend(inner for scopes in follow(scope) for inner in scopes)
+        stack, visited = list(starts), set()
+        while stack:
+            scope = stack.pop()
+            if id(scope) not in visited:
+                visited.add(id(scope))
+                stack.extend(inner for scopes in follow(scope) for inner in scopes)
                 yield scope
 
     def everywhere(self) -> Iterator[Scope]:
@@ -239,10 +231,12 @@ class _Reader(ast.NodeVisitor):
         self.conditional = False
 
     def visit(self, node: ast.AST) -> None:
-        """Visit a node, noting what depends on a condition."""
+        """Visit a node, and keep track of whether its code depends on a condition."""
         before = self.conditional
         self.conditional = before or isinstance(node, _CONDITIONAL)
-        if isinstance(node, ast.If) and not before and _is_main(node.test):
+        test = node.test if isinstance(node, ast.If) else None
+        is_main = isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+        if isinstance(node, ast.If) and not before and is_main:
             self.conditional = False
             self._visit_all(*node.body)
             self.conditional = True
@@ -254,13 +248,23 @@ class _Reader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         called = dotted_path(node.func, self.names)
         if not self.conditional:
-            self.scope.calls |= set(_called_functions(node))
+            function = node.func
+            if isinstance(function, ast.Name):
+                self.scope.calls.add(function.id)
+            elif isinstance(function, ast.Attribute):
+                self.scope.calls.add(function.attr)
+                # `asyncio.run(main())` and the like call their argument.
+                if function.attr == "run" and node.args and isinstance(node.args[0], ast.Name):
+                    self.scope.calls.add(node.args[0].id)
         if (entry_point := find_entry_point(called) or find_member_entry_point(node, self.names)) is not None:
             parameter = id_parameter(entry_point, called or ast.unparse(node.func))
-            self.scope.uses.append(SuiteCall(node.lineno, entry_point, _literal_id(node, parameter), self.conditional))
+            arguments = [each.value for each in node.keywords if each.arg == parameter] or node.args[:1]
+            value = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else None
+            suite_id = value if isinstance(value, str) else None
+            self.scope.uses.append(SuiteCall(node.lineno, entry_point, suite_id, self.conditional))
         elif called != PARTIAL:
-            given = (find_entry_point(dotted_path(each, self.names)) for each in node.args)
-            self.scope.uses.extend(SuiteCall(node.lineno, each) for each in given if each is not None)
+            callbacks = (find_entry_point(dotted_path(each, self.names)) for each in node.args)
+            self.scope.uses.extend(SuiteCall(node.lineno, each) for each in callbacks if each is not None)
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
@@ -276,16 +280,15 @@ class _Reader(ast.NodeVisitor):
     def visit_FunctionDef(self, node: _Function) -> None:
         arguments = node.args
         self._visit_all(*node.decorator_list, *arguments.defaults, *arguments.kw_defaults)
-        is_test = self._is_test(node)
-        if node.decorator_list and self.owner is None and not is_test and not self._is_pytests(node):
+        is_test = node.name.startswith("test") and self.scope is self.scopes.module
+        if node.name.startswith("test") and self.owner is not None:
+            bases = (dotted_path(base, self.names) or "" for base in self.owner.bases)
+            is_test = self.owner.name.startswith("Test") or any(base.endswith("TestCase") for base in bases)
+        decorators = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+        is_pytests = any((dotted_path(each, self.names) or "").startswith("pytest") for each in decorators)
+        if node.decorator_list and self.owner is None and not is_test and not is_pytests:
             self.scope.mentions.add(node.name)
-        self._visit_body(
-            node, Scope(mentions={each.arg for each in (*arguments.args, *arguments.kwonlyargs)}), is_test=is_test
-        )
-
-    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
-
-    def _visit_body(self, node: _Function, scope: Scope, *, is_test: bool) -> None:
+        scope = Scope(mentions={each.arg for each in (*arguments.args, *arguments.kwonlyargs)})
         self.scopes.functions.setdefault(node.name, []).append(scope)
         if self.owner is not None and node.name.startswith("__"):
             self.scopes.functions.setdefault(self.owner.name, []).append(scope)
@@ -298,45 +301,15 @@ class _Reader(ast.NodeVisitor):
         self._visit_all(*node.body)
         self.scope, self.owner, self.conditional = outer, owner, conditional
 
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._visit_all(*node.decorator_list, *node.bases, *node.keywords)
         owner, self.owner = self.owner, node
         self._visit_all(*node.body)
         self.owner = owner
 
-    def _is_test(self, node: _Function) -> bool:
-        if not node.name.startswith("test") or self.owner is None:
-            return node.name.startswith("test") and self.scope is self.scopes.module
-        bases = (dotted_path(base, self.names) or "" for base in self.owner.bases)
-        return self.owner.name.startswith("Test") or any(base.endswith("TestCase") for base in bases)
-
-    def _is_pytests(self, node: _Function) -> bool:
-        called = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
-        return any((dotted_path(each, self.names) or "").startswith("pytest") for each in called)
-
     def _visit_all(self, *nodes: ast.AST | None) -> None:
         for node in nodes:
             if node is not None:
                 self.visit(node)
-
-
-def _is_main(test: ast.expr) -> bool:
-    """Whether a condition is `__name__ == "__main__"`."""
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
-
-
-def _called_functions(node: ast.Call) -> Iterator[str]:
-    """The names of the functions that a call runs: the one called, or given to `asyncio.run` and the like."""
-    function = node.func
-    if isinstance(function, ast.Name):
-        yield function.id
-    elif isinstance(function, ast.Attribute):
-        yield function.attr
-        if function.attr == "run" and node.args and isinstance(node.args[0], ast.Name):
-            yield node.args[0].id
-
-
-def _literal_id(call: ast.Call, parameter: str) -> str | None:
-    given = [keyword.value for keyword in call.keywords if keyword.arg == parameter] or call.args[:1]
-    value = given[0].value if given and isinstance(given[0], ast.Constant) else None
-    return value if isinstance(value, str) else None

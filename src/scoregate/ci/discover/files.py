@@ -20,7 +20,7 @@ _BUILT = {"build", "dist"}
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """Files that may hold suites: how their names end, and the patterns of those that do wherever they are."""
+    """A kind of files that may hold suites. Files that match a pattern are candidates in every folder."""
 
     suffix: str
     patterns: tuple[str, ...]
@@ -34,7 +34,7 @@ TEST_SETS = FileKind(TOML, ("*.testset.toml",))
 class Candidate:
     """A file to look at, relative to the root.
 
-    `named`: the user named the file itself. `sure`: it is a suite by its folder, not only by its name.
+    `named`: the user named the file itself. `sure`: its folder, and not only its name, says that it is a suite.
     """
 
     path: str
@@ -44,7 +44,7 @@ class Candidate:
 
 
 async def find_candidates(
-    root: Path, paths: Iterable[str], *, origin: str, sort: FileKind = SCRIPTS
+    root: Path, paths: Iterable[str], *, origin: str, kind: FileKind = SCRIPTS
 ) -> tuple[Candidate, ...]:
     """The files to look at, sorted, each once.
 
@@ -52,32 +52,32 @@ async def find_candidates(
         root: the project.
         paths: files and folders relative to the root; without any, the default places.
         origin: where they were set.
-        sort: which files.
+        kind: which files.
 
     Raises:
         UsageError: a path does not exist or is a file that can't hold suites.
     """
     listed = await git.list_files(root)
     paths = tuple(paths)
-    found = (
-        _named_candidates(root, paths, origin=origin, listed=listed)
-        if paths
-        else _default_candidates(root, listed, sort)
-    )
-    chosen: dict[str, Candidate] = {}
-    for candidate in found:
-        is_ours = candidate.path.endswith(sort.suffix)
-        if is_ours and (candidate.named or candidate.path not in chosen):
-            chosen[candidate.path] = candidate
-    return tuple(chosen[path] for path in sorted(chosen))
+    if paths:
+        candidates = _named_candidates(root, paths, origin=origin, listed=listed)
+    else:
+        candidates = _default_candidates(root, listed, kind)
+    by_path: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if candidate.path.endswith(kind.suffix) and (candidate.named or candidate.path not in by_path):
+            by_path[candidate.path] = candidate
+    return tuple(by_path[path] for path in sorted(by_path))
 
 
-def _default_candidates(root: Path, listed: Iterable[str] | None, sort: FileKind) -> Iterator[Candidate]:
-    for path in _walk_files(root, root) if listed is None else filter(_is_not_vendored, listed):
+def _default_candidates(root: Path, listed: Iterable[str] | None, kind: FileKind) -> Iterator[Candidate]:
+    for path in _walk_files(root, root) if listed is None else listed:
         parts = PurePosixPath(path).parts
+        if not _VENDORED.isdisjoint(parts):
+            continue
         if parts[0] == DEFAULT_FOLDER and len(parts) > 1:
             yield Candidate(path, f"in {DEFAULT_FOLDER}/", sure=True)
-        elif pattern := next((each for each in sort.patterns if fnmatchcase(parts[-1], each)), None):
+        elif pattern := next((each for each in kind.patterns if fnmatchcase(parts[-1], each)), None):
             yield Candidate(path, f"named {pattern}")
 
 
@@ -88,8 +88,9 @@ def _named_candidates(
         full = Path(os.path.normpath(root / path))
         relative = Path(os.path.relpath(full, root)).as_posix()
         if full.is_dir():
-            inside = _files_below(relative, listed or ()) or tuple(_walk_files(full, root))
-            yield from (Candidate(each, f"in {relative}/", sure=True) for each in inside)
+            inside = [each for each in listed or () if relative == "." or each.startswith(f"{relative}/")]
+            for each in inside or _walk_files(full, root):
+                yield Candidate(each, f"in {relative}/", sure=True)
         elif full.is_file() and full.suffix in (PYTHON, TOML):
             yield Candidate(relative, f"named by {origin}", named=True, sure=True)
         else:
@@ -98,21 +99,14 @@ def _named_candidates(
             raise UsageError(f"{path} ({origin}) {problem}", advice=advice)
 
 
-def _files_below(folder: str, listed: Iterable[str]) -> tuple[str, ...]:
-    return tuple(path for path in listed if folder == "." or path.startswith(f"{folder}/"))
-
-
-def _is_not_vendored(path: str) -> bool:
-    return _VENDORED.isdisjoint(PurePosixPath(path).parts)
-
-
 def _walk_files(folder: Path, root: Path) -> Iterator[str]:
     """The files below a folder, without hidden, vendored or built folders and links to folders."""
     for here, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not _is_excluded(Path(here, name))]
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _VENDORED | _BUILT
+            and not Path(here, name, "pyvenv.cfg").exists()
+        ]
         yield from (Path(os.path.relpath(Path(here, name), root)).as_posix() for name in files)
-
-
-def _is_excluded(folder: Path) -> bool:
-    name = folder.name
-    return name.startswith(".") or name in _VENDORED | _BUILT or (folder / "pyvenv.cfg").exists()

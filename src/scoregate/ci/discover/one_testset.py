@@ -1,4 +1,4 @@
-"""The test set that was named to be run: a suite's file, a file of tests, or a test set of the store."""
+"""The test set that the command line names: a suite's file, a file of tests, or a test set of the store."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ def find_one_test_set(
     Raises:
         UsageError: there is no such test set, it needs an endpoint, or it can't be run as it is defined.
     """
-    way = Path(os.path.relpath(cwd, root))
-    asked = {"endpoint": _relocate_endpoint(endpoint, way), "metrics": list(metrics)}
-    path, table = cwd / named, {key: value for key, value in asked.items() if value}
-    relative = os.path.normpath(way / named)
+    folder = Path(os.path.relpath(cwd, root))
+    table: dict[str, Any] = {"metrics": list(metrics)} if metrics else {}
+    if endpoint:
+        table["endpoint"] = os.path.normpath(folder / endpoint) if endpoint.endswith(TOML) else endpoint
+    path, relative = cwd / named, os.path.normpath(folder / named)
     if path.suffix == TOML and path.is_file():
         return _single_source(_read_suite_file(root, relative, table))
     if endpoint is None:
@@ -54,11 +55,11 @@ def find_one_test_set(
     if path.suffix in TABLES and path.is_file():
         return _single_source(_make_table_source(root, relative, {"name": path.stem, "tests": relative, **table}))
     try:
-        own = resolve_test_set_id(named, open_store(root))
+        name = resolve_test_set_id(named, open_store(root))
     except StoreError as error:
         raise UsageError(f"{error.message}, nor a file of tests or a suite's", advice=error.advice) from None
-    kept = collection_path(Path(FOLDER), TEST_SETS, (own,)).as_posix()
-    return _single_source(_make_table_source(root, kept, {"name": own, "set": own, **table}))
+    stored_path = collection_path(Path(FOLDER), TEST_SETS, (name,)).as_posix()
+    return _single_source(_make_table_source(root, stored_path, {"name": name, "set": name, **table}))
 
 
 def _single_source(source: Source) -> DiscoveredSuites:
@@ -67,32 +68,22 @@ def _single_source(source: Source) -> DiscoveredSuites:
     return DiscoveredSuites((source,), narrowed=True)
 
 
-def _relocate_endpoint(endpoint: str | None, way: Path) -> str | None:
-    """The path of an endpoint's file from the root; names and addresses are unchanged."""
-    return os.path.normpath(way / endpoint) if endpoint and endpoint.endswith(TOML) else endpoint
-
-
 def _read_suite_file(root: Path, path: str, table: dict[str, Any]) -> Source:
     file, problems = Candidate(path, _WHY, named=True), FileProblems()
-    order = read_command(root, path, (root / path).read_bytes().decode("utf-8-sig", "replace"), problems)
-    if order is None:
+    command = read_command(root, path, (root / path).read_bytes().decode("utf-8-sig", "replace"), problems)
+    if command is None:
         return make_broken_source(file, problems.messages)
     if table:
-        order = replace(order, **_replace_options(order.suite, PurePath(path), table))
-    return make_source(root, file, order, problems)
-
-
-def _replace_options(suite: SuiteFile, path: PurePath, table: dict[str, Any]) -> dict[str, Any]:
-    """A suite with options that replace those in its file; paths in the file are relative to its folder."""
-    document = suite.model_dump(mode="json", exclude_unset=True, exclude={"gates"})
-    if (named := table.get("endpoint")) is not None:
-        document.pop("endpoint", None)
-        if named.endswith(TOML):
-            table = {**table, "endpoint": os.path.relpath(named, path.parent)}
-    if "metrics" in table:
-        document.pop("metrics", None)
-    document["testset"] |= table
-    return {"document": document, "suite": SuiteFile.model_validate(document)}
+        # Options replace those in the file. Paths in a file are relative to its folder.
+        document = command.suite.model_dump(mode="json", exclude_unset=True, exclude={"gates"})
+        for key in ("endpoint", "metrics"):
+            if key in table:
+                document.pop(key, None)
+        document["testset"] |= table
+        if table.get("endpoint", "").endswith(TOML):
+            document["testset"]["endpoint"] = os.path.relpath(table["endpoint"], PurePath(path).parent)
+        command = replace(command, document=document, suite=SuiteFile.model_validate(document))
+    return make_source(root, file, command, problems)
 
 
 def _make_table_source(root: Path, path: str, table: dict[str, Any]) -> Source:

@@ -6,7 +6,7 @@ import ast
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,14 +25,14 @@ class ScriptInfo:
     """How a file is run, and its suites.
 
     Args:
-        kind: None if it holds no suite that can be run.
-        why: the reason, for reports.
+        kind: how it is run; None if it holds no suite that can be run.
+        why: the reason for `kind`, for reports.
         line: of the first suite or error, from 1.
         suite_ids: None if one is unknown.
-        expected: the ids that report in every run to its end.
+        expected: the ids of suites that report in every run that ends normally.
         error: it can't be parsed.
         foreign: it has a suite of another SDK.
-        notable: the reason is reported although nobody asks for it.
+        notable: reports show the reason without `--verbose`, too.
     """
 
     kind: SourceKind | None
@@ -53,15 +53,15 @@ async def find_scripts(root: Path, settings: Settings) -> DiscoveredSuites:
     Raises:
         UsageError: a path does not exist, or a file that was named holds no suite.
     """
-    if settings.passed_over("paths"):
+    if settings.skip_reason("paths"):
         return DiscoveredSuites()
     files = await find_candidates(root, settings.paths, origin=settings.origin("paths"))
     originals, links = _separate_links(root, files)
-    looked = [_inspect_file(root, file) for file in originals]
-    _check_named_files(looked, {file.path for file in files if file.named})
-    sources = tuple(each for each in looked if isinstance(each, Source))
+    results = [_inspect_file(root, file) for file in originals]
+    _check_named_files(results, {file.path for file in files if file.named})
+    sources = tuple(each for each in results if isinstance(each, Source))
     skipped = sorted(
-        (*links, *(each for each in looked if isinstance(each, SkippedSource))), key=lambda each: each.path
+        (*links, *(each for each in results if isinstance(each, SkippedSource))), key=lambda each: each.path
     )
     notices = (f"{each.path} was skipped: {each.why}" for each in skipped if each.notable)
     return DiscoveredSuites(sources, tuple(skipped), tuple(notices))
@@ -69,13 +69,13 @@ async def find_scripts(root: Path, settings: Settings) -> DiscoveredSuites:
 
 def _separate_links(root: Path, files: Iterable[Candidate]) -> tuple[list[Candidate], list[SkippedSource]]:
     """The files, each once, and the links to them."""
-    seen: dict[str, Candidate] = {}
+    originals: dict[str, Candidate] = {}
     links = []
     for file in sorted(files, key=lambda file: ((root / file.path).is_symlink(), file.path)):
-        first = seen.setdefault(os.path.realpath(root / file.path), file)
+        first = originals.setdefault(os.path.realpath(root / file.path), file)
         if first is not file:
             links.append(SkippedSource(file.path, f"the same file as {first.path}"))
-    return sorted(seen.values(), key=lambda file: file.path), links
+    return sorted(originals.values(), key=lambda file: file.path), links
 
 
 def _inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
@@ -93,20 +93,20 @@ def _inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
 
 
 def _inspect_source(file: Candidate, source: bytes) -> Source | SkippedSource:
-    reading = read_script(source)
-    if reading.error and (file.sure or any(package in source for package in _SDK_PACKAGES)):
-        error = f"{file.path}:{reading.line}: {reading.why}"
-        return Source(file.path, SourceKind.PYTHON, reading.line, why=file.why, error=error)
-    if reading.kind is None:
-        return SkippedSource(file.path, reading.why, notable=reading.notable)
+    script = read_script(source)
+    if script.error and (file.sure or any(package in source for package in _SDK_PACKAGES)):
+        problem = f"{file.path}:{script.line}: {script.why}"
+        return Source(file.path, SourceKind.PYTHON, script.line, why=file.why, error=problem)
+    if script.kind is None:
+        return SkippedSource(file.path, script.why, notable=script.notable)
     return Source(
         file.path,
-        reading.kind,
-        reading.line,
-        reading.suite_ids,
-        expected=reading.expected,
-        why=f"{file.why}, {reading.why}",
-        foreign=reading.foreign,
+        script.kind,
+        script.line,
+        script.suite_ids,
+        expected=script.expected,
+        why=f"{file.why}, {script.why}",
+        foreign=script.foreign,
     )
 
 
@@ -141,25 +141,20 @@ def _describe_suites(kind: SourceKind, starts: str, uses: list[SuiteCall], certa
         return ScriptInfo(None, f"{starts} a suite at line {line}, but {closed.pop()}", line, notable=True)
     foreign = any(use.entry_point.foreign for use in uses)
     why = f"{starts} a suite{' of Autoblocks' if foreign else ''} at line {line}"
-    return ScriptInfo(kind, why, line, _known_ids(uses), tuple(_expected_ids(certain)), foreign=foreign)
-
-
-def _expected_ids(certain: Iterable[Scope]) -> Iterator[str]:
-    """The ids of suites that are started without a condition."""
-    for use in _suite_calls(certain):
-        if not use.conditional and not use.entry_point.closed and use.suite_id is not None:
-            yield use.suite_id
+    suite_ids = tuple(dict.fromkeys(use.suite_id for use in uses if use.suite_id is not None))
+    has_unknown_id = any(use.suite_id is None for use in uses)
+    # Suites that are started without a condition.
+    expected = tuple(
+        use.suite_id
+        for use in _suite_calls(certain)
+        if use.suite_id is not None and not use.conditional and not use.entry_point.closed
+    )
+    return ScriptInfo(kind, why, line, None if has_unknown_id else suite_ids, expected, foreign=foreign)
 
 
 def _suite_calls(scopes: Iterable[Scope]) -> list[SuiteCall]:
-    found = {(use.line, use.suite_id, use.entry_point.module): use for scope in scopes for use in scope.uses}
-    return sorted(found.values(), key=lambda use: use.line)
-
-
-def _known_ids(uses: Iterable[SuiteCall]) -> tuple[str, ...] | None:
-    ids = tuple(dict.fromkeys(use.suite_id for use in uses))
-    known = tuple(each for each in ids if each is not None)
-    return known if len(known) == len(ids) else None
+    uses = {(use.line, use.suite_id, use.entry_point.module): use for scope in scopes for use in scope.uses}
+    return sorted(uses.values(), key=lambda use: use.line)
 
 
 def _syntax_problem(why: str, line: int) -> ScriptInfo:
@@ -168,8 +163,10 @@ def _syntax_problem(why: str, line: int) -> ScriptInfo:
     )
 
 
-def _check_named_files(looked: Iterable[Source | SkippedSource], named: set[str]) -> None:
-    if bad := [f"{each.path}: {each.why}" for each in looked if isinstance(each, SkippedSource) and each.path in named]:
+def _check_named_files(results: Iterable[Source | SkippedSource], named: set[str]) -> None:
+    if bad := [
+        f"{each.path}: {each.why}" for each in results if isinstance(each, SkippedSource) and each.path in named
+    ]:
         raise UsageError(
             "\n".join(["these files hold no suite:", *(f"  {line}" for line in bad)]),
             advice="A suite is a call of run_test_suite. For other ways, add [[commands]] to the settings.",

@@ -16,7 +16,7 @@ from scoregate.ci.plan import DiscoveredSuites, SkippedSource, Source, SourceKin
 from scoregate.ci.settings import Settings, SuiteSettings
 from scoregate.ci.settings.load import describe_problem
 from scoregate.errors import StoreError, UsageError
-from scoregate.store import METRICS, Store, StoredEndpoint, open_store
+from scoregate.store import METRICS, Store, open_store
 from scoregate.store.lookup import list_documents
 from scoregate.store.secret_references import find_references
 from scoregate.store.suite_files import (
@@ -33,10 +33,7 @@ MAX_BYTES = 5 * 1024 * 1024
 T = TypeVar("T")
 _TABLE = "testset"
 _WORKER = ("-m", "scoregate.worker", "testset")
-
-
 _GATES = "gates"
-_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -46,7 +43,7 @@ class FileProblems:
     messages: list[str] = field(default_factory=list)
 
     def none_of(self, read: Callable[[], T]) -> T | None:
-        """What was read; None if that raised an error, which becomes a problem."""
+        """Call `read`. If it raises an error, add it to the problems and return None."""
         try:
             return read()
         except StoreError as error:
@@ -70,7 +67,12 @@ class WorkerCommand:
 
 @dataclass(frozen=True, slots=True)
 class SuiteNeeds:
-    """`needs` are the variables that its endpoint refers to; `apart`: it uses none of the project's Python code."""
+    """What a suite needs to run.
+
+    Args:
+        needs: the environment variables that its endpoint refers to.
+        apart: it uses none of the project's Python code.
+    """
 
     needs: tuple[str, ...]
     apart: bool
@@ -84,17 +86,19 @@ async def find_test_sets(root: Path, settings: Settings) -> DiscoveredSuites:
     Raises:
         UsageError: a path does not exist, or a file that was named is not a suite.
     """
-    if settings.passed_over("paths"):
+    if settings.skip_reason("paths"):
         return DiscoveredSuites()
-    files = await find_candidates(root, settings.paths, origin=settings.origin("paths"), sort=TEST_SETS)
-    looked = [inspect_file(root, file) for file in files]
-    _check_named_files(looked, {file.path for file in files if file.named})
-    sources = tuple(each for each in looked if isinstance(each, Source))
-    return DiscoveredSuites(sources, tuple(each for each in looked if isinstance(each, SkippedSource) and each.notable))
+    files = await find_candidates(root, settings.paths, origin=settings.origin("paths"), kind=TEST_SETS)
+    results = [inspect_file(root, file) for file in files]
+    _check_named_files(results, {file.path for file in files if file.named})
+    sources = tuple(each for each in results if isinstance(each, Source))
+    return DiscoveredSuites(
+        sources, tuple(each for each in results if isinstance(each, SkippedSource) and each.notable)
+    )
 
 
-def _check_named_files(looked: Iterable[Source | SkippedSource], named: set[str]) -> None:
-    if bad := [f"{each.path} {each.why}" for each in looked if isinstance(each, SkippedSource) and each.path in named]:
+def _check_named_files(results: Iterable[Source | SkippedSource], named: set[str]) -> None:
+    if bad := [f"{each.path} {each.why}" for each in results if isinstance(each, SkippedSource) and each.path in named]:
         raise UsageError("\n".join(bad), advice="A suite file has a table [testset] with an endpoint.")
 
 
@@ -102,9 +106,9 @@ def find_in_tree(tree: Path, sources: Iterable[Source]) -> Iterator[Source]:
     """The suites of another tree whose files are among these sources."""
     for source in sources:
         if source.kind is SourceKind.TESTSET:
-            there = inspect_file(tree, Candidate(source.path, source.why))
-            if isinstance(there, Source):
-                yield there
+            result = inspect_file(tree, Candidate(source.path, source.why))
+            if isinstance(result, Source):
+                yield result
 
 
 def inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
@@ -121,8 +125,10 @@ def inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
     if not _is_suite_file(text):
         return SkippedSource(file.path, "has no table [testset]")
     problems = FileProblems()
-    order = read_command(root, file.path, text, problems)
-    return make_broken_source(file, problems.messages) if order is None else make_source(root, file, order, problems)
+    command = read_command(root, file.path, text, problems)
+    return (
+        make_broken_source(file, problems.messages) if command is None else make_source(root, file, command, problems)
+    )
 
 
 def _is_suite_file(text: str) -> bool:
@@ -142,24 +148,24 @@ def read_command(root: Path, shown: str, text: str, problems: FileProblems) -> W
     return None if suite is None else WorkerCommand(shown, suite, find_line(text, (_TABLE,)), gates=gates)
 
 
-def make_source(root: Path, file: Candidate, order: WorkerCommand, problems: FileProblems) -> Source:
+def make_source(root: Path, file: Candidate, command: WorkerCommand, problems: FileProblems) -> Source:
     """The source of a suite; `problems` are the known ones."""
-    suite, path = order.suite, root / order.path
+    suite, path = command.suite, root / command.path
     name = suite_name(suite.testset.name, path)
-    document = problems.none_of(lambda: check_suite(suite, path, open_store(root), shown=order.path))
-    if document is None or problems.messages:
+    needs = problems.none_of(lambda: check_suite(suite, path, open_store(root), shown=command.path))
+    if needs is None or problems.messages:
         return make_broken_source(file, problems.messages, (name,))
-    options = {"file": file.path, "line": order.line, "path": order.path, "name": name}
+    options = {"file": file.path, "line": command.line, "path": command.path, "name": name}
     return Source(
         file.path,
         SourceKind.TESTSET,
-        order.line,
+        command.line,
         (name,),
-        why=f"{file.why}, has a table [testset]" if order.document is None else file.why,
-        argv=(*_WORKER, json.dumps(options | ({"document": order.document} if order.document else {}))),
-        needs=document.needs,
-        gates=order.gates,
-        apart=document.apart,
+        why=f"{file.why}, has a table [testset]" if command.document is None else file.why,
+        argv=(*_WORKER, json.dumps(options | ({"document": command.document} if command.document else {}))),
+        needs=needs.needs,
+        gates=command.gates,
+        apart=needs.apart,
     )
 
 
@@ -178,26 +184,21 @@ def read_gates(text: str, *, shown: str) -> SuiteGates | None:
     def place(keys: tuple[str, ...]) -> str:
         return f"{shown}:{find_line(text, (_GATES, *keys))}"
 
-    gates = _parse_gates(text)
+    try:
+        gates = tomllib.loads(text).get(_GATES)
+    except ValueError:
+        return None
+    if not isinstance(gates, Mapping) or not gates:
+        return None
     try:
         table = SuiteSettings.model_validate(gates)
     except ValidationError as error:
-        raise StoreError("\n".join(_gate_problems(error, place))) from None
-    return SuiteGates(table, {keys: place(keys) for keys in _key_paths(gates)}) if gates else None
-
-
-def _parse_gates(text: str) -> Mapping[str, Any]:
-    try:
-        gates = tomllib.loads(text).get(_GATES, {})
-    except ValueError:
-        return {}
-    return gates if isinstance(gates, Mapping) else {}
-
-
-def _gate_problems(error: ValidationError, place: Callable[[tuple[str, ...]], str]) -> Iterator[str]:
-    for found in error.errors(include_url=False):
-        keys = tuple(map(str, found["loc"]))
-        yield f"{place(keys)}: {describe_problem((_GATES, *keys), found, SuiteSettings.model_fields)}"
+        problems = []
+        for problem in error.errors(include_url=False):
+            keys = tuple(map(str, problem["loc"]))
+            problems.append(f"{place(keys)}: {describe_problem((_GATES, *keys), problem, SuiteSettings.model_fields)}")
+        raise StoreError("\n".join(problems)) from None
+    return SuiteGates(table, {keys: place(keys) for keys in _key_paths(gates)})
 
 
 def _key_paths(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -214,7 +215,7 @@ def check_suite(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Su
     """
     problems: list[str] = []
 
-    def there(find: Callable[[], _T], key: str) -> _T | None:
+    def resolve(find: Callable[[], T], key: str) -> T | None:
         try:
             return find()
         except StoreError as error:
@@ -224,21 +225,16 @@ def check_suite(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Su
             return None
 
     named = suite.testset.set
-    there(
+    resolve(
         lambda: find_tests_file(suite, path) if named is None else resolve_test_set_id(named, store),
         "set" if named else "tests",
     )
-    endpoint = there(lambda: load_endpoint(suite, path, store), "endpoint")
+    endpoint = resolve(lambda: load_endpoint(suite, path, store), "endpoint")
     if problems or endpoint is None:
         raise StoreError("\n".join(problems))
     needs = tuple(dict.fromkeys(find_references(endpoint.model_dump())))
-    return SuiteNeeds(needs, _needs_no_project_python(suite, endpoint, store))
-
-
-def _needs_no_project_python(suite: SuiteFile, endpoint: StoredEndpoint, store: Store) -> bool:
-    """Whether it uses no Python code of the project; behaviors may use any metric of the store."""
     try:
-        metrics = (*suite.metrics, *list_documents(store, METRICS))
+        metrics = (*suite.metrics, *list_documents(store, METRICS))  # behaviors may use any metric of the store
     except StoreError:
-        return False
-    return endpoint.connection_type != "SDK" and all(metric.use is None for metric in metrics)
+        return SuiteNeeds(needs, apart=False)
+    return SuiteNeeds(needs, endpoint.connection_type != "SDK" and all(metric.use is None for metric in metrics))

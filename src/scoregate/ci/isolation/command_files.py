@@ -1,4 +1,4 @@
-"""The files through which a step speaks to the runner: out of suites' reach while they run, and checked afterwards."""
+"""The runner's command files, such as GITHUB_ENV: suites can't write to them, and they are checked afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """One of them: as it was before suites ran, with an open handle."""
+    """A command file as it was before suites ran, with an open handle."""
 
     variable: str
     path: Path
@@ -33,12 +33,12 @@ class CommandFiles:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        named = {name: Path(path) for name in _VARIABLES if (path := environ.get(name))}
-        self._files = [file for name, path in named.items() if (file := _open_file(name, path)) is not None]
+        paths = {name: Path(path) for name in _VARIABLES if (path := environ.get(name))}
+        self._files = [file for name, path in paths.items() if (file := _open_file(name, path)) is not None]
         self._folders = {path: path.stat().st_mode for path in {file.path.parent for file in self._files}}
 
     def protect(self) -> None:
-        """Take them away from all but the runner, whose they are: under every path, as the files are the same."""
+        """Remove the rights of all users but the runner, who owns them. A mode holds for every path of a file."""
         for file in self._files:
             with contextlib.suppress(OSError):
                 os.fchmod(file.handle, file.mode & (0o755 if file.variable == _EVENT else 0o700))
@@ -48,23 +48,26 @@ class CommandFiles:
                     folder.chmod(stat.S_IMODE(mode) & ~0o022)
 
     def discard(self) -> Iterator[str]:
-        """Take back what was written meanwhile; yields a notice for each file.
+        """Restore files that were changed while suites ran; yields a notice for each one.
 
         Raises:
-            OSError: a file cannot be written.
+            OSError: a file can't be written.
         """
         for file in self._files:
-            moved = not _is_same(file)
-            if not moved and _content(file.handle) == file.content:
+            try:
+                is_replaced = not os.path.samestat(os.lstat(file.path), os.fstat(file.handle))
+            except OSError:
+                is_replaced = True
+            if not is_replaced and _content(file.handle) == file.content:
                 continue
             os.ftruncate(file.handle, 0)
             os.pwrite(file.handle, file.content, 0)
-            if moved:
-                _write_anew(file)
+            if is_replaced:
+                _recreate(file)
             yield f"something was written to the runner's file {file.variable} while suites ran; it was discarded"
 
     def release(self) -> None:
-        """Give them back as they were."""
+        """Restore the rights and close the handles."""
         for file in self._files:
             with contextlib.suppress(OSError):
                 os.fchmod(file.handle, file.mode)
@@ -88,22 +91,15 @@ def _content(handle: int) -> bytes:
     return os.pread(handle, _MOST_BYTES, 0)
 
 
-def _is_same(file: _File) -> bool:
-    try:
-        return os.path.samestat(os.lstat(file.path), os.fstat(file.handle))
-    except OSError:
-        return False
-
-
-def _write_anew(file: _File) -> None:
-    """Write it anew where another file, a link or nothing is now: the old one has lost its name."""
+def _recreate(file: _File) -> None:
+    """Create the file again, because another file, a link or nothing is at its path now."""
     owner = os.fstat(file.handle)
     partial = file.path.with_name(f".{file.path.name}.scoregate")
     with contextlib.suppress(FileNotFoundError):
         partial.unlink()
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "wb") as anew:
-        anew.write(file.content)
+    with os.fdopen(handle, "wb") as copy:
+        copy.write(file.content)
         os.fchown(handle, owner.st_uid, owner.st_gid)
         os.fchmod(handle, file.mode)
     partial.replace(file.path)

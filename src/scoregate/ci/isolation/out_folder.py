@@ -1,4 +1,4 @@
-"""The folder of the run and its reports, held open: in a workspace that suites can write to, names prove nothing."""
+"""The folder of the run and its reports, kept open: suites can rename folders in the workspace, but not a handle."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _KEPT = "run"
 
 
 class OutFolder:
-    """The folder `path`, which belongs to root as long as this is open, with all that is in it.
+    """The folder `path`. It and everything in it belong to root until this is closed.
 
-    Suites may rename it, as they may whatever is in the workspace. `held` leads to it whatever its name is.
+    Suites can rename it, like everything in the workspace. The path `open_path` leads to it, whatever its name is.
 
     Raises:
-        UsageError: the path leads over a link, or the folder cannot be made.
+        UsageError: the path contains a link, or the folder can't be created.
     """
 
     def __init__(self, path: Path, workspace: Path) -> None:
@@ -28,56 +28,56 @@ class OutFolder:
             self._handle = _open_folder(path, workspace)
         except OSError as error:
             raise UsageError(
-                f"reports cannot go to {path}: {error.strerror}",
-                advice="Name a folder with --out that is no link, on no path with a link.",
+                f"reports can't be written to {path}: {error.strerror}",
+                advice="Name a folder with --out that is not a link and has no link in its path.",
             ) from None
-        self.held = Path(f"/proc/{os.getpid()}/fd/{self._handle}")
+        self.open_path = Path(f"/proc/{os.getpid()}/fd/{self._handle}")
         self._own()
 
     def _own(self) -> None:
-        """Take the folder from its owner. Links and whatever is neither a file nor a folder go."""
-        for folder, name, found in walk(self.held.resolve()):
-            kind = stat.S_IFMT(found.st_mode)
-            if kind not in (stat.S_IFREG, stat.S_IFDIR) or (kind == stat.S_IFREG and found.st_nlink > 1):
+        """Make root the owner of all entries. Links, and all that is neither a file nor a folder, are deleted."""
+        for folder, name, status in walk(self.open_path.resolve()):
+            kind = stat.S_IFMT(status.st_mode)
+            if kind not in (stat.S_IFREG, stat.S_IFDIR) or (kind == stat.S_IFREG and status.st_nlink > 1):
                 os.unlink(name, dir_fd=folder)
                 continue
             with open_entry(folder, name) as handle:
                 os.fchown(handle, 0, 0)
                 os.fchmod(handle, 0o755 if kind == stat.S_IFDIR else 0o644)
-        # What is not empty cannot be deleted by who may only rename it.
-        (self.held / _KEPT).mkdir(exist_ok=True)
+        # A user that may only rename a folder can't delete it if it is not empty.
+        (self.open_path / _KEPT).mkdir(exist_ok=True)
 
     def put_back(self) -> str | None:
-        """Give the folder its name again, whatever has it now; returns a notice where it had lost it."""
+        """Move the folder back to its path, and delete what is there now; returns a notice if it had been moved."""
         with contextlib.suppress(OSError):
             if os.path.samestat(os.lstat(self.path), os.fstat(self._handle)):
                 return None
-        now = self.held.resolve()
+        current_path = self.open_path.resolve()
         with contextlib.suppress(FileNotFoundError):
             if self.path.is_dir() and not self.path.is_symlink():
                 remove_tree(self.path)
             else:
                 self.path.unlink()
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        now.rename(self.path)
+        current_path.rename(self.path)
         return f"a suite renamed the folder {self.path.name!r:.80}; it was put back, and what was in its place deleted"
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the handle."""
         os.close(self._handle)
 
 
 def _open_folder(path: Path, workspace: Path) -> int:
-    """Open the folder, made where it is not there; below the workspace, over no link."""
+    """Open the folder, and create it if it is missing. Below the workspace, no link is followed."""
     top = workspace if path.is_relative_to(workspace) else path.parent
     top.mkdir(parents=True, exist_ok=True)
     handle = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     for part in path.relative_to(top).parts:
-        above = handle
+        parent = handle
         try:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(part, dir_fd=above)
-            handle = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+                os.mkdir(part, dir_fd=parent)
+            handle = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
         finally:
-            os.close(above)
+            os.close(parent)
     return handle

@@ -1,4 +1,4 @@
-"""Kill every process of an account, and verify that none is left."""
+"""Kill every process of a user account, and verify that none is left."""
 
 from __future__ import annotations
 
@@ -17,37 +17,39 @@ _LONGEST_S = 10.0
 _PAUSE_S = 0.005
 _DEAD = frozenset("ZX")
 _DONE, _NOT_DONE = 0, 1
-# Stands for processes that are in no list.
-_UNKNOWN = 0
+# Returned for processes that are running but are in no list.
+_UNKNOWN_PID = 0
 
 
 def kill_account(uid: int, gid: int, *, child: int = 0) -> tuple[int, ...]:
     """Kill all processes of a user.
 
     Args:
-        child: the one whose exit code other code of this process waits for.
+        uid: the user.
+        gid: the user's group.
+        child: a process whose exit code other code waits for, so it is not reaped here.
 
     Returns:
-        Those that could not be killed within ten seconds.
+        The ids of processes that could not be killed within ten seconds.
     """
-    return _kill([uid], gid, lambda found: found == uid, child)
+    return _kill([uid], gid, lambda owner: owner == uid, child)
 
 
 def kill_accounts(accounts: Accounts) -> tuple[int, ...]:
-    """Kill all processes of a range of users; returns those that could not be killed within ten seconds."""
-    return _kill(accounts.used(), accounts.group, lambda found: found in accounts)
+    """Kill all processes of a range of users; returns the ids of those that could not be killed within ten seconds."""
+    return _kill(accounts.used(), accounts.group, lambda owner: owner in accounts)
 
 
-def _kill(uids: Iterable[int], gid: int, wanted: Callable[[int], bool], child: int = 0) -> tuple[int, ...]:
-    """Signal all users, then look for what is left.
+def _kill(uids: Iterable[int], gid: int, is_target: Callable[[int], bool], child: int = 0) -> tuple[int, ...]:
+    """Send SIGKILL to all processes of each user, then look for processes that are left.
 
-    A process that forks quickly may be in no list of processes; once its user is signalled, it cannot fork any more.
+    A process that forks quickly may be in no list of processes. The signal to its user reaches it all the same.
     """
     deadline = time.monotonic() + _LONGEST_S
     unsignalled = set(uids)
     while True:
         unsignalled -= {uid for uid in unsignalled if _kill_as(uid, gid)}
-        left = dict(_processes(wanted, child))
+        left = dict(_processes(is_target, child))
         if not left and not unsignalled:
             return ()
         unsignalled |= set(left.values())
@@ -55,41 +57,37 @@ def _kill(uids: Iterable[int], gid: int, wanted: Callable[[int], bool], child: i
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > deadline:
-            return tuple(left) or (_UNKNOWN,)
+            return tuple(left) or (_UNKNOWN_PID,)
         time.sleep(_PAUSE_S)
 
 
 def _kill_as(uid: int, gid: int) -> bool:
-    """Kill what a user may kill, at once: the kernel lets none of them fork meanwhile.
+    """Kill all processes that a user may kill in one system call, so that none of them can fork in the meantime.
 
-    There is no `exec`, which fails for a user who has as many processes as they may have.
+    The child process does not call `exec`, because that fails at the user's limit of processes.
 
     Returns:
-        Whether it was done: there may be no room for one more process, and targets may kill the one that kills.
+        Whether the child sent the signal. It may fail to start at the limit of processes, and its targets may kill it.
     """
     with warnings.catch_warnings(), contextlib.suppress(OSError):
         warnings.simplefilter("ignore", DeprecationWarning)  # threads: the child makes system calls only
         pid = os.fork()
         if pid == 0:
-            _kill_and_exit(uid, gid)
+            code = _NOT_DONE
+            try:
+                os.setgroups([])
+                os.setresgid(gid, gid, gid)
+                os.setresuid(uid, uid, uid)
+                code = _DONE
+                os.kill(-1, signal.SIGKILL)
+            finally:
+                os._exit(code)
         return _exit_code(pid) == _DONE
     return False
 
 
-def _kill_and_exit(uid: int, gid: int) -> None:
-    code = _NOT_DONE
-    try:
-        os.setgroups([])
-        os.setresgid(gid, gid, gid)
-        os.setresuid(uid, uid, uid)
-        code = _DONE
-        os.kill(-1, signal.SIGKILL)
-    finally:
-        os._exit(code)
-
-
 def _exit_code(pid: int) -> int:
-    """That of the process that kills; one that its targets have stopped is killed itself."""
+    """The exit code of the child that sends the signal. If its targets stopped it, it is killed after a second."""
     deadline = time.monotonic() + 1.0
     while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
         if time.monotonic() > deadline:
@@ -98,17 +96,20 @@ def _exit_code(pid: int) -> int:
     return os.waitstatus_to_exitcode(ended[1])
 
 
-def _processes(wanted: Callable[[int], bool], child: int) -> Iterator[tuple[int, int]]:
-    """Living processes, with the user who makes them wanted: the real, effective, saved or file system's one."""
+def _processes(is_target: Callable[[int], bool], child: int) -> Iterator[tuple[int, int]]:
+    """Running processes with a target user as their real, effective, saved or file system's user; with that user.
+
+    Dead children of this process are reaped, except `child`.
+    """
     for name in (path.name for path in _PROC.iterdir() if path.name.isdigit()):
         with contextlib.suppress(OSError, LookupError, ValueError):
             status = dict(
                 line.split(":", 1) for line in (_PROC / name / "status").read_text("utf-8", "replace").splitlines()
             )
-            found = next((uid for uid in map(int, status["Uid"].split()) if wanted(uid)), None)
-            if found is None:
+            target = next((uid for uid in map(int, status["Uid"].split()) if is_target(uid)), None)
+            if target is None:
                 continue
             if status["State"].split()[0] not in _DEAD:
-                yield int(name), found
+                yield int(name), target
             elif int(status["PPid"]) == os.getpid() and int(name) != child:
-                os.waitpid(int(name), os.WNOHANG)  # an orphan that became ours, as those of a container do
+                os.waitpid(int(name), os.WNOHANG)  # an orphan: in a container, this process becomes its parent

@@ -1,4 +1,4 @@
-"""Walk a tree that untrusted processes write to, by handles: no link is followed, no path is looked up twice."""
+"""Walk a tree that untrusted processes write to. It uses handles: no link is followed, no path is looked up twice."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ Enter: TypeAlias = Callable[[str, int], bool]
 
 
 def walk(root: Path, enter: Enter = lambda _name, _level: True) -> Iterator[tuple[int, str, os.stat_result]]:
-    """All that is in a folder and the folder itself, last, on one file system: a handle of its folder, a name, a stat.
+    """Every entry below a folder on its file system, and the folder itself at the end.
+
+    Yields:
+        A handle of the entry's folder, its name, and its status.
 
     Raises:
-        OSError: the root is no folder that can be read.
+        OSError: the root is not a folder, or can't be read.
     """
     handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -34,9 +37,9 @@ def walk(root: Path, enter: Enter = lambda _name, _level: True) -> Iterator[tupl
 def _walk(folder: int, enter: Enter, device: int, level: int) -> Iterator[tuple[int, str, os.stat_result]]:
     for name in os.listdir(folder):
         with contextlib.suppress(OSError):
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            is_folder = found.st_mode & 0o170000 == 0o040000
-            if found.st_dev != device or (is_folder and not enter(name, level)):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            is_folder = status.st_mode & 0o170000 == 0o040000
+            if status.st_dev != device or (is_folder and not enter(name, level)):
                 continue
             if is_folder and level < DEEPEST:
                 inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
@@ -44,15 +47,15 @@ def _walk(folder: int, enter: Enter, device: int, level: int) -> Iterator[tuple[
                     yield from _walk(inner, enter, device, level + 1)
                 finally:
                     os.close(inner)
-            yield folder, name, found
+            yield folder, name, status
 
 
 @contextmanager
 def open_entry(folder: int, name: str) -> Iterator[int]:
-    """A handle of a file or a folder, whatever its name means later.
+    """A handle of a file or a folder, which stays valid if another file gets the name.
 
     Raises:
-        OSError: it is not there any more, or neither a file nor a folder.
+        OSError: the entry is gone, is a link, or can't be opened.
     """
     handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=folder)
     try:
@@ -62,7 +65,7 @@ def open_entry(folder: int, name: str) -> Iterator[int]:
 
 
 def remove_tree(folder: Path) -> None:
-    """Delete a folder with all that is in it, as far as that is possible, however deep it is."""
+    """Delete a folder of any depth with everything in it, as far as possible."""
     try:
         shutil.rmtree(folder, ignore_errors=True)
     except RecursionError:

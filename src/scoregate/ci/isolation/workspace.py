@@ -1,4 +1,4 @@
-"""The workspace, shared with the accounts of suites for as long as a command runs."""
+"""Share the workspace with the accounts of suites while a command runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _HOST_PIDS, _FEWEST_PIDS = 256, 256
 
 @contextmanager
 def separate_accounts(environ: MutableMapping[str, str]) -> Iterator[None]:
-    """Let the processes of suites have accounts of their own, until the block ends.
+    """Run the processes of suites under accounts of their own, until the block ends.
 
-    Meanwhile the variable SCOREGATE_ACCOUNTS says which. Without the right to do so, or outside of our container,
-    nothing is changed. Afterwards no process of theirs is left, and the workspace is its owner's as before.
+    Inside the block, the variable SCOREGATE_ACCOUNTS names the accounts. Without the right to do so, or outside of
+    scoregate's container, nothing changes. At the end all processes of the accounts are killed, and owners and modes
+    in the workspace are restored.
     """
     environ.pop(ACCOUNTS, None)
     owner = find_identity(environ)
@@ -48,9 +49,9 @@ def separate_accounts(environ: MutableMapping[str, str]) -> Iterator[None]:
 
 
 def _trees(environ: Mapping[str, str], accounts: Accounts) -> Iterator[SharedTree]:
-    """The folders in which suites may do what their owner may: the workspace, and what earlier steps put beside it.
+    """The folders in which suites get the rights of the owner: the workspace, and the runner's temporary folder.
 
-    Where root owns the workspace, nothing is shared.
+    If root owns the workspace, nothing is shared.
     """
     top = workspace(environ).resolve()
     owner = top.stat()
@@ -60,19 +61,19 @@ def _trees(environ: Mapping[str, str], accounts: Accounts) -> Iterator[SharedTre
     temporary = Path(environ.get("RUNNER_TEMP") or "/nonexistent")
     if temporary.is_dir() and temporary.stat().st_uid == owner.st_uid and not top.is_relative_to(temporary.resolve()):
         yield SharedTree(
-            temporary.resolve(), owner.st_uid, owner.st_gid, accounts, enter=_is_no_runner_folder, sticky=True
+            temporary.resolve(),
+            owner.st_uid,
+            owner.st_gid,
+            accounts,
+            enter=lambda name, level: level > 0 or not name.startswith("_"),  # the runner's own folders
+            sticky=True,
         )
 
 
-def _is_no_runner_folder(name: str, level: int) -> bool:
-    """The runner's own folders begin with an underscore."""
-    return level > 0 or not name.startswith("_")
-
-
 def _limit_processes() -> None:
-    """Leave the host some of the processes that the container may have: an account has a part of them at most.
+    """Limit the processes of each account to a share of the container's limit, so that the host can still start some.
 
-    Root itself is not limited, except in a user namespace.
+    The limit does not apply to root, except in a user namespace, where nothing is limited.
     """
     if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
         return

@@ -37,7 +37,7 @@ _MISSING = re.compile(rf"No module named '?({'|'.join(_PACKAGES)})\b")
 
 
 def no_identity() -> None:
-    """The user that the host runs as."""
+    """No user of its own: the launch runs as the host's user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) ->
 
     If it is cancelled, it ends them all with everything that they started, and still emits what they had reported.
     """
-    waiting = iter(tuple(launches))
+    queue = iter(tuple(launches))
 
     async def work() -> None:
-        for launch in waiting:
+        for launch in queue:
             await run_script(launch, host, emit)
 
     async with anyio.create_task_group() as workers:
@@ -87,7 +87,12 @@ async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
     """Run a script from start to end; however it ends, its event logs are read to their last line."""
     async with _temporary_folder() as folder:
         identity = host.new_identity()
-        events = _make_events_folder(folder, identity)
+        events = folder / "events"
+        events.mkdir(mode=0o700)
+        if identity is not None:
+            # The host keeps the folder above it, so that no process can replace the folder of event logs.
+            folder.chmod(0o711)
+            identity.give(events)
         environ = with_home(identity, host.environ, folder) if identity and identity.shared else host.environ
         tailer = LogTailer(launch.name, events, host.redact)
         emit(Started(launch.name))
@@ -119,16 +124,6 @@ async def _temporary_folder() -> AsyncIterator[Path]:
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(remove_tree, folder)
-
-
-def _make_events_folder(parent: Path, identity: Identity | None) -> Path:
-    """The parent stays the host's, so that no process can replace the folder while it is read."""
-    events = parent / "events"
-    events.mkdir(mode=0o700)
-    if identity is not None:
-        parent.chmod(0o711)
-        identity.give(events)
-    return events
 
 
 def child_environment(
@@ -183,25 +178,20 @@ async def _run(
         child = ChildProcess(launch.argv, launch.cwd, environment, str(events), identity, host.timeout_s)
         end = await run_child(child, on_line, host.redact)
     except OSError as error:
-        message = f"cannot start {launch.argv[0]!r}: {error.strerror}"
+        message = f"can't start {launch.argv[0]!r}: {error.strerror}"
         advice = "Check its spelling, and that the program is installed."
         return Script(launch.name, command, error=ErrorInfo(type(error).__name__, message, advice=advice))
     finally:
-        await _release(identity, {host.root, workspace(host.environ)})
+        if identity is not None and identity.shared is not None and identity.owns:
+            # Give a suite's files to the workspace's owner, so that later suites have rights to them.
+            owner = identity.shared.stat()
+            with anyio.CancelScope(shield=True):
+                for folder in {host.root, workspace(host.environ)}:
+                    await anyio.to_thread.run_sync(release, folder, identity.uid, owner)
     error_info = _error(end.exit_code, tail, timeout_s=host.timeout_s if end.timed_out else None)
     if end.left:
         error_info = ErrorInfo("ProcessesLeft", f"{len(end.left)} of its processes can't be killed", str(tail))
     return Script(launch.name, command, end.exit_code, end.timed_out, error=error_info)
-
-
-async def _release(identity: Identity | None, folders: Iterable[Path]) -> None:
-    """Give later suites the same rights to its files that they have to the owner's."""
-    if identity is None or identity.shared is None or not identity.owns:
-        return
-    owner = identity.shared.stat()
-    with anyio.CancelScope(shield=True):
-        for folder in folders:
-            await anyio.to_thread.run_sync(release, folder, identity.uid, owner)
 
 
 def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) -> ErrorInfo | None:

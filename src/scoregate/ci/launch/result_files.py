@@ -78,31 +78,31 @@ class ResultFiles:
                 failures.append(error)
         return failures
 
-    def _find_new(self, wanted: ResultImport) -> tuple[Sequence[Path], int]:
+    def _find_new(self, result: ResultImport) -> tuple[Sequence[Path], int]:
         """The files that were written since the start, and the number of older ones.
 
         Raises:
             ImportFailed: there are none, or too many.
         """
-        found = _find_files(self.launch.cwd, wanted)
-        new = [path for path in found if _stamp(path) not in (None, self.before.get(path))]
-        if not found:
+        paths = _find_files(self.launch.cwd, result)
+        new = [path for path in paths if _stamp(path) not in (None, self.before.get(path))]
+        if not paths:
             cwd = self.launch.cwd.name if self.launch.source.cwd == os.curdir else self.launch.source.cwd
             raise ImportFailed(
-                f"{_describe_import(wanted)}: the command wrote no such file",
+                f"{_describe_import(result)}: the command wrote no such file",
                 advice=f"Name the file relative to the folder {cwd!r}, where the command runs.",
             )
         if not new:
             raise ImportFailed(
-                f"{_describe_import(wanted)}: the command did not write the file, which is from before it ran",
+                f"{_describe_import(result)}: the command did not write the file, which is from before it ran",
                 advice="Check that the command writes its results, and to this file.",
             )
         if len(new) > _MOST_FILES:
             raise ImportFailed(
-                f"{_describe_import(wanted)}: {len(new):,} files are more than the limit of {_MOST_FILES:,}",
+                f"{_describe_import(result)}: {len(new):,} files are more than the limit of {_MOST_FILES:,}",
                 advice="Use a pattern that matches the result files only.",
             )
-        return new, len(found) - len(new)
+        return new, len(paths) - len(new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ class _ResultImporter:
                 for event in batch:
                     if isinstance(event, SuiteStarted):
                         self._check_suite(event, form, name)
-                if wanted := [event for event in batch if matches_filters(event.suite, self.suites)]:
-                    self.emit(EventsReceived(self.launch.name, f"{form}:{name}", wanted))
+                if selected := [event for event in batch if matches_filters(event.suite, self.suites)]:
+                    self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
                 if failure is not None:
                     raise failure
                 more = bool(batch)
@@ -161,26 +161,28 @@ def _next_batch(events: Iterator[Event]) -> tuple[list[Event], ImportFailed | No
     return batch, None
 
 
-def _describe_import(wanted: ResultImport) -> str:
-    return f"results of {wanted.format} in {wanted.pattern!r:.200}"
+def _describe_import(result: ResultImport) -> str:
+    return f"results of {result.format} in {result.pattern!r:.200}"
 
 
-def _find_files(folder: Path, wanted: ResultImport) -> list[Path]:
+def _find_files(folder: Path, result: ResultImport) -> list[Path]:
     """The files that a pattern matches; only the file of that name, if there is one."""
-    plain = folder / wanted.pattern
-    if plain.is_file():
-        return [plain]
-    named = glob.glob(wanted.pattern, root_dir=folder, recursive=True)  # noqa: PTH207 - Path.glob refuses absolute ones
-    return sorted(path for each in named if (path := folder / each).is_file())
+    path = folder / result.pattern
+    if path.is_file():
+        return [path]
+    names = glob.glob(result.pattern, root_dir=folder, recursive=True)  # noqa: PTH207 - Path.glob refuses absolute ones
+    return sorted(path for name in names if (path := folder / name).is_file())
 
 
 def _stamp(path: Path) -> _Stamp | None:
     """None if it is not a regular file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if stat.S_ISREG(found.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _open_result_file(path: Path, name: str, identity: Identity | None) -> BinaryIO:
@@ -188,14 +190,14 @@ def _open_result_file(path: Path, name: str, identity: Identity | None) -> Binar
 
     Raises:
         ImportFailed: it is not a regular file, or the user that ran the command could not have written it. With a
-            link, that user could make us read a file that only we may read.
+            link, that user could make scoregate read a file that only scoregate may read.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise ImportFailed(f"{name!r:.300} can't be read: {error.strerror}") from None
-    about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode) or (identity is not None and not identity.could_write(handle)):
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or (identity is not None and not identity.could_write(handle)):
         os.close(handle)
         raise ImportFailed(f"{name!r:.300} was not written by the command, or is not a regular file")
     return os.fdopen(handle, "rb")

@@ -59,7 +59,7 @@ class LogTailer:
                 log.refused = True
 
     def close(self) -> Iterator[EventsReceived | Notice | Failed]:
-        """A last line without an end, lines that could not be read, and logs that changed: a log only grows."""
+        """Emit a last line without a line break, and report invalid lines and logs that were changed or deleted."""
         for log in self._logs.values():
             if not _is_unchanged(log):
                 message = f"{log.path.name!r:.80} among its event logs was changed or deleted after it was read"

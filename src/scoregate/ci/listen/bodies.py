@@ -52,7 +52,7 @@ async def read_body(receive: Receive, turn: anyio.Lock) -> bytes:
 
     Args:
         receive: the ASGI function.
-        turn: is held while a body of over 8 MB is read, so that memory holds one of them at a time.
+        turn: a lock that is held while a body of over 8 MB is read, so that only one of them is in memory at a time.
 
     Raises:
         Refused: it is over the limit.
@@ -87,14 +87,11 @@ def parse(body: bytes) -> Any:
     try:
         return from_json(body)
     except ValueError:
-        repaired = _ESCAPE.sub(_spell_out, body.decode("utf-8", "replace")).encode()
+        text = body.decode("utf-8", "replace")
+        repaired = _ESCAPE.sub(lambda escape: f"\\\\{escape[1]}" if escape[1] else escape[0], text).encode()
         if repaired == body:
             raise
     return from_json(repaired)
-
-
-def _spell_out(escape: re.Match[str]) -> str:
-    return f"\\\\{escape[1]}" if escape[1] else escape[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +157,7 @@ def read_evaluation(data: Mapping[str, Any]) -> Evaluation | ErrorInfo:
 
 
 def find_oddities(data: Mapping[str, Any]) -> Iterator[str]:
-    """Fields of an evaluation that were accepted although they are not as the protocol has them."""
+    """Describe fields of an evaluation that are accepted although they don't follow the protocol."""
     if isinstance(data.get("score"), bool):
         yield "returns true or false as its score, which counts as 1 or 0"
     assertions = data.get("assertions")

@@ -1,4 +1,4 @@
-"""An index of the cases of a suite's run: for each, the places in the spool of the bodies about it, in columns."""
+"""An index of the cases of a suite's run: the places of each case's bodies in the spool, in columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scoregate.core.events import ErrorInfo
 
 NOWHERE = -1
 _NONE = float("nan")
-# What is known of a case, from one evaluator or from all.
+# Marks of a case, from one evaluator or from all.
 SCORED, PASSED, FAILED, INVALID, ERRED = 1, 2, 4, 8, 16
 
 

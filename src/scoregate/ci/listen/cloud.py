@@ -1,4 +1,4 @@
-"""Requests for Autoblocks' platform, whose addresses the SDKs have built in: answered locally, never sent there."""
+"""Answer requests for Autoblocks' platform, whose addresses are built into its SDKs. Nothing is sent there."""
 
 from __future__ import annotations
 
@@ -120,19 +120,19 @@ def _set_baseline(request: PlatformRequest, names: Names, lookup: BaselineLookup
 
 def _list_overrides(request: PlatformRequest, names: Names, lookup: BaselineLookup) -> Answer:
     count = min(int(parse_qs(request.query).get("n", ["0"])[0]), _MOST_OVERRIDES)
-    return Answer(content=[_dump_override(each) for each in lookup.overrides(names["evaluator"], count)])
-
-
-def _dump_override(override: EvaluationOverride) -> dict[str, Any]:
     field = {"id": "id", "name": "name", "value": "value"}
     comment = {"fieldId": "field_id", "quotedText": "quoted_text", "commentText": "comment_text"}
-    return {
-        "originalScore": override.original_score,
-        "overrideScore": override.override_score,
-        "inputFields": _dump_parts(override.input_fields, field),
-        "outputFields": _dump_parts(override.output_fields, field),
-        "comments": _dump_parts(override.comments, comment),
-    }
+    content = [
+        {
+            "originalScore": override.original_score,
+            "overrideScore": override.override_score,
+            "inputFields": _dump_parts(override.input_fields, field),
+            "outputFields": _dump_parts(override.output_fields, field),
+            "comments": _dump_parts(override.comments, comment),
+        }
+        for override in lookup.overrides(names["evaluator"], count)
+    ]
+    return Answer(content=content)
 
 
 def _dump_parts(parts: Sequence[object], attributes: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ def _create_review(request: PlatformRequest, names: Names, _: BaselineLookup) ->
 
 
 def _ignore(*_: object) -> Answer:
-    """Traces: a run's record has no field for them."""
+    """Ignore traces: the record of a run has no field for them."""
     return Answer(content={})
 
 

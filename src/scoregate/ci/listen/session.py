@@ -1,4 +1,4 @@
-"""What the SDKs of one launched command report: their calls, the runs of their suites, and how these end."""
+"""The session of one launched command: the calls of its SDKs, and the runs of its suites from start to end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scoregate.ci.listen.bodies import (
     read_evaluation,
 )
 from scoregate.ci.listen.case_index import Spool
-from scoregate.ci.listen.cloud import Answer, BaselineLookup, PlatformRequest, answer
+from scoregate.ci.listen.cloud import BaselineLookup, FirstBaseline, PlatformRequest, ReviewJob, answer
 from scoregate.ci.listen.suite_run import ErrorFilter, ListenerCallbacks, SuiteRun, input_digest, replay
 from scoregate.core.events import Errored, ErrorInfo, ReviewRequested
 from scoregate.core.text import matches_filters, parse_amount
@@ -231,46 +231,44 @@ class SdkSession:
     async def ask_platform(self, request: PlatformRequest) -> tuple[int, Any]:
         """The status and content that answer a request for Autoblocks' platform; the lookup blocks a thread."""
         try:
-            found = await anyio.to_thread.run_sync(partial(answer, request, self._lookup))
+            response = await anyio.to_thread.run_sync(partial(answer, request, self._lookup))
         except Exception as error:  # an internal error: the report shows it, whatever the SDK does with the response
             if not self.closed:
                 self._report_error(_internal_error(error))
             return 500, {"error": f"scoregate failed: {type(error).__name__}"}
-        if not self.closed:
-            self._apply(request, found)
-        return found.status, found.content
-
-    def _apply(self, request: PlatformRequest, found: Answer) -> None:
-        if found.unknown:
+        if self.closed:
+            return response.status, response.content
+        if response.unknown:
             self._notice(
                 f"a call to Autoblocks' platform was not sent there, and scoregate doesn't know it: "
                 f"{request.method:.10} {request.path or '/':.100}"
             )
-        if found.review is not None:
-            self._request_review(found.review.run, found.review.name, found.review.assignees)
-        if found.first_baseline is not None:
-            self._note_first_baseline(found.first_baseline.suite, found.first_baseline.case)
-        if found.failure is not None:
-            self._report_error(found.failure.error, found.failure.suite)
+        if response.review is not None:
+            self._request_review(response.review)
+        if response.first_baseline is not None:
+            self._add_first_baseline(response.first_baseline)
+        if response.failure is not None:
+            self._report_error(response.failure.error, response.failure.suite)
+        return response.status, response.content
 
-    def _request_review(self, run_id: str, name: str, assignees: Sequence[str]) -> None:
-        """The SDKs ask once for each person, and again if a response was lost; one request is reported."""
-        run = self._runs.get(run_id)
+    def _request_review(self, review: ReviewJob) -> None:
+        """Report a review once: the SDKs send a request for each person, and again if a response was lost."""
+        run = self._runs.get(review.run)
         if run is None:
-            self._notice(f"a review {name!r:.100} was requested for a run that never started")
-        elif run.recorded and name not in run.reviews and len(run.reviews) < _MOST_REVIEWS:
-            run.reviews.add(name)
-            request = ReviewRequested(suite=run.suite, name=name, assignees=tuple(assignees))
+            self._notice(f"a review {review.name!r:.100} was requested for a run that never started")
+        elif run.recorded and review.name not in run.reviews and len(run.reviews) < _MOST_REVIEWS:
+            run.reviews.add(review.name)
+            request = ReviewRequested(suite=run.suite, name=review.name, assignees=review.assignees)
             self._callbacks.on_events(run.id, [request])
 
-    def _note_first_baseline(self, suite: str, case: str) -> None:
+    def _add_first_baseline(self, first: FirstBaseline) -> None:
         """A battle had no baseline output and gave no score; its case belongs to the last run of the suite."""
-        runs = self._suite_runs.get(suite) or ()
+        runs = self._suite_runs.get(first.suite) or ()
         run = next((run for run in reversed(runs) if run.open and run.recorded), None)
         if run is not None:
-            run.first_baselines.add(bounded_id(case))
+            run.first_baselines.add(bounded_id(first.case))
             self._notice(
-                f"suite {suite!r:.100} had no baseline outputs for its battles; "
+                f"suite {first.suite!r:.100} had no baseline outputs for its battles; "
                 "this run's outputs are the baseline of the next run"
             )
 

@@ -48,7 +48,7 @@ class ListenerCallbacks(Protocol):
         """Events of one run of a suite; `log` is its own."""
 
     def on_progress(self, tally: Tally) -> None:
-        """How far a run of a suite is."""
+        """The progress of a run of a suite."""
 
     def on_filtered(self, suite: str) -> None:
         """A suite runs that no filter matches."""
@@ -61,13 +61,13 @@ class ListenerCallbacks(Protocol):
 
 
 class ErrorFilter:
-    """Lets every error pass once, and a limited number of them."""
+    """Passes every error once, up to a limit."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[str, str]] = set()
 
     def pass_once(self, error: ErrorInfo) -> ErrorInfo | None:
-        """The error to report: itself, after too many of them that there are more, or None."""
+        """The error itself at its first time; after too many errors, one error about that; else None."""
         key = (error.type, error.message)
         if key in self._seen or len(self._seen) > _MOST_ERRORS:
             return None
@@ -123,7 +123,7 @@ class SuiteRun:
         return SuiteStarted(suite=self.suite, params=self.params, sdk=self.sdk)
 
     def tally(self, *, finished: bool = False) -> Tally:
-        """How far it is."""
+        """Its progress."""
         return Tally(
             self.id,
             suite_label(self.suite, self.params),
@@ -181,7 +181,13 @@ class _CaseReplay:
         if places.result == NOWHERE:
             yield CaseStarted(**self._ids(key), name=case_name(key.hash, None) or key.hash[:LONGEST_NAME])
         else:
-            yield from self._result_events(key, *self._read(places.result))
+            body, raw = self._read(places.result)
+            value = body.get("testCaseBody")
+            name = case_name(key.hash, value) or dump(value).decode()[:LONGEST_NAME]
+            digest = f"{input_digest(body):08x}"
+            yield from fit_event(CaseStarted(**self._ids(key), name=name, input=value, digest=digest), raw)
+            duration = parse_amount(body.get("testCaseDurationMs"))
+            yield from fit_event(CaseOutput(**self._ids(key), output=self._output(body), duration_ms=duration), raw)
         if places.failure != NOWHERE:
             yield self._error_event(key, places.failure, None)
         for evaluator, score, error in places.evaluated:
@@ -189,15 +195,6 @@ class _CaseReplay:
                 yield from self._score_events(key, *self._read(score), evaluator=evaluator)
             if error != NOWHERE:
                 yield self._error_event(key, error, evaluator)
-
-    def _result_events(self, key: CaseKey, body: Body, raw: bytes) -> Iterator[Event]:
-        value = body.get("testCaseBody")
-        name = case_name(key.hash, value) or dump(value).decode()[:LONGEST_NAME]
-        yield from fit_event(
-            CaseStarted(**self._ids(key), name=name, input=value, digest=f"{input_digest(body):08x}"), raw
-        )
-        duration = parse_amount(body.get("testCaseDurationMs"))
-        yield from fit_event(CaseOutput(**self._ids(key), output=self._output(body), duration_ms=duration), raw)
 
     def _output(self, body: Body) -> Any:
         """JavaScript's SDK sends objects as a text of JSON, and texts as they are."""
@@ -241,7 +238,7 @@ class _CaseReplay:
 
 
 def input_digest(body: Body) -> int:
-    """A digest of the input, which differs if two cases of one hash are not the same."""
+    """A digest of the input, to tell different cases with the same hash apart."""
     return crc32(dump(body.get("testCaseBody")))
 
 
@@ -258,19 +255,13 @@ def case_keys(index: CaseIndex, sdk: str | None) -> list[CaseKey]:
     for case, row in index.rows.items() if sdk == PYTHON else ():
         if (match := _NUMBERED.fullmatch(case)) is not None:
             groups[match[1]][int(match[2])] = row
-    repeats = {
-        row: CaseKey(base, number)
-        for base, numbered in groups.items()
-        if _are_repeats(index, base, numbered)
-        for number, row in numbered.items()
-    }
+    repeats: dict[int, CaseKey] = {}
+    for case, numbered in groups.items():
+        is_complete = len(numbered) > 1 and max(numbered) == len(numbered) - 1
+        inputs = {index.digests[row] for row in numbered.values() if index.has_result(row)}
+        if is_complete and case not in index.rows and len(inputs) <= 1:
+            repeats |= {row: CaseKey(case, number) for number, row in numbered.items()}
     return [repeats.get(row) or CaseKey(case) for case, row in index.rows.items()]
-
-
-def _are_repeats(index: CaseIndex, base: str, numbered: Mapping[int, int]) -> bool:
-    is_complete = len(numbered) > 1 and max(numbered) == len(numbered) - 1
-    inputs = {index.digests[row] for row in numbered.values() if index.has_result(row)}
-    return is_complete and base not in index.rows and len(inputs) <= 1
 
 
 # Every event from a body with fewer brackets and bytes can be recorded: a record nests it a few levels deeper, and

@@ -1,4 +1,4 @@
-"""Known secrets: which values they are, how they are written, and taking them out of what we write and print."""
+"""Find secrets in the environment, and remove them from everything that scoregate writes and prints."""
 
 from scoregate.ci.secrets.redactor import LONGEST, MASK, Redactor
 from scoregate.ci.secrets.values import secret_values, short_secrets

@@ -1,6 +1,6 @@
-"""How a secret may be written: as it is, escaped by JSON, shells, URLs or HTML, in base64, in hex.
+"""The forms in which a secret may be written: plain, escaped by JSON, shells, URLs or HTML, in base64, in hex.
 
-A form has a pattern for Python's `re`, and anchors: literal texts of which one is in every text that the pattern finds.
+A form has a pattern for Python's `re`, and anchors: literal texts. Every match of the pattern contains an anchor.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _RUN = re.compile("[A-Za-z0-9]+")
 _BREAK = r"(?:\\{1,15}[rn]|%0[AaDd]|[\r\n])*"
 _MIME_LINES = (76, 64)
 _CONTROLS = {"\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "[eE]"}
-# What else stands for a character: in shells, forms, CSV, and in what we write ourselves.
-_STAND_INS = {
+# Other ways to write a character: in shells, forms, CSV, and in scoregate's own reports.
+_OTHER_WAYS = {
     "'": (r"'\\{1,15}''", r"'\\{0,15}\x22'\\{0,15}\x22'", "''", "&apos;"),
     '"': (r'\\{0,15}"\\{0,15}"',),
     " ": (r"\x2b", "%(?:25){0,3}2[Bb]"),
@@ -32,14 +32,14 @@ _STAND_INS = {
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to write a secret. Without anchors the pattern itself has to be searched for; it suits Rust's engine."""
+    """One way to write a secret. Without anchors the pattern itself is searched for; Rust's engine supports it, too."""
 
     pattern: str
     anchors: frozenset[str] = frozenset()
 
 
 def forms(secret: str) -> Iterator[Form]:
-    """Every form of a secret, and of its lines and pieces where it is long."""
+    """Every form of a secret. Of a long secret, every form of its lines and pieces."""
     for part in sorted(_parts(secret), key=len, reverse=True):
         yield Form("".join(map(_escaped, part)), _anchors(part))
         data = part.encode("utf-8", "surrogateescape")
@@ -48,7 +48,7 @@ def forms(secret: str) -> Iterator[Form]:
 
 
 def _parts(secret: str) -> set[str]:
-    """The whole where it is not too long, and its lines, the longest of them in pieces; a line also without margins."""
+    """The secret unless it is too long, and its lines with and without margins. Long lines are split into pieces."""
     parts = {secret} if len(secret) <= _WHOLE else set()
     for line in re.split(r"[\r\n]+|(?:\\[rn])+", secret):
         for text in (line, line.strip()):
@@ -58,17 +58,20 @@ def _parts(secret: str) -> set[str]:
 
 
 def _anchors(text: str) -> frozenset[str]:
-    """Letters and digits that no way of escaping changes."""
+    """The longest text of letters and digits, which are never escaped."""
     longest = max(_RUN.findall(text), key=len, default="")[:_ANCHOR]
     return frozenset({longest}) if len(longest) >= _SHORTEST_ANCHOR else frozenset()
 
 
 def _escaped(char: str) -> str:
-    """A pattern of all that stands for a character, escaped once or several times."""
+    """A pattern for all ways to write a character, escaped once or several times."""
     if char.isascii() and char.isalnum():
         return char
     data, code = char.encode("utf-8", "surrogateescape"), ord(char)
-    ways = [*_STAND_INS.get(char, ()), rf"\\{{0,15}}{_literal(char)}", _each(r"%(?:25){{0,3}}(?i:{:02x})", data)]
+    literal = rf"\x{code:02x}" if char.isascii() else char
+    if "\ud800" <= char <= "\udfff":
+        literal = rf"\u{code:04x}"
+    ways = [*_OTHER_WAYS.get(char, ()), rf"\\{{0,15}}{literal}", _each(r"%(?:25){{0,3}}(?i:{:02x})", data)]
     units = char.encode("utf-16-be", "surrogatepass")
     ways.append("".join(rf"\\{{1,15}}u(?i:{units[at : at + 2].hex()})" for at in range(0, len(units), 2)))
     ways.append(rf"\\{{1,15}}[uUx]\{{?0{{0,7}}(?i:{code:x})\}}?")
@@ -79,7 +82,7 @@ def _escaped(char: str) -> str:
         ways.append(f"&(?:amp;)?{codepoint2name[code]};")
     if char in _CONTROLS:
         ways.append(rf"\\{{1,15}}{_CONTROLS[char]}")
-    # A shell that quotes leaves its quotes for `$'\n'`; we put a space without width after what GitHub would link.
+    # A shell closes its quotes around `$'\n'`. Reports add a zero-width space to texts that GitHub would link.
     return rf"(?:'?\x24')?(?:{'|'.join(ways)})(?:''?)?\u200b?"
 
 
@@ -87,14 +90,8 @@ def _each(form: str, data: bytes) -> str:
     return "".join(form.format(byte) for byte in data)
 
 
-def _literal(char: str) -> str:
-    if "\ud800" <= char <= "\udfff":
-        return rf"\u{ord(char):04x}"
-    return rf"\x{ord(char):02x}" if char.isascii() else char
-
-
 def _base64(data: bytes) -> Iterator[Form]:
-    """At each of the three offsets that what comes before may cause: the characters that are the secret's alone."""
+    """The characters that depend on the secret alone, at each of the three offsets that preceding bytes may cause."""
     for offset in range(3):
         text = b64encode(bytes(offset) + data).decode()
         core = text[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]

@@ -1,4 +1,4 @@
-"""Takes known secrets out of what we write and print."""
+"""Removes known secrets from everything that scoregate writes and prints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scoregate.ci.secrets.forms import Form, forms
 from scoregate.ci.secrets.values import ANY_SHAPE, shape_spans
 
 MASK = "***"
-# What one secret can fill in a text, however it is written.
+# The most characters that one secret can take in a text, in any form.
 LONGEST = 1 << 16
 _SHORTEST_MASKED = 4
 _MOST_LEARNT = 200
@@ -25,9 +25,9 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
 class Redactor:
-    """Replaces secrets by three stars, in every form in which they are likely to be written; it may learn more of them.
+    """Replaces secrets with three stars, in every form in which they are likely to be written.
 
-    Values with the shape of a token are replaced too, whether they are known or not.
+    Values with the shape of a token are replaced, too, also if they are unknown. Scripts can declare more secrets.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -38,7 +38,7 @@ class Redactor:
             self._add(secret)
 
     def __call__(self, data: bytes) -> bytes:
-        """A document without any of them; in JSON, whatever escapes it was written with."""
+        """A document without secrets. JSON is parsed first, so escapes in it don't matter."""
         if not self._is_suspect(data.decode("utf-8", "replace")) and b"\\u00" not in data:
             return data
         try:
@@ -49,38 +49,38 @@ class Redactor:
         return data if clean == value else to_json(clean, inf_nan_mode="constants")
 
     def text(self, text: str) -> str:
-        """Text without any of them."""
+        """A text without secrets."""
         while self._is_suspect(text) and (spans := list(self._spans(text))):
-            kept, at = list[str](), 0
+            parts, position = list[str](), 0
             for start, end in spans:
-                kept += (text[at:start], MASK)
-                at = end
-            text = "".join((*kept, text[at:]))
+                parts += (text[position:start], MASK)
+                position = end
+            text = "".join((*parts, text[position:]))
         return text
 
     def stream(self, chunks: Iterable[str]) -> Iterator[str]:
-        """The chunks of a text without any of them, also where one goes from chunk to chunk."""
+        """The chunks of a text without secrets, also if a secret is split between chunks."""
         rest = ""
         for chunk in chunks:
             rest += chunk
             if len(rest) > 4 * LONGEST:
-                clean, rest = self.settled(rest)
+                clean, rest = self.redact_settled(rest)
                 yield clean
         yield self.text(rest)
 
-    def settled(self, text: str) -> tuple[str, str]:
-        """The clean form of as much of a text as nothing that follows can change, and the rest as it is."""
+    def redact_settled(self, text: str) -> tuple[str, str]:
+        """Redact the part of a text that later text can't change; returns it and the rest, which is unchanged."""
         cut = max(0, len(text) - LONGEST)
         if self._is_suspect(text):
             cut = next((end for start, end in self._spans(text) if start < cut < end), cut)
         return self.text(text[:cut]), text[cut:]
 
-    def listen(self, line: str) -> None:
-        """Learn what a script declares secret by printing `::add-mask::VALUE`; that command itself is not passed on."""
-        found = _ADD_MASK.fullmatch(line) if "add-mask" in line.lower() else None
-        if found is None or self._learnt >= _MOST_LEARNT:
+    def learn_from(self, line: str) -> None:
+        """Add the secret that a script declares by printing `::add-mask::VALUE`."""
+        match = _ADD_MASK.fullmatch(line) if "add-mask" in line.lower() else None
+        if match is None or self._learnt >= _MOST_LEARNT:
             return
-        secret = _unescaped(found[1] or found[2]).strip()
+        secret = _unescaped(match[1] or match[2]).strip()
         if len(secret) >= _SHORTEST_MASKED:
             self._learnt += 1
             self._add(secret)
@@ -103,13 +103,13 @@ class Redactor:
         return value if self.text(str(value)) == str(value) else MASK
 
     def _is_suspect(self, text: str) -> bool:
-        """Whether a secret may be in it: a search that is fast where none is."""
+        """Whether a text may contain a secret; a fast search."""
         if self._may_match is None:
             self._may_match = _search({ANY_SHAPE, *(anchor or pattern.searched for anchor, pattern in self._anchored)})
         return self._may_match(_encodable(text))
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where they are, in order; those that overlap are one."""
+        """The start and end of each secret, in order. Overlapping ones are merged."""
         likely = {pattern for anchor, pattern in self._anchored if anchor in text}
         shapes = shape_spans(text) if _may_have_shape(_encodable(text)) else ()
         first = last = 0
@@ -125,14 +125,14 @@ class Redactor:
 
 
 class _Pattern:
-    """A form, whose pattern is compiled once one of its anchors is in a text."""
+    """A form. Its pattern is compiled when one of its anchors is in a text for the first time."""
 
     def __init__(self, form: Form) -> None:
         self._form = form
 
     @property
     def searched(self) -> str:
-        """The pattern as Rust has it, whose texts hold no surrogates."""
+        """The pattern for Rust's engine, whose texts have no surrogates."""
         return _SURROGATE_ESCAPE.sub("\ufffd", self._form.pattern)
 
     @cached_property
@@ -140,19 +140,19 @@ class _Pattern:
         return re.compile(self._form.pattern)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it is found."""
+        """The start and end of each match."""
         for match in self._compiled.finditer(text):
             yield match.span()
 
 
 def _search(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """One search for all anchors and shapes at once, by the engine that pydantic checks patterns with.
+    """One search for all anchors and shapes at once, by pydantic's regular expression engine.
 
-    It takes the same time for one secret and for hundreds; `in` for each of them takes ten times as long.
+    It takes the same time for one secret and for hundreds. `in` for each of hundreds takes ten times as long.
     """
     try:
         validator = SchemaValidator(core_schema.str_schema(pattern="|".join(patterns), regex_engine="rust-regex"))
-    except SchemaError:  # more than the engine takes
+    except SchemaError:  # the pattern is over the engine's limit
         return lambda _: True
     return validator.isinstance_python
 

@@ -23,7 +23,7 @@ _SHAPES = (
 _PASSWORD = r"""(?<=://)[^\s/?#@:"'<>\\]{0,256}:(?!\*\*\*@)([^\s/?#@"'<>\\]{1,256})@"""
 _SHAPE = re.compile(f"({'|'.join(_SHAPES)})|{_PASSWORD}", re.DOTALL)
 
-# As Rust's engine has it, without what looks around: it finds whatever the shapes find, and sometimes more.
+# For Rust's engine, which has no lookaround: it finds everything that the shapes find, and sometimes more.
 ANY_SHAPE = (
     r"sk-[A-Za-z0-9_-]{20}|gh[oprsu]_[A-Za-z0-9]{20}|github_pat_[A-Za-z0-9_]{20}|A[KS]IA[0-9A-Z]{16}"
     r"|xox[abeoprs]-[A-Za-z0-9-]{10}|eyJ[A-Za-z0-9_-]{8,}\.eyJ|-----BEGIN [A-Z0-9 ]*PRIVATE KEY"
@@ -32,7 +32,7 @@ ANY_SHAPE = (
 
 
 def shape_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where values of these shapes are; of a URL, its password alone."""
+    """The start and end of each value with such a shape; in a URL, of its password only."""
     for match in _SHAPE.finditer(text):
         yield match.span(match.lastindex or 0)
 
@@ -47,24 +47,25 @@ _WORDS = re.compile(
 )
 # Variables that name a place, such as SSH_AUTH_SOCK and SSL_CERT_FILE.
 _PLACES = re.compile(r"(?:^|_)(?:PATH|FILE|DIR|SOCK|HOME)$")
-# The first two are our own; a shell keeps its folder in the others.
+# The first two are scoregate's own; a shell keeps its folder in the others.
 _NO_SECRETS = ("INPUT_KEY", "SCOREGATE_KEY", "PWD", "OLDPWD")
 _SWITCHES = {"", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null"}
 
 
 def secret_values(environ: Mapping[str, str]) -> set[str]:
-    """The values of variables with secret names, and what is secret in any value by its shape, passwords of URLs too.
+    """The values of variables with secret names, and parts of all values with the shape of a token or URL password.
 
-    What has fewer than eight characters is left out: a word that short would be found everywhere.
+    Values with fewer than eight characters are left out, because so short a word may be part of ordinary text.
     """
-    found = {value.strip() for name, value in environ.items() if _is_named_secret(name, value)}
+    secrets = {value.strip() for name, value in environ.items() if _is_named_secret(name, value)}
     for value in environ.values():
-        found.update(_shaped(value))
-    return {value for value in found if len(value) >= SHORTEST}
+        for start, end in shape_spans(value):
+            secrets |= {value[start:end], unquote(value[start:end])}
+    return {value for value in secrets if len(value) >= SHORTEST}
 
 
 def short_secrets(environ: Mapping[str, str]) -> list[str]:
-    """The names of variables that sound secret and whose values are too short to be redacted."""
+    """The variables with secret names whose values are too short to be redacted."""
     return sorted(
         name
         for name, value in environ.items()
@@ -79,9 +80,3 @@ def _is_named_secret(name: str, value: str) -> bool:
     if any(part in upper for part in _PARTS):
         return True
     return _WORDS.search(upper) is not None and _PLACES.search(upper) is None
-
-
-def _shaped(value: str) -> Iterator[str]:
-    for start, end in shape_spans(value):
-        yield value[start:end]
-        yield unquote(value[start:end])

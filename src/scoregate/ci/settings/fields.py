@@ -17,7 +17,6 @@ from pydantic import (
     ConfigDict,
     Field,
     FiniteFloat,
-    ValidatorFunctionWrapHandler,
     WrapValidator,
     model_validator,
 )
@@ -43,8 +42,8 @@ class BaselineKind(StrEnum):
 def parse_baseline_kind(baseline: str) -> BaselineKind:
     """The kind of baseline in a setting: a keyword, `rerun:REF`, or else a path."""
     word, _, rest = baseline.partition(":")
-    named = word in set(BaselineKind) - {BaselineKind.FILE} and (not rest or word == BaselineKind.RERUN)
-    return BaselineKind(word) if named else BaselineKind.FILE
+    is_keyword = word in set(BaselineKind) - {BaselineKind.FILE} and (not rest or word == BaselineKind.RERUN)
+    return BaselineKind(word) if is_keyword else BaselineKind.FILE
 
 
 class CommentMode(StrEnum):
@@ -56,12 +55,10 @@ class CommentMode(StrEnum):
     OFF = "off"
 
 
-def _parse_off(value: object) -> object:
-    """YAML reads a bare `off` as false."""
-    return CommentMode.OFF if value is False or value == "false" else value
-
-
-Comment = Annotated[CommentMode, BeforeValidator(_parse_off)]
+# YAML reads a bare `off` as false.
+Comment = Annotated[
+    CommentMode, BeforeValidator(lambda value: CommentMode.OFF if value is False or value == "false" else value)
+]
 
 
 class ShowOutputs(StrEnum):
@@ -80,7 +77,7 @@ class Confirm(StrEnum):
 
 
 class PolicySource(StrEnum):
-    """Whose limits a run is judged by: its own, or those that its base was judged by."""
+    """Whether a run is judged by its own limits or by those of its baseline."""
 
     HEAD = "head"
     BASE = "base"
@@ -92,27 +89,19 @@ def _refuse_bool(value: object) -> object:
     return value
 
 
-def _as_tuple(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
 Rate = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0, le=1)]
 Confidence = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0.5, lt=1)]
 Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1)]
 Most = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]
 Seconds = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
-
-
-def _or_auto(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    return value if value == "auto" else handler(value)
+Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 
 
 if TYPE_CHECKING:
     Repeats: TypeAlias = int | Literal["auto"]
 else:  # a union would report an error for each of its types
-    Repeats = Annotated[Count, WrapValidator(_or_auto)]
+    Repeats = Annotated[Count, WrapValidator(lambda value, handler: value if value == "auto" else handler(value))]
 Amount = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0)]
 Factor = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
 
@@ -148,7 +137,7 @@ SoftRule = Literal[
 
 
 class Table(BaseModel):
-    """A table of the settings: it knows its keys and takes no others."""
+    """A table of the settings. Unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -158,7 +147,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name."""
 
 
 _Named = TypeVar("_Named", bound=Named)
@@ -224,9 +213,9 @@ class LimitFields(BaseModel):
 
 
 class SuiteSettings(LimitFields, Table):
-    """What differs for some suites; what is None is left to the setting for all.
+    """Settings for some suites. For None, the setting for all suites applies.
 
-    `needs` names variables of the environment without which they cannot run.
+    `needs` names environment variables that the suites require.
     """
 
     repeats: Count | None = None
@@ -236,7 +225,7 @@ class SuiteSettings(LimitFields, Table):
 
 
 class EvaluatorSettings(Table):
-    """What differs for some evaluators when scores are compared; effects and margins are in [0, 1]."""
+    """How the scores of some evaluators are compared; effects and margins are in [0, 1]."""
 
     higher_is_better: bool | None = None
     """`false` if a lower score is better."""
@@ -247,7 +236,7 @@ class EvaluatorSettings(Table):
 
 
 class PriceSettings(Table):
-    """US dollars a million tokens; those that the server had cached cost `cached`, where that is given."""
+    """Prices in US dollars per million tokens. Tokens that the provider had cached cost `cached` if it is set."""
 
     input: Amount
     """US dollars per million input tokens."""
@@ -358,7 +347,7 @@ class OfflineConfig(Table):
     """How many examples run at a time."""
 
     @model_validator(mode="after")
-    def _decided(self) -> Self:
+    def _check_assert_test(self) -> Self:
         if self.assert_test and self.pass_condition is None:
             raise ValueError("assert_test needs a pass_condition, which says whether a row passes")
         return self
@@ -375,14 +364,13 @@ _CACHE_FOLDER = ".scoregate-cache"
 def _check_cache(cache: str) -> str:
     """Refuse a misspelled mode: as a folder, it would switch the cache on."""
     word = cache.partition(":")[0]
-    if word not in _CACHE_MODES and (meant := _mode_like(word.strip().casefold())):
-        raise ValueError(f"did you mean {meant}? A folder of this name is written ./{word}")
+    if word in _CACHE_MODES or "/" in word:
+        return cache
+    typed = word.strip().casefold()
+    close = get_close_matches(typed, _CACHE_MODES, n=1, cutoff=0.8)
+    if mode := _SYNONYMS.get(typed) or next(iter(close), None):
+        raise ValueError(f"did you mean {mode}? A folder of this name is written ./{word}")
     return cache
-
-
-def _mode_like(word: str) -> str | None:
-    close = () if "/" in word else get_close_matches(word, _CACHE_MODES, n=1, cutoff=0.8)
-    return _SYNONYMS.get(word) or next(iter(close), None)
 
 
 Cache = Annotated[str, Field(min_length=1), AfterValidator(_check_cache)]

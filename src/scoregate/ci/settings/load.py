@@ -92,10 +92,10 @@ def load_settings(
         SettingsError: lists everything that is wrong with them.
     """
     names = setting_names()
-    near = (make_flag_layer(flags), make_environment_layer(environ, names))
+    workflow = (make_flag_layer(flags), make_environment_layer(environ, names))
     head = read_file_layer(root)
     file = head if base is None else make_judging_layer(head, base)
-    layers = (*(with_relative_paths(layer, cwd or root, root=root) for layer in near), file)
+    layers = (*(with_relative_paths(layer, cwd or root, root=root) for layer in workflow), file)
     problems = [line for layer in layers for line in describe_unknown_keys(layer, names)]
     if _ROOT in file.values:
         problems.append(f"{file.place((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
@@ -134,9 +134,16 @@ def make_environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> 
         names: of all settings.
     """
     names = tuple(names)
-    found = {name: variable for name in names if (variable := _variable(name, environ))}
-    values = {name: _READERS.get(name, str.strip)(environ[variable]) for name, variable in found.items()}
-    return Layer(values, lambda keys: found[keys[0]], tuple(_unknown_variables(environ, names)))
+    variables = {name: variable for name in names if (variable := _variable(name, environ))}
+    values = {name: _READERS.get(name, str.strip)(environ[variable]) for name, variable in variables.items()}
+    known = {f"{_OWN_PREFIX}{name.upper()}" for name in names} | _OTHER_VARIABLES
+    notices = []
+    for variable in sorted(set(environ) - known):
+        if variable.startswith(_OWN_PREFIX):
+            near = get_close_matches(variable, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            notices.append(f"{variable} is set, but no such setting exists{hint}")
+    return Layer(values, lambda keys: variables[keys[0]], tuple(notices))
 
 
 def environment_value(name: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
@@ -149,14 +156,6 @@ def _variable(name: str, environ: Mapping[str, str]) -> str | None:
     upper = name.upper()
     variables = (f"{_INPUT_PREFIX}{upper.replace('_', '-')}", f"{_INPUT_PREFIX}{upper}", f"{_OWN_PREFIX}{upper}")
     return next((variable for variable in variables if environ.get(variable, "").strip()), None)
-
-
-def _unknown_variables(environ: Mapping[str, str], names: tuple[str, ...]) -> Iterable[str]:
-    known = {f"{_OWN_PREFIX}{name.upper()}" for name in names} | _OTHER_VARIABLES
-    for variable in sorted(set(environ) - known):
-        if variable.startswith(_OWN_PREFIX):
-            near = get_close_matches(variable, known, 1)
-            yield f"{variable} is set, but no such setting exists" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def parse_table(text: str) -> Any:
@@ -206,33 +205,33 @@ def describe_unknown_keys(layer: Layer, names: Iterable[str]) -> Iterator[str]:
 def describe_wrong_values(error: ValidationError, layers: Iterable[Layer]) -> Iterator[str]:
     """A line for every error of pydantic."""
     layers = tuple(layers)
-    for found in error.errors(include_url=False):
-        keys = tuple(str(part) for part in found["loc"])
+    for problem in error.errors(include_url=False):
+        keys = tuple(str(part) for part in problem["loc"])
         known = _TABLE_TYPES[keys[0]].model_fields if keys[0] in _TABLE_TYPES else ()
-        yield f"{_place(keys, layers)}: {describe_problem(keys, found, known)}"
+        yield f"{_place(keys, layers)}: {describe_problem(keys, problem, known)}"
 
 
 def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
-    way = keys if keys[0] in TABLES else keys[:1]
+    path = keys if keys[0] in TABLES else keys[:1]
     for layer in layers:
         value: Any = layer.values
-        for key in way:
+        for key in path:
             value = value.get(key) if isinstance(value, Mapping) else value
         if value is not None:
-            return layer.place(way)
-    return layers[-1].place(way)
+            return layer.place(path)
+    return layers[-1].place(path)
 
 
-def describe_problem(keys: Keys, found: Mapping[str, Any], known: Iterable[str]) -> str:
+def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str]) -> str:
     """Describe an error of pydantic at a path of keys; `known` are the valid names for an unknown key."""
     name = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in keys).removeprefix(".")
-    if found["type"] == "extra_forbidden":
+    if problem["type"] == "extra_forbidden":
         return f"{name}: {_unknown_setting(keys[-1], known)}"
-    if found["type"] == "missing":
+    if problem["type"] == "missing":
         return f"{name} is missing"
-    rule = _RULES.get(found["type"])
-    text = rule.format(**found["ctx"]) if rule and "{" in rule else rule
-    return f"{name} = {found['input']!r:.80}: {text or found['msg'].replace('Input should', 'must')}"
+    rule = _RULES.get(problem["type"])
+    text = rule.format(**problem["ctx"]) if rule and "{" in rule else rule
+    return f"{name} = {problem['input']!r:.80}: {text or problem['msg'].replace('Input should', 'must')}"
 
 
 def _unknown_setting(key: str, names: Iterable[str]) -> str:

@@ -213,19 +213,18 @@ class Settings(LimitFields, BaseSettings):
     @property
     def narrowed(self) -> bool:
         """Whether what to run was named for this one run, and not in the project's file."""
-        named = ("paths", "commands", "config")
-        return any(getattr(self, name) and not self.is_from_file(name) for name in named)
+        return any(getattr(self, name) and not self.is_from_file(name) for name in ("paths", "commands", "config"))
 
-    def passed_over(self, kind: SuiteKind) -> str:
+    def skip_reason(self, kind: SuiteKind) -> str:
         """Why suites of this kind are skipped, if others were named for this one run; else empty."""
-        named: Mapping[SuiteKind, bool] = {
+        is_named: Mapping[SuiteKind, bool] = {
             "paths": self.origin("paths") == COMMAND_LINE,
             "commands": self.origin("commands") == COMMAND_LINE,
             "configs": bool(self.config),
         }
-        if named[kind] or not any(named.values()):
+        if is_named[kind] or not any(is_named.values()):
             return ""
-        return f"the {next(each for each in named if named[each])} to run were named"
+        return f"the {next(each for each in is_named if is_named[each])} to run were named"
 
     @property
     def baseline_kind(self) -> BaselineKind:
@@ -242,7 +241,7 @@ class Settings(LimitFields, BaseSettings):
 
     @property
     def rerun_ref(self) -> str | None:
-        """The commit named by `rerun:REF`; None where it is to be found."""
+        """The commit named by `rerun:REF`; None if the setting names none."""
         return self.baseline.partition(":")[2] or None
 
     def policy(self) -> Policy:
@@ -284,7 +283,7 @@ class Settings(LimitFields, BaseSettings):
             root: the cache's folder is relative to it.
         """
         repeats = self._repeats(suite_ids or ())
-        wanted = {
+        variables = {
             "SCOREGATE_FILTERS_TEST_SUITES": json.dumps(self.suite) if self.suite else None,
             "SCOREGATE_MAX_CASES": self.max_cases,
             "SCOREGATE_REPEATS": repeats,
@@ -297,7 +296,7 @@ class Settings(LimitFields, BaseSettings):
             "SCOREGATE_MAX_COST": self.max_cost,
             "SCOREGATE_MAX_TOKENS": self.max_tokens,
         }
-        return {name: str(value) for name, value in wanted.items() if value is not None}
+        return {name: str(value) for name, value in variables.items() if value is not None}
 
     def _prices(self) -> str | None:
         prices = {glob: price.model_dump(exclude_none=True) for glob, price in self.prices.items()}
@@ -306,11 +305,11 @@ class Settings(LimitFields, BaseSettings):
     def _repeats(self, suite_ids: tuple[str, ...]) -> int | None:
         overall = None if self.repeats == "auto" else self.repeats
         narrow = {glob: suite.repeats for glob, suite in self.suites.items() if suite.repeats is not None}
-        found = [
+        counts = [
             next((narrow[glob] for glob in reversed(narrow) if fnmatchcase(suite, glob)), overall)
             for suite in suite_ids
         ]
-        return max((count for count in found if count is not None), default=overall)
+        return max((count for count in counts if count is not None), default=overall)
 
 
 def setting_names() -> tuple[str, ...]:

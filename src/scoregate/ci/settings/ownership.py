@@ -1,4 +1,4 @@
-"""Which settings come from the base's file if the base's settings judge a change, and which from the change."""
+"""The settings that come from the base's file if the base's settings judge a change, and those from the change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scoregate.ci.settings.sources import OF_BASE, Keys, Layer
 
 # No file can set these.
 WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token"})
-# How the code of a change is installed and run, and where its reports go: none of it can weaken a gate.
+# How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
 HEAD_SETTINGS = frozenset(
     {"install", "keep_runs", "max_suites", "message", "out", "python", "python_version", "timeout"}
 )
@@ -78,26 +78,27 @@ _SHOWN_NAMES = ("commands", "configs", "model_base_url", "model_headers", "price
 
 
 def make_judging_layer(head: Layer, base: Layer) -> Layer:
-    """The settings of the head's file as far as they are the change's own, and of the base's file all others."""
-    own = {name: value for name, value in head.values.items() if name not in BASE_SETTINGS}
-    theirs = {name: value for name, value in base.values.items() if name not in HEAD_SETTINGS}
+    """The settings that a change may set itself from the head's file, and all others from the base's file."""
+    head_values = {name: value for name, value in head.values.items() if name not in BASE_SETTINGS}
+    base_values = {name: value for name, value in base.values.items() if name not in HEAD_SETTINGS}
 
     def place(keys: Keys) -> str:
-        return head.place(keys) if keys[0] in own else f"{base.place(keys)}{OF_BASE}"
+        return head.place(keys) if keys[0] in head_values else f"{base.place(keys)}{OF_BASE}"
 
-    return Layer({**theirs, **own}, place, head.notices)
+    return Layer({**base_values, **head_values}, place, head.notices)
 
 
 def with_added_suites(base: Settings, head: Settings) -> Settings:
     """The settings of the base with the suites that the head's add to them.
 
     Args:
-        base: the settings that judge. head: those of the change alone, which are kept as `proposed`.
+        base: the settings that judge.
+        head: the settings of the change alone, which are kept as `proposed`.
     """
     update: dict[str, Any] = {"proposed": head}
     for name in _ADDED_TO:
-        there, here = getattr(base, name), getattr(head, name)
-        update[name] = tuple(dict.fromkeys((*there, *here))) if there and here else ()
+        base_value, head_value = getattr(base, name), getattr(head, name)
+        update[name] = tuple(dict.fromkeys((*base_value, *head_value))) if base_value and head_value else ()
     for name in _ADDED_BY_NAME:
         known = {each.name for each in getattr(base, name)}
         update[name] = (*getattr(base, name), *(each for each in getattr(head, name) if each.name not in known))
@@ -106,11 +107,11 @@ def with_added_suites(base: Settings, head: Settings) -> Settings:
 
 
 def ignored_changes(judging: Settings, head: Settings) -> Iterator[str]:
-    """What the head's file changes besides limits, in words; none of it is applied."""
+    """Describe the changes in the head's file that are not limits; none of them is applied."""
     for name in _SHOWN_VALUES:
-        there, here = getattr(judging, name), getattr(head, name)
-        if there != here:
-            yield f"{name}: {_format_value(there)} → {_format_value(here)}"
+        base_value, head_value = getattr(judging, name), getattr(head, name)
+        if base_value != head_value:
+            yield f"{name}: {_format_value(base_value)} → {_format_value(head_value)}"
     for name in _SHOWN_NAMES:
         if _by_name(getattr(judging, name)) != _by_name(getattr(head, name)):
             yield f"{name} changed"
@@ -119,7 +120,7 @@ def ignored_changes(judging: Settings, head: Settings) -> Iterator[str]:
 
 
 def _by_name(value: object) -> object:
-    """In any order, where each has a name."""
+    """A form that does not depend on the order, for tables with names."""
     return {each.name: each for each in value} if isinstance(value, tuple) else value
 
 

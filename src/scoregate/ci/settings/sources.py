@@ -45,33 +45,32 @@ def _leaves(values: Mapping[str, Any], above: Keys = ()) -> Iterator[Keys]:
 
 def make_flag_layer(flags: Mapping[str, Any]) -> Layer:
     """The settings on the command line; None and empty sequences are not set."""
-    given = {name: value for name, value in flags.items() if value is not None and value not in ((), [], {})}
-    return Layer(given, lambda keys: COMMAND_LINE if keys[0] in _ARGUMENTS else f"--{keys[0].replace('_', '-')}")
+    values = {name: value for name, value in flags.items() if value is not None and value not in ((), [], {})}
+    return Layer(values, lambda keys: COMMAND_LINE if keys[0] in _ARGUMENTS else f"--{keys[0].replace('_', '-')}")
 
 
 def with_relative_paths(layer: Layer, base: Path, *, root: Path) -> Layer:
     """The layer with its paths, which are relative to `base`, made relative to `root`."""
-    way = os.path.relpath(base, root)
-    if way == os.curdir:
+    folder = os.path.relpath(base, root)
+    if folder == os.curdir:
         return layer
     values = dict(layer.values)
     for name in _PATHS:
-        if isinstance(value := values.get(name), str) and _is_path(name, value):
-            values[name] = _join(way, value)
+        value = values.get(name)
+        if not isinstance(value, str):
+            continue
+        is_program_name = name == "python" and os.sep not in value
+        is_keyword = name == "baseline" and parse_baseline_kind(value) is not BaselineKind.FILE
+        if not is_program_name and not is_keyword:
+            values[name] = _join(folder, value)
     paths = values.get("paths")
     if isinstance(paths, (list, tuple)):
-        values["paths"] = [_join(way, path) if isinstance(path, str) else path for path in paths]
+        values["paths"] = [_join(folder, path) if isinstance(path, str) else path for path in paths]
     return Layer(values, layer.place, layer.notices)
 
 
-def _is_path(name: str, value: str) -> bool:
-    if name == "baseline":
-        return parse_baseline_kind(value) is BaselineKind.FILE
-    return name != "python" or os.sep in value
-
-
-def _join(way: str, path: str) -> str:
-    return os.path.normpath(Path(way, path)) if path else path
+def _join(folder: str, path: str) -> str:
+    return os.path.normpath(Path(folder, path)) if path else path
 
 
 OWN_FILE = "scoregate.toml"
@@ -94,7 +93,10 @@ def make_file_layer(own_content: bytes | None, shared_content: bytes | None, *, 
         SettingsError: both have settings, or one can't be read.
     """
     own, shared = _parse_toml(own_content, OWN_FILE, where), _parse_toml(shared_content, SHARED_FILE, where)
-    table = _settings_table(shared)
+    tool = (shared or {}).get("tool", {})
+    table = tool.get("scoregate") if isinstance(tool, Mapping) else None
+    if table is not None and not isinstance(table, dict):
+        raise SettingsError(f"{SHARED_FILE}: tool.scoregate must be a table, not {table!r:.80}")
     if own is not None and table is not None:
         raise SettingsError(
             f"settings found in both {OWN_FILE} and {SHARED_FILE} [tool.scoregate], in {where}",
@@ -125,20 +127,11 @@ def _parse_toml(content: bytes | None, name: str, where: str) -> dict[str, Any] 
         raise SettingsError(f"{where}/{name} is not valid TOML: {error}") from None
 
 
-def _settings_table(shared: dict[str, Any] | None) -> dict[str, Any] | None:
-    tool = (shared or {}).get("tool", {})
-    table = tool.get("scoregate") if isinstance(tool, Mapping) else None
-    if table is not None and not isinstance(table, dict):
-        raise SettingsError(f"{SHARED_FILE}: tool.scoregate must be a table, not {table!r:.80}")
-    return table
-
-
 def _place(file: str, keys: Keys, *, above: Keys = ()) -> str:
     if len(keys) < 2:
         return file
-    return f"{file} [{'.'.join(_quote_key(key) for key in (*above, *keys[:-1]))}]"
-
-
-def _quote_key(key: str) -> str:
-    plain = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
-    return key if plain else json.dumps(key, ensure_ascii=False)
+    names = []
+    for key in (*above, *keys[:-1]):
+        is_bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
+        names.append(key if is_bare else json.dumps(key, ensure_ascii=False))
+    return f"{file} [{'.'.join(names)}]"

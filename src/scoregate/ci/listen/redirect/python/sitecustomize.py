@@ -1,7 +1,8 @@
-"""Points Autoblocks' SDK, if a program has it, at the address in `SCOREGATE_CLOUD`; runs in the user's own Python.
+"""Redirects Autoblocks' SDK, if a program imports it, to the address in `SCOREGATE_CLOUD`.
 
-Whatever Python that is, from 3.8 on: nothing of ours can be imported here, and nothing slow, since every program that
-the user's command starts comes by. A Python that ignores its environment (`python -I`, `-E`, `-S`) does not.
+It runs in the user's Python, 3.8 or newer, at the start of every Python program that the user's command runs. So it
+can't import scoregate, and it must not import anything slow. A Python that ignores its environment (`python -I`, `-E`,
+`-S`) does not run it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PLACES = {
 
 
 class _Redirecting(Loader):
-    """Loads a module as another loader does, then changes the addresses in it."""
+    """Loads a module with another loader, then changes the addresses in it."""
 
     def __init__(self, loader: Loader, cloud: str) -> None:
         self._loader, self._cloud = loader, cloud
@@ -47,7 +48,7 @@ class _Redirecting(Loader):
 
 
 class _Finder:
-    """Asked of every import, it answers for the one module that has the addresses."""
+    """Finds the one module that contains the addresses; Python calls it for every import."""
 
     def __init__(self, cloud: str) -> None:
         self._cloud = cloud
@@ -57,7 +58,7 @@ class _Finder:
     ) -> ModuleSpec | None:
         if fullname != CONSTANTS:
             return None
-        # Finders of before Python 3.4 have no such method, and Python itself passes over them.
+        # Finders in the style of before Python 3.4 have no such method; Python skips them, too.
         others = (getattr(finder, "find_spec", None) for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (find(fullname, path, target) for find in others if find is not None)), None)
         if spec is not None and spec.loader is not None:
@@ -66,7 +67,7 @@ class _Finder:
 
 
 def _run_next() -> None:
-    """Run the `sitecustomize` that ours stands before, if there is one, as Python itself would have."""
+    """Run the next `sitecustomize` on the import path, which this one hides from Python."""
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
     spec = PathFinder.find_spec("sitecustomize", [entry for entry in sys.path if os.path.abspath(entry) != here])  # noqa: PTH100
     if spec is None or spec.loader is None:
