@@ -31,7 +31,8 @@ def told(schema: Any) -> Any:
         return schema
     kept = {name: told(value) for name, value in schema.items() if name != "title" or not isinstance(value, str)}
     if isinstance(text := kept.get("description"), str):
-        kept["description"] = " ".join(text.partition("\n\nRaises:")[0].split())
+        summary = text.partition("\n\nRaises:")[0].replace("Attributes:", "Fields:").replace("Args:", "Fields:")
+        kept["description"] = " ".join(summary.split())
     return kept
 
 

@@ -134,7 +134,7 @@ def is_incomplete(run: Run, policy: Policy) -> bool:
         or any(
             not suite.complete
             or bool(suite.errors)
-            or len(suite.columns.erring()) > (policy.of(suite).max_error_rate or 0) * len(suite.columns)
+            or len(suite.columns.errored_rows()) > (policy.limits_of(suite).max_error_rate or 0) * len(suite.columns)
             for suite in run.suites
         )
     )

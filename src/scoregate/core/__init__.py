@@ -1,1 +1,1 @@
-"""The ground: nouns and pure verbs that both wings stand on."""
+"""Types, comparison, statistics and gate rules that the SDK side and the CI side share; no input, output or clock."""

@@ -1,10 +1,10 @@
-"""How well a judge agrees with people, from pairs of scores of the same outputs."""
+"""Agreement of a judge with people, from pairs of scores of the same outputs."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
@@ -18,37 +18,38 @@ from scoregate.core.intervals import wilson
 FEWEST_FOR_INTERVAL = 50
 _MOST_SCORES_FOR_INTERVAL = 100
 _DIGITS = 9
-Shares: TypeAlias = Mapping[float, float]
 Confusion: TypeAlias = Mapping[tuple[float, float], float]
 
 
 class Conclusion(StrEnum):
-    """Whether a judge agrees with people as often as is demanded; `too_few` judgements say neither."""
+    """Whether a judge agrees with people as often as required; `too_few` if there are not enough reviews to decide."""
 
     HOLDS = "holds"
     BELOW = "below"
     TOO_FEW = "too_few"
 
 
-class Corrected(Protocol):
-    """Anything that holds a judge's score and a person's; an override does."""
+class ScoreCorrection(Protocol):
+    """The score of a judge and the score of a person for the same output, such as an override."""
 
     @property
     def original_score(self) -> float:
-        """The judge's."""
+        """The judge's score."""
 
     @property
     def override_score(self) -> float:
-        """The person's; the same where the person agrees."""
+        """The person's score; equal to the judge's if the person agrees."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """Cohen's kappa: 1 is full agreement, 0 what chance would give.
+    """Cohen's kappa: 1 is full agreement, 0 is the agreement expected by chance.
 
-    Args:
-        value: the estimate, in [-1, 1]. error: its large-sample standard error, 0 where all agree.
-        low: where its interval begins; None on fewer than 50 judgements. high: where it ends.
+    Attributes:
+        value: the estimate, in [-1, 1].
+        error: its large-sample standard error; 0 if all scores agree.
+        low: the lower end of its interval; None for fewer than 50 reviews.
+        high: the upper end of its interval; None for fewer than 50 reviews.
     """
 
     value: float
@@ -59,13 +60,16 @@ class Kappa:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of a judge with people over `n` judgements.
+    """The agreement of a judge with people over `n` reviews.
 
-    Args:
-        n: how many, at least 1. matching: of them, how many have equal scores.
-        accuracy: matching / n, in [0, 1]; `low` and `high` are its Wilson interval.
-        kappa: None where one score was given to everything, by both, and chance would agree as well.
-        confusion: how often a pair (the judge's score, the person's) came; pairs that never came are left out.
+    Attributes:
+        n: the number of reviews, at least 1.
+        matching: the number of reviews with equal scores.
+        accuracy: matching / n, in [0, 1].
+        low: the lower end of the Wilson interval of the accuracy.
+        high: the upper end of the Wilson interval of the accuracy.
+        kappa: None if the judge and the people gave one and the same score to every output.
+        confusion: the number of reviews for each pair (judge's score, person's score) that occurs.
     """
 
     n: int
@@ -77,9 +81,14 @@ class Agreement:
     confusion: Mapping[tuple[float, float], int] = field(repr=False)
 
     def conclusion(self, least: float | None, *, fewest: int) -> Conclusion | None:
-        """Hold the accuracy against the least that is demanded, in [0, 1], once there are the fewest judgements.
+        """Compare the accuracy with a minimum.
 
-        None where nothing is demanded of enough judgements.
+        Args:
+            least: the required accuracy, in [0, 1]; None if there is no requirement.
+            fewest: the number of reviews required for a conclusion.
+
+        Returns:
+            The conclusion; None if there are enough reviews and no requirement.
         """
         if self.n < fewest:
             return Conclusion.TOO_FEW
@@ -89,16 +98,23 @@ class Agreement:
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """Every score that either gave, in order."""
+        """Every score that the judge or a person gave, in ascending order."""
         return tuple(sorted({score for pair in self.confusion for score in pair}))
 
 
-def measure_agreement(judged: Iterable[Corrected], confidence: float = 0.95) -> Agreement | None:
-    """The agreement of a judge with people; None where nothing was judged.
+def measure_agreement(reviews: Iterable[ScoreCorrection], confidence: float = 0.95) -> Agreement | None:
+    """Measure how well a judge agrees with people.
 
-    Scores are categories: they agree or they do not, however far apart. They are equal to nine digits.
+    Scores count as categories: two scores agree if they are equal to nine decimals, and disagree otherwise.
+
+    Args:
+        reviews: the judge's score and the person's score of each output.
+        confidence: the confidence level of the intervals, in (0, 1).
+
+    Returns:
+        The agreement; None without reviews.
     """
-    pairs = ((each.original_score, each.override_score) for each in judged)
+    pairs = ((review.original_score, review.override_score) for review in reviews)
     confusion = Counter((round(judge, _DIGITS), round(person, _DIGITS)) for judge, person in pairs)
     n = confusion.total()
     if not n:
@@ -109,96 +125,82 @@ def measure_agreement(judged: Iterable[Corrected], confidence: float = 0.95) -> 
 
 
 def cohens_kappa(confusion: Mapping[tuple[float, float], int], confidence: float = 0.95) -> Kappa | None:
-    """Cohen's kappa with its standard error and interval; None where it is not defined.
+    """Cohen's kappa with its standard error and interval.
 
-    The interval is kappa ± z·SE of a smoothed table, within [-1, 1], widened to hold kappa itself where it does not.
-    The table gets one agreement and one disagreement more, spread evenly over the scores that were given, as Agresti
-    and Coull add to a proportion. Without them the interval covers .20 to .95 on 50 judgements, and has no width where
-    all agree; with them at least .92 in 357 of 360 conditions, never under .91 (`benchmarks/calibration_kappa.py`).
-    Fewer than 50 judgements have no interval.
+    The interval is kappa ± z·SE of a smoothed table, clipped to [-1, 1] and widened if needed to contain kappa itself.
+    The smoothed table has one more agreement and one more disagreement, spread evenly over the cells. This follows
+    Agresti and Coull, who do the same for a proportion. Without smoothing the interval covers the true value in 20 % to
+    95 % of simulations with 50 reviews, and has no width if all scores agree. With smoothing it covers at least 92 % in
+    357 of 360 conditions and never less than 91 % (`benchmarks/calibration_kappa.py`).
 
-    Source: Cohen (1960), Educational and Psychological Measurement 20:37; the error: Fleiss, Cohen and Everitt (1969),
-    Psychological Bulletin 72:323 (the error of the estimate, not that under the hypothesis of kappa = 0); the
-    smoothing: Agresti and Coull (1998), The American Statistician 52:119, carried over to tables.
+    Args:
+        confusion: the number of reviews for each pair (judge's score, person's score).
+        confidence: the confidence level of the interval, in (0, 1).
+
+    Returns:
+        Kappa, without an interval for fewer than 50 reviews or more than 100 different scores; None if the judge and
+        the people gave one and the same score to every output, since kappa is then undefined.
+
+    Source: Cohen (1960), Educational and Psychological Measurement 20:37. Standard error of the estimate (not the one
+    under the hypothesis of kappa = 0): Fleiss, Cohen and Everitt (1969), Psychological Bulletin 72:323. Smoothing:
+    Agresti and Coull (1998), The American Statistician 52:119, extended to tables.
     """
     estimate = _estimate_kappa(confusion)
     if estimate is None:
         return None
     value, error = estimate
-    low, high = _kappa_interval(confusion, value, confidence)
-    return Kappa(value, error, low, high)
-
-
-def _kappa_interval(
-    confusion: Mapping[tuple[float, float], int], value: float, confidence: float
-) -> tuple[float, float] | tuple[None, None]:
-    """Where the interval of kappa begins and ends; twice None where there is too little to say it."""
     scores = {score for pair in confusion for score in pair}
     if sum(confusion.values()) < FEWEST_FOR_INTERVAL or len(scores) > _MOST_SCORES_FOR_INTERVAL:
-        return None, None
-    estimate = _estimate_kappa(_smooth(confusion, scores))
-    assert estimate is not None  # every score has a share on both sides
-    center, error = estimate
-    half = normal_quantile((1 + confidence) / 2) * error
-    return max(-1.0, min(value, center - half)), min(1.0, max(value, center + half))
-
-
-def _smooth(confusion: Confusion, scores: Collection[float]) -> Confusion:
-    """The table with one agreement and one disagreement more, in equal parts in each of their cells."""
-    alike, apart = 1 / len(scores), 1 / (len(scores) * (len(scores) - 1))
-    return {
-        (one, other): confusion.get((one, other), 0) + (alike if one == other else apart)
+        return Kappa(value, error, None, None)
+    agreement, disagreement = 1 / len(scores), 1 / (len(scores) * (len(scores) - 1))
+    smoothed = {
+        (one, other): confusion.get((one, other), 0) + (agreement if one == other else disagreement)
         for one in scores
         for other in scores
     }
+    smoothed_estimate = _estimate_kappa(smoothed)
+    assert smoothed_estimate is not None  # the judge and the people have a share of every score
+    center, smoothed_error = smoothed_estimate
+    half_width = normal_quantile((1 + confidence) / 2) * smoothed_error
+    return Kappa(value, error, max(-1.0, min(value, center - half_width)), min(1.0, max(value, center + half_width)))
 
 
 def _estimate_kappa(confusion: Confusion) -> tuple[float, float] | None:
-    """Kappa and its standard error; None where everything got one score from both."""
+    """Kappa and its standard error; None if all scores are one and the same."""
     n = sum(confusion.values())
-    judge, person = _margins(confusion, n)
-    seen = sum(count for (one, other), count in confusion.items() if one == other) / n
-    chance = sum(judge[score] * person[score] for score in judge)
+    judge_counts, person_counts = defaultdict[float, float](float), defaultdict[float, float](float)
+    for (one, other), count in confusion.items():
+        judge_counts[one] += count
+        person_counts[other] += count
+    scores = judge_counts.keys() | person_counts.keys()
+    judge = {score: judge_counts[score] / n for score in scores}
+    person = {score: person_counts[score] / n for score in scores}
+    observed = sum(count for (one, other), count in confusion.items() if one == other) / n
+    chance = sum(judge[score] * person[score] for score in scores)
     if chance >= 1:
         return None
-    inner = sum(
-        count / n * _cell_influence((one, other), judge, person, seen=seen, chance=chance) ** 2
-        for (one, other), count in confusion.items()
-    )
-    variance = (inner - (seen * chance - 2 * chance + seen) ** 2) / (1 - chance) ** 4 / n
-    return (seen - chance) / (1 - chance), sqrt(max(0.0, variance))
-
-
-def _margins(confusion: Confusion, n: float) -> tuple[Shares, Shares]:
-    """The share of each score among the judge's, and among people's."""
-    judge, person = defaultdict[float, float](float), defaultdict[float, float](float)
+    terms = []
     for (one, other), count in confusion.items():
-        judge[one] += count
-        person[other] += count
-    scores = judge.keys() | person.keys()
-    return {score: judge[score] / n for score in scores}, {score: person[score] / n for score in scores}
+        common = (person[one] + judge[other]) * (1 - observed)
+        influence = 1 - chance - common if one == other else common
+        terms.append(count / n * influence**2)
+    variance = (sum(terms) - (observed * chance - 2 * chance + observed) ** 2) / (1 - chance) ** 4 / n
+    return (observed - chance) / (1 - chance), sqrt(max(0.0, variance))
 
 
-def _cell_influence(pair: tuple[float, float], judge: Shares, person: Shares, *, seen: float, chance: float) -> float:
-    """What a cell of the table weighs in the variance, before it is squared."""
-    one, other = pair
-    common = (person[one] + judge[other]) * (1 - seen)
-    return 1 - chance - common if one == other else common
-
-
-# By evaluator and by what `digest_fingerprint` says of the judge: its agreement with people on sampled scores.
+# Agreement with people by evaluator and by `digest_fingerprint` of the judge.
 Calibrations: TypeAlias = Mapping[tuple[str, str], Agreement]
 
 
 def is_judge(info: EvaluatorInfo) -> bool:
-    """Whether an evaluator asks a model; a function needs no calibration."""
+    """Whether an evaluator asks a model. Other evaluators need no calibration."""
     return info.fingerprint is not None and info.fingerprint.model is not None
 
 
 def digest_fingerprint(fingerprint: Fingerprint | None) -> str:
-    """16 hexadecimal digits that stay the same as long as a judge gives the same scores; empty where nothing is known.
+    """16 hexadecimal digits that change when the judge changes; empty without a fingerprint.
 
-    The version that people gave counts only where neither code nor prompt is known, as in the comparison.
+    The user's version counts only if neither code nor prompt is known, as in the comparison.
     """
     if fingerprint is None:
         return ""
@@ -209,23 +211,28 @@ def digest_fingerprint(fingerprint: Fingerprint | None) -> str:
 
 
 def explain_uncalibrated(info: EvaluatorInfo, known: Calibrations, *, least: float, fewest: int) -> str:
-    """Why the scores of a judge may not fail a run; empty where they may, and of what is no judge.
+    """Explain why the scores of a judge must not fail a run.
 
     Args:
-        known: agreement with people, of all judges.
-        least: the lower bound of the agreement has to be above it. fewest: so many reviews it takes.
+        info: the evaluator.
+        known: the agreement of all judges with people.
+        least: the lower bound of the agreement must be above this, in [0, 1].
+        fewest: the number of reviews that a judge needs.
+
+    Returns:
+        The reason; empty if the scores count, or if the evaluator is no judge.
     """
     if not is_judge(info):
         return ""
-    found = known.get((info.id, digest_fingerprint(info.fingerprint)))
-    count = 0 if found is None else found.n
-    if found is None or count < fewest:
+    agreement = known.get((info.id, digest_fingerprint(info.fingerprint)))
+    count = 0 if agreement is None else agreement.n
+    if agreement is None or count < fewest:
         return f"judge not calibrated ({count:,} of {fewest:,} reviews)"
-    if found.low <= least:
-        return f"judge not calibrated ({describe_reviews(found)})"
+    if agreement.low <= least:
+        return f"judge not calibrated ({describe_reviews(agreement)})"
     return ""
 
 
-def describe_reviews(found: Agreement) -> str:
-    """`agrees with people in 41 of 50 reviews, at least 69.2%`, the second the lower bound of its interval."""
-    return f"agrees with people in {found.matching:,} of {found.n:,} reviews, at least {found.low:.1%}"
+def describe_reviews(agreement: Agreement) -> str:
+    """Like `agrees with people in 41 of 50 reviews, at least 69.2%`; the share is the lower bound of the interval."""
+    return f"agrees with people in {agreement.matching:,} of {agreement.n:,} reviews, at least {agreement.low:.1%}"

@@ -10,9 +10,9 @@ _MOST_DOUBLINGS = 60  # beyond that, a float overflows
 
 
 def backoff_s(attempt: int, *, first_s: float, longest_s: float = inf) -> float:
-    """Seconds to wait before the retry that follows an attempt; they double with every attempt.
+    """The delay before the retry that follows an attempt, in seconds; it doubles with every attempt.
 
-    Callers that share a server multiply it with a random number, so that their retries spread.
+    Callers that share a server should multiply it by a random number, so that their retries are spread.
 
     Args:
         attempt: the number of the attempt that failed, from 1.
@@ -23,14 +23,14 @@ def backoff_s(attempt: int, *, first_s: float, longest_s: float = inf) -> float:
 
 
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that a server asks its clients to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+    """The delay that a server requests with `retry-after-ms`, or with `retry-after` in seconds or as a date.
 
     Args:
-        headers: of the response, their names in lower case or found in any case.
+        headers: the headers of the response, with names in lower case or case-insensitive.
         now: the time in seconds since the epoch.
 
     Returns:
-        The delay; None without such a header, or if it can't be read.
+        The delay in seconds; None without a valid header.
     """
     if (milliseconds := parse_number(headers.get("retry-after-ms"))) is not None:
         return max(0.0, milliseconds / 1000)

@@ -1,49 +1,45 @@
-"""The base run's outputs, as the host tells them to suites that hold battles: what is written, and how it is read."""
+"""The outputs of the baseline, which the host passes to suites with battles in a file of JSON lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
 from scoregate.core.cases import CaseResult
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.run import Run
 
-# The file of the base's outputs. Where it is set, nothing is made a champion in the store: the record is what stays.
+# The path of the file. If it is set, the store's baseline outputs don't change; the record of the run replaces them.
 BASELINE_OUTPUTS_VARIABLE = "SCOREGATE_CHAMPIONS"
-# Autoblocks' SDKs do not say which of their evaluators hold battles; what they tell of each has these.
+# Autoblocks' SDKs don't declare which of their evaluators are battles; the metadata of a battle has these fields.
 _AUTOBLOCKS = "autoblocks-"
-_BATTLE = {"baseline", "challenger", "criteria"}
+_BATTLE_FIELDS = {"baseline", "challenger", "criteria"}
 
 
 def battle_key(suite: str, params: Mapping[str, Any] | None) -> str:
-    """Where battles of a suite take place: its id, and in a grid search the parameters."""
+    """The key of a suite's baseline outputs: its id, in a grid search with the parameters."""
     return suite if not params else f"{suite} {to_json(dict(sorted(params.items())), serialize_unknown=True).decode()}"
 
 
 def dump_baseline_outputs(base: Run) -> Iterator[bytes]:
-    """A line of JSON for each case of the suites that hold battles, or may as Autoblocks' do; of repeats the first.
+    """A JSON line for the first trial of each case in suites with battles; Autoblocks' suites may have some.
 
-    Left out are outputs that were shortened or not kept, and suites that share an id, since no case tells whose it is.
+    Left out are outputs that were truncated or not kept, and suites with the same key, since their cases can't be
+    attributed.
     """
-    rings = [battle_key(suite.id, suite.params) for suite in base.suites]
-    for name, suite in zip(rings, base.suites, strict=True):
-        if rings.count(name) == 1 and (champion := _choose_reader(suite)) is not None:
-            yield from (to_json([name, *pair]) + b"\n" for pair in _read_outputs(suite, champion))
-
-
-def _choose_reader(suite: SuiteResult) -> Callable[[CaseResult], Any] | None:
-    """How the champion is found in a case of this suite; None where nobody will ask for it."""
-    if any(info.battles for info in suite.evaluators.values()):
-        return _recorded_output
-    return _challenger_text if (suite.sdk or "").startswith(_AUTOBLOCKS) else None
-
-
-def _read_outputs(suite: SuiteResult, champion: Callable[[CaseResult], Any]) -> Iterator[tuple[str, Any]]:
-    for case in suite.cases:
-        if case.repeat == 0 and (found := champion(case)) is not None:
-            yield case.hash, found
+    keys = [battle_key(suite.id, suite.params) for suite in base.suites]
+    for key, suite in zip(keys, base.suites, strict=True):
+        has_battles = any(info.battles for info in suite.evaluators.values())
+        is_autoblocks = (suite.sdk or "").startswith(_AUTOBLOCKS)
+        if keys.count(key) > 1 or not (has_battles or is_autoblocks):
+            continue
+        for case in suite.cases:
+            if case.repeat > 0:
+                continue
+            output = _recorded_output(case) if has_battles else _challenger_text(case)
+            if output is not None:
+                yield to_json([key, case.hash, output]) + b"\n"
 
 
 def _recorded_output(case: CaseResult) -> Any:
@@ -51,12 +47,16 @@ def _recorded_output(case: CaseResult) -> Any:
 
 
 def _challenger_text(case: CaseResult) -> str | None:
-    """What fought for the base: the SDK alone knows the text of an output, and tells it of its battles."""
-    told = (evaluation.metadata for evaluation in case.evaluations.values())
-    fought = (fields["challenger"] for fields in told if isinstance(fields, Mapping) and fields.keys() >= _BATTLE)
-    return next((text for text in (*fought, _recorded_output(case)) if isinstance(text, str)), None)
+    """The output as text: from the metadata of a battle, since only Autoblocks' SDK knows it, else a recorded text."""
+    for evaluation in case.evaluations.values():
+        metadata = evaluation.metadata
+        is_battle = isinstance(metadata, Mapping) and metadata.keys() >= _BATTLE_FIELDS
+        if metadata is not None and is_battle and isinstance(metadata["challenger"], str):
+            return metadata["challenger"]
+    output = _recorded_output(case)
+    return output if isinstance(output, str) else None
 
 
 def read_baseline_outputs(lines: Iterable[bytes]) -> dict[tuple[str, str], Any]:
-    """The outputs by ring and case."""
-    return {(name, case): output for name, case, output in map(from_json, lines)}
+    """The outputs by `battle_key` and case."""
+    return {(key, case): output for key, case, output in map(from_json, lines)}

@@ -1,4 +1,4 @@
-"""One trial of one case: what went in, what came out, what was said of it."""
+"""The results of cases: one trial with its input, output and evaluations, and all trials of a suite in columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from scoregate.core.events import ErrorInfo, Origin, PairwiseComparison
 
 
 class Status(StrEnum):
-    """A case's state: `failed` is certain, so it wins over `errored`; `scored` has no threshold to meet, or labels."""
+    """The status of a case. A failure is certain, so `failed` wins over `errored`.
+
+    `scored`: there are labels, or scores without a threshold.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
@@ -27,7 +30,7 @@ STATUSES = tuple(Status)
 
 
 class CaseKey(NamedTuple):
-    """A case of a suite: its hash and which repeat of it, from 0."""
+    """The hash of a case and the number of its repeat, from 0."""
 
     hash: str
     repeat: int = 0
@@ -35,9 +38,12 @@ class CaseKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaseError:
-    """An error of one case; `evaluator` where an evaluator raised, else the function under test did.
+    """An error of one trial.
 
-    `usage` is what was used up before it.
+    Attributes:
+        error: the exception.
+        evaluator: the evaluator that raised; None if the function under test did.
+        usage: the usage of model calls before the error.
     """
 
     error: ErrorInfo
@@ -47,12 +53,31 @@ class CaseError:
 
 @dataclass(slots=True)
 class CaseResult:
-    """Everything known of one trial of one case. `suite` is the index of its suite within the run.
+    """One trial of one case.
 
-    `labels` is what evaluators said without a score; `contests` are the outputs that people are to choose between, by
-    those of the `pending` evaluators that have told them.
-    `origin` is the line that the case was read from, where it stands in a file of its own. `reused` is the id of the
-    run that measured it, where that was an earlier one.
+    Attributes:
+        suite: the index of the suite in the run.
+        hash: the hash that identifies the case.
+        repeat: the number of the trial, from 0.
+        name: a readable name.
+        input: the input of the function under test.
+        output: its output.
+        truncated: whether the output was truncated.
+        duration_ms: the duration of the function under test, in milliseconds.
+        attempts: the number of calls, with retries.
+        digest: the digest of the case's definition.
+        tags: the tags of the case.
+        cluster: the name of the group of related cases.
+        evaluations: the scores, by evaluator.
+        errors: the errors of the function under test and of evaluators.
+        unscored: the evaluators that returned None.
+        pending: the evaluators that wait for a review.
+        usage: the usage of the function under test.
+        trace: the steps of the function under test.
+        labels: the labels that evaluators gave instead of scores, by evaluator.
+        origin: the line of a file that the case was read from.
+        contests: the outputs that people choose between, by pending evaluator.
+        reused: the id of the earlier run that measured the trial; None if this run did.
     """
 
     suite: int
@@ -80,12 +105,12 @@ class CaseResult:
 
     @property
     def key(self) -> CaseKey:
-        """What pairs this trial with another run's."""
+        """The key that identifies the trial in a suite."""
         return CaseKey(self.hash, self.repeat)
 
     @property
     def status(self) -> Status:
-        """The state of the whole case, over all its evaluations and errors."""
+        """The status over all evaluations and errors."""
         passes = [evaluation.passed for evaluation in self.evaluations.values()]
         if False in passes:
             return Status.FAILED
@@ -97,24 +122,43 @@ class CaseResult:
 
 
 MISSING = float("nan")
-# Of an evaluator; what more there are is counted as one.
+# Per evaluator; further labels are counted as OTHERS.
 MOST_LABELS, LONGEST_LABEL, OTHERS = 50, 100, "…"
-_MOST_SILENT = 1_000
+_MOST_EVALUATORS = 1_000
 _MOST_UNPRICED = 50
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 
 @dataclass(slots=True)
 class Columns:
-    """Rows in the order in which the trials finished; NaN where there is no number.
+    """The trials of a suite in columns, one row per trial, in the order in which they finished; NaN for no number.
 
-    `labels` counts, by evaluator, what was said without a score. `answers` names, by evaluator and row, the stored
-    answers that a score was made from, where all are known; `cached` rows were not run but read, `reused` ones were
-    measured by an earlier run. `contested` counts
-    those of the `pending` evaluations for which people have two outputs to choose between. `silent` counts, by
-    evaluator, the `unscored` trials: those in which it returned None. `deferred` are the rows, by evaluator, in which
-    it gave a label, or waits for people, instead of giving a score. `unpriced` names models whose tokens have no price.
-    `thresholds` is, by evaluator, that of its first score; `other_thresholds` has those that differ, by row.
+    Attributes:
+        hashes: the hash of each row's case.
+        repeats: the repeat of each row.
+        digests: the digest of each row's case.
+        statuses: the status of each row, as an index into `STATUSES`.
+        durations_ms: the duration of each row, in milliseconds.
+        costs: the cost of each row, in US dollars.
+        tokens: the input and output tokens of each row.
+        tags: the tags, by row.
+        clusters: the cluster, by row.
+        scores: the score of each row, by evaluator.
+        labels: the number of trials with a label, by evaluator and label.
+        failed: the rows that failed, by evaluator.
+        judged: the number of scores with a threshold, by evaluator.
+        errored: the rows in which the evaluator raised, by evaluator.
+        answers: the stored answers that a score was made from, by evaluator and row; only if all are known.
+        cached: the rows whose output was read from a store.
+        reused: the rows that an earlier run measured.
+        unscored: the number of evaluations that returned None.
+        unscored_counts: the same by evaluator.
+        deferred: the rows with a label or a pending review instead of a score, by evaluator.
+        pending: the number of evaluations that wait for a review.
+        contested: the number of pending evaluations in which people choose between two outputs.
+        unpriced: the models whose tokens have no known price.
+        thresholds: the threshold of the first score, by evaluator.
+        other_thresholds: the thresholds that differ from it, by evaluator and row.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -135,7 +179,7 @@ class Columns:
     cached: set[int] = field(default_factory=set)
     reused: set[int] = field(default_factory=set)
     unscored: int = 0
-    silent: dict[str, int] = field(default_factory=dict)
+    unscored_counts: dict[str, int] = field(default_factory=dict)
     deferred: dict[str, array[int]] = field(default_factory=dict)
     pending: int = 0
     contested: int = 0
@@ -151,7 +195,7 @@ class Columns:
         return CaseKey(self.hashes[row], self.repeats[row])
 
     def status(self, row: int) -> Status:
-        """The state of the case in a row."""
+        """The status of the trial in a row."""
         return STATUSES[self.statuses[row]]
 
     def add(self, case: CaseResult) -> None:
@@ -167,10 +211,12 @@ class Columns:
         if case.cluster is not None:
             self.clusters[row] = case.cluster
         self.unscored += len(case.unscored)
-        self._add_silent(case.unscored)
+        for name in case.unscored:
+            if name in self.unscored_counts or len(self.unscored_counts) < _MOST_EVALUATORS:
+                self.unscored_counts[name] = self.unscored_counts.get(name, 0) + 1
         self.pending += len(case.pending)
         for name in (*case.pending, *case.labels):
-            if name in self.deferred or len(self.deferred) < _MOST_SILENT:
+            if name in self.deferred or len(self.deferred) < _MOST_EVALUATORS:
                 self.deferred.setdefault(name, array("l")).append(row)
         self.contested += sum(name in case.contests for name in case.pending)
         if case.usage is not None and case.usage.cached:
@@ -180,18 +226,16 @@ class Columns:
         self._add_usage(case)
         self._add_scores(row, case)
 
-    def _add_silent(self, evaluators: tuple[str, ...]) -> None:
-        for name in evaluators:
-            if name in self.silent or len(self.silent) < _MOST_SILENT:
-                self.silent[name] = self.silent.get(name, 0) + 1
-
     def _add_usage(self, case: CaseResult) -> None:
-        usages = [case.usage, *[found.usage for found in case.evaluations.values()], *[e.usage for e in case.errors]]
-        usages += [naming.usage for naming in case.labels.values()]
-        known = [usage for usage in usages if usage is not None]
+        parts: tuple[Evaluation | CaseError | Label, ...] = (
+            *case.evaluations.values(),
+            *case.errors,
+            *case.labels.values(),
+        )
+        known = [usage for usage in (case.usage, *(part.usage for part in parts)) if usage is not None]
         costs = [usage.cost for usage in known if usage.cost is not None]
         self.costs.append(sum(costs) if costs else MISSING)
-        self.tokens.append(sum(u.input_tokens + u.output_tokens for u in known) if known else MISSING)
+        self.tokens.append(sum(usage.input_tokens + usage.output_tokens for usage in known) if known else MISSING)
         for usage in known:
             if len(self.unpriced) < _MOST_UNPRICED:
                 self.unpriced.update(unpriced_models(usage))
@@ -199,7 +243,7 @@ class Columns:
     def _add_scores(self, row: int, case: CaseResult) -> None:
         for name, evaluation in case.evaluations.items():
             self._column(name, row).append(evaluation.score)
-            if (answer := _answer_digest(case.usage, evaluation.usage)) is not None:
+            if (answer := _stored_answers(case.usage, evaluation.usage)) is not None:
                 self.answers.setdefault(name, {})[row] = answer
             first = self.thresholds.setdefault(name, evaluation.threshold)
             if evaluation.threshold is not first and evaluation.threshold != first:
@@ -209,9 +253,9 @@ class Columns:
                 self.judged[name] = self.judged.get(name, 0) + 1
             if passed is False:
                 self.failed.setdefault(name, set()).add(row)
-        for name, naming in case.labels.items():
+        for name, given in case.labels.items():
             counts = self.labels.setdefault(name, {})
-            label = naming.label[:LONGEST_LABEL]
+            label = given.label[:LONGEST_LABEL]
             label = label if label in counts or len(counts) < MOST_LABELS else OTHERS
             counts[label] = counts.get(label, 0) + 1
         for error in case.errors:
@@ -226,7 +270,7 @@ class Columns:
         return column
 
     def score(self, evaluator: str, row: int) -> float:
-        """The score in a row; NaN where the evaluator gave none."""
+        """The score in a row; NaN without one."""
         column = self.scores.get(evaluator)
         return column[row] if column is not None and row < len(column) else MISSING
 
@@ -234,36 +278,44 @@ class Columns:
         """The threshold of the score in a row."""
         return self.other_thresholds.get(evaluator, {}).get(row, self.thresholds.get(evaluator))
 
-    def erring(self) -> set[int]:
-        """The rows in which anything raised."""
-        errored = STATUSES.index(Status.ERRORED)
-        whole = (row for row, status in enumerate(self.statuses) if status == errored)
-        return set().union(whole, *self.errored.values())
+    def errored_rows(self) -> set[int]:
+        """The rows in which the function under test or an evaluator raised."""
+        errored = _CODES[Status.ERRORED]
+        rows = (row for row, status in enumerate(self.statuses) if status == errored)
+        return set().union(rows, *self.errored.values())
 
     def count(self, status: Status) -> int:
-        """How many trials are in this state."""
+        """The number of trials with this status."""
         return self.statuses.count(STATUSES.index(status))
 
 
+def _stored_answers(task: Usage | None, judgement: Usage | None) -> str | None:
+    """The stored answers that a score was made from; None if a part may be new.
+
+    An evaluator that used no model gives the same output the same score.
+    """
+    if task is None or task.answer is None:
+        return None
+    if judgement is None:
+        return task.answer
+    return None if judgement.answer is None else f"{task.answer} {judgement.answer}"
+
+
 def unpriced_models(usage: Usage) -> tuple[str, ...]:
-    """The model that has used tokens at no known price, if it is one."""
-    free = usage.cost is not None or not usage.input_tokens + usage.output_tokens
-    return () if free else ((usage.model or "a model")[:LONGEST_LABEL],)
+    """The model, if it used tokens without a known price, as a tuple of at most one name."""
+    is_priced = usage.cost is not None or not usage.input_tokens + usage.output_tokens
+    return () if is_priced else ((usage.model or "a model")[:LONGEST_LABEL],)
 
 
 def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, ...]:
-    """For each share, in (0, 1], the smallest value that so many of the known ones do not exceed.
+    """Percentiles by the nearest-rank method.
 
-    None where none is known.
+    Args:
+        values: any numbers; NaN is ignored.
+        shares: shares in (0, 1], such as 0.95 for the 95th percentile.
+
+    Returns:
+        For each share the smallest value that at least this share of the values doesn't exceed; None without values.
     """
     known = sorted(value for value in values if not isnan(value))
     return tuple(known[ceil(share * len(known)) - 1] if known else None for share in shares)
-
-
-def _answer_digest(output: Usage | None, judgement: Usage | None) -> str | None:
-    """What a score was made from; None where any of it may be new. Who used no model to judge judges alike again."""
-    if output is None or output.answer is None:
-        return None
-    if judgement is None:
-        return output.answer
-    return None if judgement.answer is None else f"{output.answer} {judgement.answer}"

@@ -1,4 +1,4 @@
-"""What is to be closed when a run in this event loop ends: whoever opens something for its length says so here."""
+"""Cleanup at the end of a run: code that opens something for the length of the run registers a callback here."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 
-ENDINGS: ContextVar[list[Callable[[], Awaitable[None]]] | None] = ContextVar("scoregate_endings", default=None)
+CLEANUPS: ContextVar[list[Callable[[], Awaitable[None]]] | None] = ContextVar("scoregate_endings", default=None)
 
 
 @asynccontextmanager
 async def close_at_end() -> AsyncIterator[None]:
-    """Whatever is added to `ENDINGS` within the block is called at its end, the last first."""
-    endings: list[Callable[[], Awaitable[None]]] = []
-    before = ENDINGS.set(endings)
+    """Call the callbacks that the block adds to `CLEANUPS` at its end, the last first; their errors are ignored."""
+    cleanups: list[Callable[[], Awaitable[None]]] = []
+    token = CLEANUPS.set(cleanups)
     try:
         yield
     finally:
-        ENDINGS.reset(before)
-        for end in reversed(endings):
+        CLEANUPS.reset(token)
+        for cleanup in reversed(cleanups):
             with suppress(Exception):
-                await end()
+                await cleanup()

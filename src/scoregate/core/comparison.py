@@ -1,9 +1,9 @@
-"""A run against its base: one row for each suite and evaluator, and the cases that flipped."""
+"""The comparison of a run with its baseline: a row for each suite and evaluator, and the cases that flipped."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -25,9 +25,13 @@ from scoregate.core.text import matches_filters
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A case that failed on one side and passed on the other: row indices into both runs' columns.
+    """A case that failed on one side and passed on the other.
 
-    Of a case that was repeated they are the first trials that show it.
+    Attributes:
+        suite: the index of the suite in the run.
+        row: the row of the case in the run's columns; for a repeated case the first trial with this status.
+        base_suite: the index of the suite in the baseline.
+        base_row: the row of the case in the baseline's columns.
     """
 
     suite: int
@@ -37,73 +41,70 @@ class Flip:
 
 
 def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Status) -> Iterator[Flip]:
-    """The cases that are mostly `to` now, `failed` or `passed`, and were mostly the other in the base.
+    """Find the cases that flipped. A repeated case counts once: it fails if more of its trials fail than pass.
 
-    A case that is repeated is one case: it fails where more of its trials fail than pass.
+    Args:
+        run: the run.
+        base: the baseline.
+        pairs: the indices of suites that belong together, in the run and in the baseline.
+        to: the status in the run, failed or passed; in the baseline it is the other one.
     """
-    was = Status.PASSED if to is Status.FAILED else Status.FAILED
+    base_status = Status.PASSED if to is Status.FAILED else Status.FAILED
     for at, base_at in pairs:
-        after, before = _pair_outcomes(run.suites[at], base.suites[base_at])
-        rows = before.cases(was)
-        for case, row in after.cases(to).items():
-            if case in rows:
-                yield Flip(at, row, base_at, rows[case])
+        outcomes, base_outcomes = _pair_outcomes(run.suites[at], base.suites[base_at])
+        base_rows = base_outcomes.find_cases(base_status)
+        for case, row in outcomes.find_cases(to).items():
+            if case in base_rows:
+                yield Flip(at, row, base_at, base_rows[case])
 
 
 def pair_pass_rates(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[float, float]]:
-    """Of each case that was judged in both: the share of its trials that pass, in the run and in the base."""
+    """The pass rates of each case in the run and in the baseline, over its trials that passed or failed."""
     for at, base_at in pairs:
-        after, before = (side.shares() for side in _pair_outcomes(run.suites[at], base.suites[base_at]))
-        yield from ((share, before[case]) for case, share in after.items() if case in before)
+        rates, base_rates = (side.pass_rates() for side in _pair_outcomes(run.suites[at], base.suites[base_at]))
+        yield from ((rate, base_rates[case]) for case, rate in rates.items() if case in base_rates)
 
 
 def _pair_outcomes(new: SuiteResult, old: SuiteResult) -> tuple[_Outcomes, _Outcomes]:
-    changed = _changed_evaluators(new, old)
+    shared = new.evaluators.keys() & old.evaluators.keys()
+    changed = {name for name in shared if describe_fingerprint_change(new.evaluators[name], old.evaluators[name])}
+    changed |= new.evaluators.keys() ^ old.evaluators.keys()
     return _Outcomes(new.columns, changed), _Outcomes(old.columns, changed)
 
 
-def _changed_evaluators(new: SuiteResult, old: SuiteResult) -> set[str]:
-    """Evaluators that are not the same on both sides, or are only on one."""
-    shared = new.evaluators.keys() & old.evaluators.keys()
-    differ = {name for name in shared if describe_fingerprint_change(new.evaluators[name], old.evaluators[name])}
-    return differ | (new.evaluators.keys() ^ old.evaluators.keys())
-
-
 class _Outcomes:
-    """The states of a suite's trials, judged without the evaluators that changed."""
+    """The trials of a suite that passed or failed, without the evaluators that changed."""
 
     def __init__(self, columns: Columns, changed: set[str]) -> None:
         self._columns = columns
-        changed_here = changed & columns.failed.keys()
-        rest = (rows for name, rows in columns.failed.items() if name not in changed)
-        self._spared = set[int]().union(*(columns.failed[name] for name in changed_here)) - set[int]().union(*rest)
+        failures = (rows for name, rows in columns.failed.items() if name in changed)
+        comparable_failures = (rows for name, rows in columns.failed.items() if name not in changed)
+        # trials that failed only in evaluators that changed
+        self._ignored = set[int]().union(*failures) - set[int]().union(*comparable_failures)
 
-    def status(self, row: int) -> Status:
-        """A trial that failed only by evaluators that changed is no failure that could be compared."""
-        return Status.UNSCORED if row in self._spared else self._columns.status(row)
-
-    def cases(self, status: Status) -> dict[str, int]:
-        """The cases that more trials show to be passed, or failed, than the other: each with the first such row."""
+    def find_cases(self, status: Status) -> dict[str, int]:
+        """The cases with more trials in this status (passed or failed) than in the other; each with its first row."""
         lead: dict[str, int] = {}
         first: dict[str, int] = {}
-        for row, case, found in self._judged():
-            lead[case] = lead.get(case, 0) + (1 if found is status else -1)
-            if found is status:
+        for row, case, outcome in self._trials():
+            lead[case] = lead.get(case, 0) + (1 if outcome is status else -1)
+            if outcome is status:
                 first.setdefault(case, row)
         return {case: row for case, row in first.items() if lead[case] > 0}
 
-    def shares(self) -> dict[str, float]:
-        """The share of each case's trials that passed."""
-        passed, judged = Counter[str](), Counter[str]()
-        for _, case, found in self._judged():
-            judged[case] += 1
-            passed[case] += found is Status.PASSED
-        return {case: passed[case] / count for case, count in judged.items()}
+    def pass_rates(self) -> dict[str, float]:
+        """The pass rate of each case, in [0, 1]."""
+        passed, total = Counter[str](), Counter[str]()
+        for _, case, outcome in self._trials():
+            total[case] += 1
+            passed[case] += outcome is Status.PASSED
+        return {case: passed[case] / count for case, count in total.items()}
 
-    def _judged(self) -> Iterator[tuple[int, str, Status]]:
+    def _trials(self) -> Iterator[tuple[int, str, Status]]:
         for row, case in enumerate(self._columns.hashes):
-            if (found := self.status(row)) in (Status.PASSED, Status.FAILED):
-                yield row, case, found
+            status = self._columns.status(row)
+            if status in (Status.PASSED, Status.FAILED) and row not in self._ignored:
+                yield row, case, status
 
 
 CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
@@ -111,11 +112,20 @@ CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A run, its base (None where there is none), and what differs.
+    """A run, its baseline and their differences.
 
-    `rows` are of scores, `quantities` of latency, cost and tokens. `gone` names suites that only the base has, `pairs`
-    the indices of suites that belong together; `pooled` runs make up the base. `base_unreadable`: there may be a base,
-    or more of it, that could not be read.
+    Attributes:
+        run: the run.
+        base: the baseline; None without one.
+        rows: the rows of scores.
+        quantities: the rows of latency, cost and tokens.
+        newly_failing: the cases that passed in the baseline and fail in the run.
+        newly_passing: the cases that failed in the baseline and pass in the run.
+        gone: the labels of suites that only the baseline has.
+        base_note: what the baseline is, or why there is none.
+        pairs: the indices of suites that belong together, in the run and in the baseline.
+        pooled: the number of runs in the baseline.
+        base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
     """
 
     run: Run
@@ -132,9 +142,10 @@ class Comparison:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """Those gone without a reason: they lacked nothing that they need, and no filter of this one run left them out.
+        """The labels of suites that are gone without a reason.
 
-        A filter in a file of the project is no reason, since the change may have set it.
+        Reasons are a missing requirement, such as a model's key, and a filter of this run. A filter in a file of the
+        project is no reason, since the change may have set it.
         """
         if self.base is None:
             return ()
@@ -158,29 +169,31 @@ def compare(
     criteria: Criteria | None = None,
     criteria_of: CriteriaOf | None = None,
 ) -> Comparison:
-    """Compare a run with its base.
+    """Compare a run with its baseline.
 
     Args:
-        run: what is judged. base: what it is held against; None where there is nothing.
-        note: says what the base is, or why there is none.
-        unreadable: there may be a base, or more of it, that could not be read.
-        pool: more runs of the base's commit, whose scores count as repeats of its; runs of another are left out.
-        criteria: by what measure differences count.
-        criteria_of: the same for one suite, where suites differ in how many errors and lost scores they may have.
+        run: the run.
+        base: the baseline; None without one.
+        note: what the baseline is, or why there is none.
+        unreadable: whether a baseline, or a part of it, may exist that could not be read.
+        pool: more runs of the baseline's commit, whose trials count as repeats; runs of other commits are ignored.
+        criteria: the level and the smallest effects that count.
+        criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
     """
     criteria = criteria or Criteria()
-    of_suite = criteria_of or (lambda _: criteria)
-    pool = [each for each in pool if base is not None and each.commit == base.commit]
+    suite_criteria = criteria_of or (lambda _: criteria)
     if base is None:
-        fresh = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
-        return Comparison(run, rows=tuple(fresh), base_note=note, base_unreadable=unreadable)
+        rows = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
+        return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
+    pool = [each for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
     olds = {at: _pool_suites(base.suites[base_at], pool) for at, base_at in pairs}
+    quantities = (row for at, suites in olds.items() for row in quantity_rows(run.suites[at], suites, criteria))
     return Comparison(
         run,
         base,
-        rows=tuple(label_rows(list(_compare_scores(run, base, olds, criteria=of_suite)), criteria)),
-        quantities=tuple(label_rows(list(_compare_quantities(run, olds, criteria)), criteria)),
+        rows=tuple(label_rows(list(_compare_scores(run, base, olds, criteria_of=suite_criteria)), criteria)),
+        quantities=tuple(label_rows(list(quantities), criteria)),
         newly_failing=tuple(find_flips(run, base, pairs, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, pairs, to=Status.PASSED)),
         gone=tuple(old.label for at, old in enumerate(base.suites) if at not in {b for _, b in pairs}),
@@ -192,66 +205,50 @@ def compare(
 
 
 def _pool_suites(old: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
-    """The suite and its twins in the other runs, as far as their evaluators are the same."""
-    twins = (
-        next((other for other in run.suites if _is_same_suite(old, other) and old.script == other.script), None)
-        for run in pool
-    )
-    return [old, *(twin for twin in twins if twin is not None and _have_same_evaluators(old, twin))]
+    """The suite and the same suite in other runs, if its evaluators are the same there."""
+    suites = [old]
+    for run in pool:
+        for other in run.suites:
+            if _is_same_suite(old, other) and old.script == other.script:
+                shared = old.evaluators.keys() & other.evaluators.keys()
+                if not any(describe_fingerprint_change(old.evaluators[n], other.evaluators[n]) for n in shared):
+                    suites.append(other)
+                break
+    return suites
 
 
-def _have_same_evaluators(one: SuiteResult, other: SuiteResult) -> bool:
-    shared = one.evaluators.keys() & other.evaluators.keys()
-    return not any(describe_fingerprint_change(one.evaluators[name], other.evaluators[name]) for name in shared)
-
-
-def _extra_trials(suite: SuiteResult, old: SuiteResult, run: Run, base: Run) -> ExtraTrials | None:
-    """The trials that both sides made more of. Those that only one side has were chosen for another comparison."""
-    if not run.extras or len(run.extras) != len(base.extras):
-        return None
-    return ExtraTrials(_pool_suites(suite, run.extras)[1:], _pool_suites(old, base.extras)[1:])
-
-
-def _compare_scores(run: Run, base: Run, olds: dict[int, list[SuiteResult]], *, criteria: CriteriaOf) -> Iterator[Row]:
+def _compare_scores(
+    run: Run, base: Run, olds: dict[int, list[SuiteResult]], *, criteria_of: CriteriaOf
+) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
-        if at in olds:
-            extras = _extra_trials(suite, olds[at][0], run, base)
-            yield from score_rows(suite, olds[at], criteria(suite), extras=extras)
-        else:
+        if at not in olds:
             yield from new_rows(suite, "no base run of this suite yet")
-    matched = [id(old) for found in olds.values() for old in found]
+            continue
+        extras = None
+        # extra trials of one side only were chosen for another comparison
+        if run.extras and len(run.extras) == len(base.extras):
+            base_extras = _pool_suites(olds[at][0], base.extras)[1:]
+            extras = ExtraTrials(_pool_suites(suite, run.extras)[1:], base_extras)
+        yield from score_rows(suite, olds[at], criteria_of(suite), extras=extras)
+    matched = [id(old) for suites in olds.values() for old in suites]
     for old in base.suites:
         if id(old) not in matched:
             yield from removed_rows(old)
 
 
-def _compare_quantities(run: Run, olds: dict[int, list[SuiteResult]], criteria: Criteria) -> Iterator[Row]:
-    for at, found in olds.items():
-        yield from quantity_rows(run.suites[at], found, criteria)
-
-
 def _pair_suites(new: Iterable[SuiteResult], old: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
-    """Suites of one id and parameters: those of the same file first, then of the same label, then the only ones."""
-    free = dict(enumerate(old))
-    waiting = dict(enumerate(new))
-    for pairing in (_match_by_file, _match_by_label, _match_only_one):
-        for at, suite in list(waiting.items()):
-            twins = [b for b, other in free.items() if _is_same_suite(suite, other)]
-            if (twin := pairing(suite, twins, free)) is not None:
-                del free[twin], waiting[at]
-                yield at, twin
-
-
-def _match_by_file(suite: SuiteResult, twins: Sequence[int], free: Mapping[int, SuiteResult]) -> int | None:
-    return next((twin for twin in twins if free[twin].script == suite.script), None)
-
-
-def _match_by_label(suite: SuiteResult, twins: Sequence[int], free: Mapping[int, SuiteResult]) -> int | None:
-    return next((twin for twin in twins if free[twin].label == suite.label), None)
-
-
-def _match_only_one(_: SuiteResult, twins: Sequence[int], __: Mapping[int, SuiteResult]) -> int | None:
-    return twins[0] if len(twins) == 1 else None
+    """Pair suites with equal id and parameters: first by file, then by label, then those without an alternative."""
+    unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(old))
+    for match in ("file", "label", "only one"):
+        for at, suite in list(unpaired.items()):
+            candidates = [b for b, other in base_unpaired.items() if _is_same_suite(suite, other)]
+            if match == "file":
+                candidates = [b for b in candidates if base_unpaired[b].script == suite.script][:1]
+            elif match == "label":
+                candidates = [b for b in candidates if base_unpaired[b].label == suite.label][:1]
+            if len(candidates) == 1:
+                del unpaired[at], base_unpaired[candidates[0]]
+                yield at, candidates[0]
 
 
 def _is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:

@@ -1,4 +1,4 @@
-"""One row of a comparison, and the label that it earns among the others."""
+"""The rows of a comparison, and their labels after the correction for the number of rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scoregate.core.estimates import estimate_difference
 from scoregate.core.events import EvaluatorInfo, Fingerprint
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
-from scoregate.core.policy import Criteria, EvaluatorCriteria
+from scoregate.core.policy import Criteria
 from scoregate.core.ratios import ratio_of_totals, shared_means
 from scoregate.core.run import SuiteResult
 from scoregate.core.significance import correct_by_direction
 
 
 class Change(StrEnum):
-    """What a row comes to; the first that applies, in this order."""
+    """The label of a row: the first that applies, in this order."""
 
     UNMEASURABLE = "unmeasurable"
     NOT_COMPARABLE = "not comparable"
@@ -34,7 +34,7 @@ class Change(StrEnum):
 
 
 class Measure(StrEnum):
-    """What a row compares."""
+    """The quantity that a row compares."""
 
     SCORE = "score"
     LATENCY = "latency"
@@ -47,25 +47,47 @@ _COMPARED = (Change.UNCHANGED, Change.BETTER, Change.WORSE, Change.EQUIVALENT, C
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One evaluator of one suite, or one thing that a suite uses up.
+    """The comparison of one evaluator of one suite, or of the suite's latency, cost or tokens.
 
-    Scores and `delta` (run − base) are in [0, 1]. For latency, cost and tokens `mean` and `base` are milliseconds,
-    dollars or counts a case, and `delta`, `low`, `high` and `detectable` natural logarithms of the ratio run / base.
+    Scores and `delta` are in [0, 1]. For latency, cost and tokens, `mean` and `base` are milliseconds, US dollars or
+    counts per case; `delta`, `low`, `high` and `detectable` are natural logarithms of the ratio run / baseline.
 
-    `mean` and `base` are over the pairs where there are any, else over all cases of their run. `n` pairs of cases in
-    `clusters` clusters were compared; `better` and `worse` of them differ. `dropped` pairs had an error on one side;
-    `added`, `removed` and `changed` cases have no counterpart or another definition under the same hash. `lost` counts
-    the cases that have a score in the base and none in the run, by reason (`none`, `error`, `removed`, `redefined`,
-    `waiting`), `gained` those with a score in the run alone; `lost_too_many`: so many were lost to None that the row is
-    unmeasurable.
-
-    `low` and `high` bound delta with 95 % confidence; `p` is two-sided and of this row alone, `p_worse` and `p_better`
-    are one-sided; `q` is the corrected p, over all rows of a kind and by direction, which labels and gates use;
-    `smallest_p` is the least that p could have been; `detectable` is the smallest drop that would have been found four
-    times in five if this were the only row. `within` is the smallest margin within which the difference lies (97.5 %
-    on either side). `total`, `total_low` and `total_high` are logarithms of the ratio of totals, for cost and tokens.
-    `labels` and `base_labels` count what was said without a score. `checked`: both sides carry a fingerprint of the
-    evaluator.
+    Attributes:
+        suite: the label of the suite.
+        evaluator: the id of the evaluator, or the name of the measure.
+        label: the result of the comparison.
+        mean: the run's mean over the pairs; without pairs over all its cases.
+        base: the baseline's mean over the pairs; without pairs over all its cases.
+        delta: run − baseline over the pairs.
+        n: the number of pairs.
+        better: the number of pairs that got better.
+        worse: the number of pairs that got worse.
+        p: the two-sided p of this row, without correction.
+        p_worse: the one-sided p for getting worse, without correction.
+        p_better: the one-sided p for getting better, without correction.
+        low: the lower end of the 95 % interval of `delta`.
+        high: the upper end of the 95 % interval of `delta`.
+        detectable: the smallest drop found with a power of 80 %, without correction.
+        dropped: the number of cases without a pair because of an error on one side.
+        added: the number of cases in the run only.
+        removed: the number of cases in the baseline only.
+        changed: the number of cases with a different definition under the same hash.
+        lost: the number of cases with a score in the baseline only, by `Reason`.
+        gained: the number of cases with a score in the run only.
+        lost_too_many: whether the row is unmeasurable because so many scores are lost to None.
+        reason: an explanation of the label; may be empty.
+        higher_is_better: whether a higher value is better.
+        q: the p corrected for all rows of a kind, by direction; labels and gates use it.
+        smallest_p: the smallest p that was possible.
+        within: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
+        total: the logarithm of the ratio of totals, for cost and tokens.
+        total_low: the lower end of the interval of `total`.
+        total_high: the upper end of the interval of `total`.
+        clusters: the number of clusters of the pairs.
+        checked: whether both sides have a fingerprint of the evaluator.
+        measure: the quantity that the row compares.
+        labels: the number of labels given instead of scores, by label.
+        base_labels: the number of labels in the baseline, by label.
     """
 
     suite: str
@@ -106,22 +128,29 @@ class Row:
 
     @property
     def gain(self) -> float:
-        """`delta`, signed so that more is better; 0 where nothing was compared."""
+        """`delta`, with the sign changed if lower is better; 0 if nothing was compared."""
         return (self.delta or 0.0) * (1 if self.higher_is_better else -1)
 
 
 def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
-    """The rows with corrected p-values and the labels that depend on them.
+    """Correct the p-values of all rows of a kind and set the labels that depend on them.
 
-    The family is every compared row whose p could have been as small as alpha.
-    Source: Tarone (1990), Biometrics 46:515; Benjamini and Hochberg (1995).
+    The family that is corrected for is every compared row whose p could have been as small as alpha.
+
+    Args:
+        rows: the rows of a comparison; a label other than `within noise` doesn't change.
+        criteria: the level and the smallest effects that count.
+
+    Source: Tarone (1990), Biometrics 46:515; Benjamini and Hochberg (1995), Journal of the Royal Statistical Society
+    B 57:289.
     """
     family = [at for at, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
     corrected = correct_by_direction(
         [_p_or_one(rows[at].p_worse) for at in family], [_p_or_one(rows[at].p_better) for at in family]
     )
-    found = dict(zip(family, corrected, strict=True))
-    return [_with_label(replace(row, q=found.get(at)), criteria) for at, row in enumerate(rows)]
+    q_by_index = dict(zip(family, corrected, strict=True))
+    corrected_rows = (replace(row, q=q_by_index.get(at)) for at, row in enumerate(rows))
+    return [replace(row, label=_choose_label(row, criteria)) for row in corrected_rows]
 
 
 def _p_or_one(p: float | None) -> float:
@@ -129,18 +158,14 @@ def _p_or_one(p: float | None) -> float:
 
 
 def is_in_family(row: Row, alpha: float) -> bool:
-    """Whether a row was compared, and could have been called better or worse at all."""
+    """Whether a row was compared and its p could have been as small as alpha."""
     return row.label in _COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
 
 
-def _with_label(row: Row, criteria: Criteria) -> Row:
+def _choose_label(row: Row, criteria: Criteria) -> Change:
     if row.label is not Change.NOISE:
-        return row
-    own = criteria.of(row.evaluator) if row.measure is Measure.SCORE else criteria.of_ratios
-    return replace(row, label=_choose_label(row, criteria, own))
-
-
-def _choose_label(row: Row, criteria: Criteria, own: EvaluatorCriteria) -> Change:
+        return row.label
+    own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
     if not row.better and not row.worse:
         return Change.UNCHANGED
     falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
@@ -156,32 +181,32 @@ _PART_NAMES = {"source": "its code", "prompt": "its prompt", "parameters": "its 
 
 
 def describe_fingerprint_change(new: EvaluatorInfo, old: EvaluatorInfo) -> str:
-    """In words; empty where nothing changed, or where neither side has a fingerprint.
+    """Describe how an evaluator differs from the baseline's.
 
-    Another version says it all; one that differs in nothing but its number gives the same scores. A fingerprint that
-    one side alone has is a change, as it can't be checked that the evaluator is the same.
+    If both have different versions, only the versions are named; a version that changes nothing else is no change. A
+    fingerprint on one side only is a change, since the evaluators may be different.
+
+    Returns:
+        The description; empty if nothing changed, or if neither side has a fingerprint.
     """
     if new.higher_is_better != old.higher_is_better:
         return "its direction changed (higher_is_better)"
-    mine, theirs = new.fingerprint or Fingerprint(), old.fingerprint or Fingerprint()
-    if (mine == Fingerprint()) != (theirs == Fingerprint()):
-        known, unknown = ("now", "in the base") if theirs == Fingerprint() else ("in the base", "now")
+    mark, base_mark = new.fingerprint or Fingerprint(), old.fingerprint or Fingerprint()
+    if (mark == Fingerprint()) != (base_mark == Fingerprint()):
+        known, unknown = ("now", "in the base") if base_mark == Fingerprint() else ("in the base", "now")
         return f"its fingerprint is known {known}, unknown {unknown}"
-    if mine.version and theirs.version and mine.version != theirs.version and not _are_equal(mine, theirs):
-        return f"judge {new.id} {theirs.version} -> {mine.version}"
-    if mine.model and theirs.model and mine.model != theirs.model:
-        return f"its model changed: {theirs.model} → {mine.model}"
-    differ = [words for part, words in _PART_NAMES.items() if _differ(getattr(mine, part), getattr(theirs, part))]
-    return f"{' and '.join(differ)} changed" if differ else ""
-
-
-def _are_equal(one: Fingerprint, other: Fingerprint) -> bool:
-    known = one.source is not None or one.prompt is not None
-    return known and replace(one, version=None) == replace(other, version=None)
-
-
-def _differ(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and one != other
+    if mark.version and base_mark.version and mark.version != base_mark.version:
+        is_known = mark.source is not None or mark.prompt is not None
+        if not is_known or replace(mark, version=None) != replace(base_mark, version=None):
+            return f"judge {new.id} {base_mark.version} -> {mark.version}"
+    if mark.model and base_mark.model and mark.model != base_mark.model:
+        return f"its model changed: {base_mark.model} → {mark.model}"
+    changed = []
+    for part, words in _PART_NAMES.items():
+        value, base_value = getattr(mark, part), getattr(base_mark, part)
+        if value is not None and base_value is not None and value != base_value:
+            changed.append(words)
+    return f"{' and '.join(changed)} changed" if changed else ""
 
 
 QUANTITIES: dict[Measure, Values] = {
@@ -192,16 +217,16 @@ QUANTITIES: dict[Measure, Values] = {
 
 
 def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
-    """The rows of a suite that the base does not have."""
+    """The rows of a suite that only the run has; `reason` explains why."""
     for name, info in suite.evaluators.items():
         mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
         label = Change.NEW if mean is not None or labels else Change.UNMEASURABLE
-        upwards = info.higher_is_better
-        yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=upwards, labels=labels)
+        higher_is_better = info.higher_is_better
+        yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=higher_is_better, labels=labels)
 
 
 def removed_rows(old: SuiteResult) -> Iterator[Row]:
-    """The rows of a suite that only the base has."""
+    """The rows of a suite that only the baseline has."""
     for name in old.evaluators:
         yield Row(old.label, name, Change.REMOVED, base=old.mean(name), reason="this suite is gone")
 
@@ -209,20 +234,20 @@ def removed_rows(old: SuiteResult) -> Iterator[Row]:
 def score_rows(
     suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria, *, extras: ExtraTrials | None = None
 ) -> Iterator[Row]:
-    """A row for each evaluator that the suite or its base has.
+    """A row for each evaluator that the suite or its baseline has.
 
     Args:
-        suite: what is judged.
-        olds: runs of the suite's base, the newest first.
-        criteria: by what measure differences count.
-        extras: trials of some cases that were added on both sides, chosen by what the first ones showed.
+        suite: the suite of the run.
+        olds: the suite in the runs of the baseline, the newest first.
+        criteria: the level and the smallest effects that count.
+        extras: more trials of some cases on both sides, chosen by the results of the first trials.
     """
     old = olds[0]
-    cases = CaseSets.of(suite.columns, old.columns)
+    cases = CaseSets.from_columns(suite.columns, old.columns)
     for name in suite.evaluators:
         row = _score_row(suite, olds, name, criteria=criteria, cases=cases, extras=extras)
-        labels, before = (each.columns.labels.get(name, {}) for each in (suite, old))
-        yield replace(row, labels=labels, base_labels=before) if labels or before else row
+        labels, base_labels = (each.columns.labels.get(name, {}) for each in (suite, old))
+        yield replace(row, labels=labels, base_labels=base_labels) if labels or base_labels else row
     for name in old.evaluators:
         if name not in suite.evaluators:
             yield Row(suite.label, name, Change.REMOVED, base=old.mean(name), reason="this evaluator is gone")
@@ -237,53 +262,56 @@ def _score_row(
     cases: CaseSets,
     extras: ExtraTrials | None,
 ) -> Row:
-    info, known = suite.evaluators[name], olds[0].evaluators.get(name)
-    here, there = score_side([suite.columns], name), score_side([old.columns for old in olds], name)
-    pairs = pair_sides(here, there, suite.columns)
+    info, base_info = suite.evaluators[name], olds[0].evaluators.get(name)
+    new, old = score_side([suite.columns], name), score_side([old.columns for old in olds], name)
+    pairs = pair_sides(new, old, suite.columns)
     mean, base = (pairs.mean, pairs.base) if pairs.n else (suite.mean(name), olds[0].mean(name))
-    change = "" if known is None else describe_fingerprint_change(info, known)
-    lost = find_lost_scores(suite.columns, [old.columns for old in olds], name, cases, here=here, there=there)
+    change = "" if base_info is None else describe_fingerprint_change(info, base_info)
+    lost = find_lost_scores(suite.columns, [old.columns for old in olds], name, cases, new=new, old=old)
     row = Row(suite.label, name, Change.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
-    if not here.means:
-        return _with_lost_scores(row, suite, change, known=known is not None)
+    if not new.means and suite.columns.labels.get(name):
+        label = Change.NOT_COMPARABLE if change else Change.NEW if base_info is None else Change.LABELS
+        return replace(row, label=label, reason=change)
+    if not new.means:
+        reason = "no case has a score" if len(suite.columns) else "no case was run"
+        return replace(row, label=Change.UNMEASURABLE, reason=reason)
     if change and not _error_problem(pairs, criteria):
         return replace(row, label=Change.NOT_COMPARABLE, mean=suite.mean(name), base=olds[0].mean(name), reason=change)
-    if known is None or (not there.means and not pairs.dropped):
+    if base_info is None or (not old.means and not pairs.dropped):
         return replace(row, label=Change.NEW, base=None, reason="no base score of this evaluator yet")
-    direction = criteria.of(name).higher_is_better
+    direction = criteria.evaluator_criteria(name).higher_is_better
     row = replace(
         row,
         added=cases.added,
         removed=cases.removed,
         changed=len(cases.redefined),
         higher_is_better=info.higher_is_better if direction is None else direction,
-        checked=info.fingerprint is not None and known.fingerprint is not None,
+        checked=info.fingerprint is not None and base_info.fingerprint is not None,
     )
-    sharper = None if extras is None else extras.pair(suite.columns, olds, name)
-    row = _with_estimate(row, pairs, criteria, scale=1.0, sharper=sharper, estimate=not change)
-    if not info.battles and row.label is not Change.UNMEASURABLE and lost.too_many(criteria.max_lost, criteria.alpha):
-        reason = f"{lost.reasons[Reason.NONE]:,} of {lost.of:,} cases lost their score: the evaluator returned None"
+    test_pairs = None if extras is None else extras.pair_with_first(suite.columns, olds, name)
+    row = _with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
+    lost_too_many = lost.is_too_many(criteria.max_lost, criteria.alpha)
+    if lost_too_many and not info.battles and row.label is not Change.UNMEASURABLE:
+        reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
         row = replace(row, label=Change.UNMEASURABLE, reason=reason, lost_too_many=True)
     return row
 
 
-def _with_lost_scores(row: Row, suite: SuiteResult, change: str, *, known: bool) -> Row:
-    if suite.columns.labels.get(row.evaluator):
-        label = Change.NOT_COMPARABLE if change else Change.LABELS if known else Change.NEW
-        return replace(row, label=label, reason=change)
-    reason = "no case has a score" if len(suite.columns) else "no case was run"
-    return replace(row, label=Change.UNMEASURABLE, reason=reason)
-
-
 @dataclass(frozen=True, slots=True)
 class ExtraTrials:
-    """More trials of some cases of a suite, as many on one side as on the other: the run's, and its base's."""
+    """More trials of some cases of a suite, the same number in the run (`new`) and in the baseline (`old`)."""
 
     new: Sequence[SuiteResult]
     old: Sequence[SuiteResult]
 
-    def pair(self, columns: Columns, olds: Sequence[SuiteResult], name: str) -> Pairs:
-        """The pairs of an evaluator over first and further trials."""
+    def pair_with_first(self, columns: Columns, olds: Sequence[SuiteResult], name: str) -> Pairs:
+        """Pair the scores of an evaluator over the first and the extra trials.
+
+        Args:
+            columns: the first trials of the run.
+            olds: the first trials of the baseline, the newest run first.
+            name: the id of the evaluator.
+        """
         return pair_scores(
             columns,
             [each.columns for each in (*olds, *self.old)],
@@ -293,16 +321,22 @@ class ExtraTrials:
 
 
 def quantity_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
-    """Rows for latency, cost and tokens, as far as both sides know them; lower is better."""
+    """Rows for latency, cost and tokens if both sides know them; lower is better.
+
+    Args:
+        suite: the suite of the run.
+        olds: the suite in the runs of the baseline, the newest first.
+        criteria: the level and the smallest effects that count.
+    """
     for measure, values in QUANTITIES.items():
-        here, there = quantity_side([suite.columns], values), quantity_side([old.columns for old in olds], values)
-        pairs = pair_sides(log_side(here), log_side(there), suite.columns)
+        new, old = quantity_side([suite.columns], values), quantity_side([old.columns for old in olds], values)
+        pairs = pair_sides(log_side(new), log_side(old), suite.columns)
         if not pairs.n:
             continue
-        mean, base, _ = shared_means(here, there)
+        mean, base, _ = shared_means(new, old)
         row = Row(suite.label, measure.value, Change.NOISE, mean, base, higher_is_better=False, measure=measure)
         row = _with_estimate(row, pairs, criteria, scale=None)
-        total = None if measure is Measure.LATENCY else ratio_of_totals(here, there)
+        total = None if measure is Measure.LATENCY else ratio_of_totals(new, old)
         if total is not None:
             row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
         yield row
@@ -314,12 +348,30 @@ def _with_estimate(
     criteria: Criteria,
     *,
     scale: float | None,
-    sharper: Pairs | None = None,
+    test_pairs: Pairs | None = None,
     estimate: bool = True,
 ) -> Row:
-    """The row with what its pairs say; a label other than `within noise` is final."""
+    """The row with its estimate; a label other than `within noise` is final."""
     if pairs.n and estimate:
-        row = _estimate_row(row, pairs, scale, sharper)
+        difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs)
+        better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
+        lower, upper = difference.p_lower, difference.p_upper
+        row = replace(
+            row,
+            delta=difference.delta,
+            n=pairs.n,
+            clusters=len(pairs.clusters),
+            better=better,
+            worse=worse,
+            p=difference.p,
+            p_worse=lower if row.higher_is_better else upper,
+            p_better=upper if row.higher_is_better else lower,
+            smallest_p=difference.smallest_p,
+            low=difference.low,
+            high=difference.high,
+            detectable=difference.detectable,
+            within=difference.within,
+        )
     row = replace(row, dropped=pairs.dropped)
     if reason := _error_problem(pairs, criteria):
         return replace(row, label=Change.UNMEASURABLE, reason=reason)
@@ -329,29 +381,7 @@ def _with_estimate(
 
 
 def _error_problem(pairs: Pairs, criteria: Criteria) -> str:
-    """In words; empty where the share of pairs that were dropped is bearable."""
-    tried = pairs.n + pairs.dropped
-    bearable = pairs.dropped <= criteria.max_dropped * tried
-    return "" if bearable else f"{pairs.dropped:,} of {tried:,} pairs have an error"
-
-
-def _estimate_row(row: Row, pairs: Pairs, scale: float | None, sharper: Pairs | None) -> Row:
-    found = estimate_difference(pairs, scale=scale, sharper=sharper)
-    better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
-    lower, upper = found.p_lower, found.p_upper
-    return replace(
-        row,
-        delta=found.delta,
-        n=pairs.n,
-        clusters=len(pairs.clusters),
-        better=better,
-        worse=worse,
-        p=found.p,
-        p_worse=lower if row.higher_is_better else upper,
-        p_better=upper if row.higher_is_better else lower,
-        smallest_p=found.smallest_p,
-        low=found.low,
-        high=found.high,
-        detectable=found.detectable,
-        within=found.within,
-    )
+    """Why too many pairs have an error; empty if their share is allowed."""
+    total = pairs.n + pairs.dropped
+    is_allowed = pairs.dropped <= criteria.max_dropped * total
+    return "" if is_allowed else f"{pairs.dropped:,} of {total:,} pairs have an error"

@@ -1,4 +1,4 @@
-"""A conversation that was had with what is under test: its turns, and why it ended."""
+"""Conversations with the endpoint under test: turns, the reason of the end, and the transcript for judges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,17 @@ from scoregate.core.text import truncate_middle
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the user said and what came back, the turns counted from 1. `reasoning` is why the user said so."""
+    """One message of the user and the answer.
+
+    Attributes:
+        user: the message of the user.
+        assistant: the answer.
+        reasoning: why the simulated user wrote the message.
+        duration_ms: the time until the answer, in milliseconds.
+        context: the documents that the assistant looked up.
+        tool_calls: the tool calls of the assistant.
+        metadata: other data of the answer.
+    """
 
     user: str
     assistant: str
@@ -27,24 +37,24 @@ class Turn:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """As plain data, for the record; what is empty is left out."""
-        told = {name: getattr(self, name) for name in _CHECKS}
-        told |= {name: list(told[name]) for name in _LISTS} | {"metadata": dict(self.metadata)}
-        return {name: value for name, value in told.items() if name in _ROLES or value not in (None, "", [], {})}
+        """The turn as plain data for the record, without empty fields."""
+        data = {name: getattr(self, name) for name in _CHECKS}
+        data |= {name: list(data[name]) for name in _LISTS} | {"metadata": dict(self.metadata)}
+        return {name: value for name, value in data.items() if name in _ROLES or value not in (None, "", [], {})}
 
     @staticmethod
     def read(value: object) -> Turn | None:
-        """The turn that `plain` made this of; None where it is anything else."""
+        """Read a turn from the result of `plain`; None for any other value."""
         if not isinstance(value, Mapping) or not _ROLES <= value.keys() <= _CHECKS.keys():
             return None
         if not all(_CHECKS[name](each) for name, each in value.items()):
             return None
-        given: dict[str, Any] = {name: tuple(each) if name in _LISTS else each for name, each in value.items()}
-        return Turn(**given)
+        data: dict[str, Any] = {name: tuple(each) if name in _LISTS else each for name, each in value.items()}
+        return Turn(**data)
 
 
 def is_list_of(kind: type, value: object) -> bool:
-    """Whether it is a list, and every item of this kind."""
+    """Whether a value is a list whose items all have this type."""
     return isinstance(value, list) and all(isinstance(each, kind) for each in value)
 
 
@@ -65,17 +75,20 @@ _NOTE = 60
 
 
 def render_transcript(turns: Sequence[Turn], longest: int) -> str:
-    """The turns in at most `longest` characters (1,000 at least).
+    """Render turns as text.
 
-    Only what begins a message stands at the margin, so that no message can pretend to be another. Where it is too
-    long, messages are cut in their middle, then turns are left out in the middle of the conversation.
+    Messages are indented, so that no message can imitate the heading of another. If the text is too long, messages are
+    truncated in the middle. If it is still too long, turns in the middle of the conversation are left out.
+
+    Args:
+        turns: the turns, in order.
+        longest: the maximum length in characters, at least 1,000.
     """
-    whole = [_render_turn(number, turn, longest) for number, turn in enumerate(turns, 1)]
-    if sum(map(len, whole)) + len(whole) <= longest:
-        return "\n".join(whole)
-    return "\n".join(
-        _first_and_last([_render_turn(number, turn, longest // 10) for number, turn in enumerate(turns, 1)], longest)
-    )
+    rendered = [_render_turn(number, turn, longest) for number, turn in enumerate(turns, 1)]
+    if sum(map(len, rendered)) + len(rendered) <= longest:
+        return "\n".join(rendered)
+    truncated = [_render_turn(number, turn, longest // 10) for number, turn in enumerate(turns, 1)]
+    return "\n".join(_first_and_last(truncated, longest))
 
 
 def _render_turn(number: int, turn: Turn, longest: int) -> str:
@@ -93,15 +106,19 @@ def _messages(turn: Turn) -> Iterator[tuple[str, str]]:
 
 
 def _first_and_last(turns: Sequence[str], longest: int) -> list[str]:
-    """As many turns of the beginning and the end as there is room for."""
+    """The first and the last turns that fit into `longest` characters, alternately chosen."""
     first, last = list[str](), list[str]()
-    left, room = deque(turns), longest - _NOTE
-    while left:
-        side, take, turn = (first, left.popleft, left[0]) if len(first) <= len(last) else (last, left.pop, left[-1])
-        if (room := room - len(turn) - 1) < 0:
+    remaining, space = deque(turns), longest - _NOTE
+    while remaining:
+        from_start = len(first) <= len(last)
+        space -= len(remaining[0] if from_start else remaining[-1]) + 1
+        if space < 0:
             break
-        side.append(take())
-    return [*first, *([f"… {len(left):,} turns left out …"] if left else []), *reversed(last)]
+        if from_start:
+            first.append(remaining.popleft())
+        else:
+            last.append(remaining.pop())
+    return [*first, *([f"… {len(remaining):,} turns left out …"] if remaining else []), *reversed(last)]
 
 
 __all__ = ["LONGEST_TEXT", "Conversation", "EndReason", "GoalVerdict", "Turn"]
@@ -111,7 +128,7 @@ _TYPE = "conversation"
 
 
 class EndReason(StrEnum):
-    """Why a conversation was over."""
+    """Why a conversation ended."""
 
     GOAL = "goal"
     IMPOSSIBLE = "impossible"
@@ -123,9 +140,13 @@ class EndReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """All turns, in their order.
+    """A conversation.
 
-    `ended` is None while it goes on, and where an error broke it off; `goal_achieved` where nobody could tell.
+    Attributes:
+        turns: the turns, in order.
+        ended: why it ended; None if it goes on, or if an error interrupted it.
+        goal_achieved: whether the user reached the goal; None if unknown.
+        findings: what the simulated user noticed.
     """
 
     turns: tuple[Turn, ...]
@@ -134,7 +155,7 @@ class Conversation:
     findings: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """As plain data, for the record."""
+        """The conversation as plain data for the record."""
         return {
             "type": _TYPE,
             "turns": [turn.plain() for turn in self.turns],
@@ -145,35 +166,35 @@ class Conversation:
 
     @staticmethod
     def read(value: object) -> Conversation | None:
-        """The conversation that `plain` made this of, also once it was JSON; None where it is anything else."""
+        """Read a conversation from the result of `plain`, also after JSON; None for any other value."""
         match value:
             case {
                 "type": str(kind),
-                "turns": list(told),
+                "turns": list(turn_data),
                 "ended": ended,
                 "goal_achieved": None | bool() as achieved,
                 "findings": list(findings),
                 **more,
             } if kind == _TYPE and not more and ended in (None, *EndReason) and is_list_of(str, findings):
-                turns = [turn for each in told if (turn := Turn.read(each)) is not None]
-                ending = None if ended is None else EndReason(ended)
-                whole = len(turns) == len(told)
-                return Conversation(tuple(turns), ending, achieved, tuple(findings)) if whole else None
+                turns = [turn for each in turn_data if (turn := Turn.read(each)) is not None]
+                reason = None if ended is None else EndReason(ended)
+                is_complete = len(turns) == len(turn_data)
+                return Conversation(tuple(turns), reason, achieved, tuple(findings)) if is_complete else None
         return None
 
     def messages(self) -> list[dict[str, str]]:
-        """As models know conversations: messages with a `role` and `content`."""
-        said = ((("user", turn.user), ("assistant", turn.assistant)) for turn in self.turns)
-        return [{"role": role, "content": text} for pair in said for role, text in pair]
+        """The messages in the format of chat models, with a `role` and `content`."""
+        pairs = ((("user", turn.user), ("assistant", turn.assistant)) for turn in self.turns)
+        return [{"role": role, "content": text} for pair in pairs for role, text in pair]
 
     def text(self, longest: int = LONGEST_TEXT) -> str:
-        """As judges read it: who said what in which turn, in at most `longest` characters (1,000 at least)."""
+        """The transcript for judges, in at most `longest` characters (at least 1,000)."""
         return render_transcript(self.turns, longest)
 
 
 @dataclass(frozen=True, slots=True)
 class GoalVerdict:
-    """Whether a conversation, as far as it went, has met its goal; `score` in [0, 1] says how nearly."""
+    """Whether a conversation has reached its goal so far; `score`, in [0, 1], is the degree."""
 
     achieved: bool
     score: float | None = None
@@ -182,10 +203,14 @@ class GoalVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back for one message.
+    """The answer to one message.
 
-    `output` is what is judged, text or anything with a JSON form; `conversation_id` is what the other side calls the
-    conversation; `context` is what it says that it looked up; `tool_calls` are those that it tells of.
+    Attributes:
+        output: the output to judge: text, or any value with a JSON form.
+        conversation_id: the id of the conversation at the endpoint.
+        context: the documents that the endpoint looked up, as it reports them.
+        metadata: other data of the answer.
+        tool_calls: the tool calls that the endpoint reports.
     """
 
     output: Any
@@ -196,32 +221,32 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The output as a message in a conversation: text as it is, all else as JSON."""
+        """The output as a message of a conversation: text unchanged, other values as JSON."""
         if isinstance(self.output, str):
             return self.output
         return json.dumps(self.output, ensure_ascii=False, default=str)
 
 
 class Session(Protocol):
-    """One conversation: later messages know of the earlier ones."""
+    """One conversation; the other side remembers the earlier messages."""
 
     async def send(self, message: str) -> Reply:
-        """Say this, and wait for what comes back.
+        """Send a message and wait for the answer.
 
         Raises:
-            EndpointError: nothing came back that can be judged.
+            EndpointError: there is no answer that can be judged.
         """
         ...
 
 
 class Target(Protocol):
-    """Something that conversations can be had with; safe for many at a time."""
+    """An endpoint that can hold many conversations at a time."""
 
     @property
     def name(self) -> str:
-        """What it is called in records."""
+        """The name of the endpoint in records."""
         ...
 
     def session(self) -> AbstractAsyncContextManager[Session]:
-        """A conversation of its own, as long as the block lasts."""
+        """Open a conversation for the length of the block."""
         ...

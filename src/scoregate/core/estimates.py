@@ -1,11 +1,11 @@
-"""The test, the interval and the smallest detectable effect of a set of pairs, put together."""
+"""The estimate of a difference from pairs: its test, its interval and the smallest detectable effect."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, log
 
-from scoregate.core.intervals import MANY, Spread, measure_spread
+from scoregate.core.intervals import MANY, measure_spread
 from scoregate.core.pairing import Pairs
 from scoregate.core.significance import sign_flip_test, smallest_p, within_case_test
 
@@ -15,16 +15,17 @@ _UNSEEN_CASES = -log(0.025)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the pairs say of a difference, run − base.
+    """The estimated difference, run − baseline, in the unit of the pairs.
 
-    Args:
+    Attributes:
         delta: the mean difference.
-        p_lower: the one-sided p of a sum as low or lower where nothing changed.
-        p_upper: the same of one as high or higher.
-        low: with `high`, the 95 % interval of `delta`.
-        detectable: the smallest change found four times in five; None where there is one pair only.
-        smallest_p: the least that the two-sided p could have been.
-        within: the smallest margin within which the difference lies for certain (97.5 % on either side).
+        p_lower: the one-sided p of a sum as low or lower if nothing changed.
+        p_upper: the one-sided p of a sum as high or higher if nothing changed.
+        low: the lower end of the 95 % interval of `delta`.
+        high: the upper end of the 95 % interval of `delta`.
+        detectable: the smallest change that is found with a power of 80 %; None for a single pair.
+        smallest_p: the smallest two-sided p that was possible.
+        within: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
     """
 
     delta: float
@@ -38,76 +39,67 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The two-sided p: twice the smaller one-sided one."""
+        """The two-sided p: twice the smaller one-sided p, at most 1."""
         return min(1.0, 2 * min(self.p_lower, self.p_upper))
 
 
-def estimate_difference(pairs: Pairs, *, scale: float | None, sharper: Pairs | None = None) -> Estimate:
-    """Test and estimate.
+def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs | None = None) -> Estimate:
+    """Test a difference and estimate its size.
 
     Args:
         pairs: at least one pair.
-        scale: the largest difference that is possible; None where there is no such bound.
-        sharper: the same pairs with trials that were added because of what the first ones showed. They sharpen the
-            test; the estimate is from `pairs` alone, as chosen trials would pull it towards 0.
+        scale: the largest possible difference; None if there is no bound.
+        test_pairs: the same pairs with more trials, chosen by the results of the first trials. Only the test uses them:
+            an estimate from chosen trials would be biased towards 0.
+
+    Returns:
+        The estimate. Below 50 clusters the interval of a score allows for a change by `scale` that no case shows yet;
+        if the test is significant, the end towards 0 stays as the differences give it.
     """
-    around = measure_spread(pairs.clusters)
-    p_lower, p_upper = one_sided_p(sharper or pairs)
-    low, high = _interval(around, pairs, scale, significant=2 * min(p_lower, p_upper) <= _ALPHA)
+    spread = measure_spread(pairs.clusters)
+    p_lower, p_upper = one_sided_p(test_pairs or pairs)
+    step = pairs.step if spread.largest or pairs.step else (scale or 0.0)
+    low, high = spread.interval(step)
+    if scale is not None and spread.clusters < MANY:
+        significant = 2 * min(p_lower, p_upper) <= _ALPHA
+        widest_low, widest_high = spread.interval(scale)
+        low = low if significant and spread.mean > 0 else widest_low
+        high = high if significant and spread.mean < 0 else widest_high
+    if scale is None:
+        within = max(-low, high)
+    else:
+        # n cases can't rule out a rare change by the whole scale that none of them shows: a change in a share s of all
+        # cases stays unseen with probability (1 − s)^n, which is 2.5 % at s = 3.7 / n
+        lowest, highest = spread.score_interval(pairs.step)
+        within = max(-lowest, highest, abs(spread.mean) + _UNSEEN_CASES * scale / spread.clusters)
     bound = inf if scale is None else scale
     return Estimate(
-        delta=around.mean,
+        delta=spread.mean,
         p_lower=p_lower,
         p_upper=p_upper,
         low=max(-bound, low),
         high=min(bound, high),
-        detectable=around.detectable(1.0 if scale is None else scale),
-        smallest_p=smallest_p((sharper or pairs).sums),
-        within=_equivalence_margin(around, low, high, pairs.step, scale),
+        detectable=spread.detectable(1.0 if scale is None else scale),
+        smallest_p=smallest_p((test_pairs or pairs).sums),
+        within=within,
     )
 
 
 def one_sided_p(pairs: Pairs) -> tuple[float, float]:
-    """The p of a sum as low, and as high: of the sign-flip test, and not less than the within-case test's.
+    """The one-sided p of a sum as low or lower, and of a sum as high or higher.
 
-    Random signs hold the level where both sides have as many trials of a case, whatever changes. Otherwise differences
-    are skewed, and the larger p of both tests counts: one holds if no case changed, the other if cases changed in both
-    directions. Simulated in `benchmarks/calibration_repeats.py`.
+    Each is the p of the sign-flip test (above 200 values that are not on a lattice: of the t test). If sides have
+    unequal numbers of trials, it is at least the p of the within-case test.
+
+    Random signs keep the error rate if both sides have as many trials of each case, whatever changes. Otherwise
+    differences are skewed. The larger p of both tests is valid then: one test is valid if no case changed, the other
+    if cases changed in both directions. `benchmarks/calibration_repeats.py` simulates it.
     """
     p = sign_flip_test(pairs.sums)
     if p is None:
         p = measure_spread(pairs.clusters).t_test()
-    falls = sum(pairs.sums) < 0
-    lower, upper = (p / 2, 1 - p / 2) if falls else (1 - p / 2, p / 2)
+    lower, upper = (p / 2, 1 - p / 2) if sum(pairs.sums) < 0 else (1 - p / 2, p / 2)
     if pairs.trials:
         within_lower, within_upper = within_case_test(pairs.trials)
         lower, upper = max(lower, within_lower), max(upper, within_upper)
     return lower, upper
-
-
-def _interval(around: Spread, pairs: Pairs, scale: float | None, *, significant: bool) -> tuple[float, float]:
-    """Below 50 clusters a score's interval allows for a change of the whole scale that no case has shown yet.
-
-    Where the test found a change, the end towards 0 is left as the differences have it.
-    """
-    step = pairs.step if around.largest or pairs.step else (scale or 0.0)
-    low, high = around.interval(step)
-    if scale is None or around.clusters >= MANY:
-        return low, high
-    widest = around.interval(scale)
-    return (
-        low if significant and around.mean > 0 else widest[0],
-        high if significant and around.mean < 0 else widest[1],
-    )
-
-
-def _equivalence_margin(around: Spread, low: float, high: float, step: float, scale: float | None) -> float:
-    """Of a score the farther end of the score interval, and not less than what n cases can rule out beyond their mean.
-
-    That is a rare change of the whole scale that none of them shows: a change of a share s of all cases stays unseen
-    with probability (1 − s)^n, which is 2.5 % at s = 3.7 / n.
-    """
-    if scale is None:
-        return max(-low, high)
-    lowest, highest = around.score_interval(step)
-    return max(-lowest, highest, abs(around.mean) + _UNSEEN_CASES * scale / around.clusters)

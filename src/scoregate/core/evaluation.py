@@ -1,4 +1,4 @@
-"""What one evaluator says of one output: a score, a threshold, assertions, usage."""
+"""The result of one evaluator for one output: a score, a threshold, assertions, usage."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-_PLAIN = (float, int)  # which by far most numbers are; to ask an abstract class takes much longer
+_PLAIN = (float, int)  # most numbers are; isinstance with an abstract class takes much longer
 _SIGNS = {"lt": "<", "lte": "≤", "gt": ">", "gte": "≥"}
 
 
 def require_number(value: object, what: str) -> float:
-    """`value` as a float.
+    """Convert a number to a float.
+
+    Args:
+        value: a real number.
+        what: the name of the value in messages.
 
     Raises:
-        TypeError: it is no real number (a bool and a numeric string are none).
-        ValueError: it is NaN, infinite, or too large for a float.
+        TypeError: the value is no real number, such as a bool or a numeric string.
+        ValueError: the value is NaN, infinite, or too large for a float.
     """
     if type(value) not in _PLAIN and (isinstance(value, bool) or not isinstance(value, Real)):
         raise TypeError(f"{what} must be a number, not {value!r:.100} ({type(value).__name__})")
@@ -38,9 +42,9 @@ def _require_type(value: object, kind: type | tuple[type, ...], what: str) -> No
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The range in which a score passes; every bound given must hold."""
+    """The range in which a score passes; every bound that is set must hold."""
 
-    # For events: an unknown bound, such as `ge`, or one that is a text must not be ignored.
+    # In events, an unknown bound, such as `ge`, or a text as bound must not be ignored.
     __pydantic_config__ = {"extra": "forbid", "strict": True}  # noqa: RUF012
 
     lt: float | None = None
@@ -54,7 +58,7 @@ class Threshold:
                 object.__setattr__(self, name, require_number(bound, f"Threshold.{name}"))
 
     def holds(self, score: float) -> bool | None:
-        """True or False; None where no bound is set."""
+        """Whether the score is in the range; None if no bound is set."""
         if self.gte is not None and score < self.gte:
             return False
         if self.lt is not None and score >= self.lt:
@@ -78,10 +82,10 @@ class Assertion:
     """One criterion of a rubric and whether the output met it.
 
     Raises:
-        TypeError: a field is of another type.
+        TypeError: a field has the wrong type.
     """
 
-    __pydantic_config__ = {"strict": False}  # noqa: RUF012 - whatever event it is a part of
+    __pydantic_config__ = {"strict": False}  # noqa: RUF012 - also as part of a strict event
 
     criterion: str
     passed: bool
@@ -99,16 +103,23 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What model calls used. Tokens are counts; `cost` is in US dollars, None where no price is known.
+    """The usage of model calls.
 
-    `answer` names what was answered, where answers are stored: one name, one answer, however often it is used.
-    `cached` says that nothing was asked, since the answer was there.
+    Args:
+        input_tokens: the number of input tokens.
+        output_tokens: the number of output tokens.
+        cached_tokens: the number of input tokens that the provider had cached.
+        cost: US dollars; None if no price is known.
+        model: the name of the model; several are joined by commas.
+        answer: the id of the stored answer; the same answer has the same id each time it is used.
+        cached: whether the answer was read from a store, without a call.
 
     Raises:
-        TypeError: a field is of another type. ValueError: the cost is not finite.
+        TypeError: a field has the wrong type.
+        ValueError: the cost is not finite.
     """
 
-    __pydantic_config__ = {"strict": False}  # noqa: RUF012 - whatever event it is a part of
+    __pydantic_config__ = {"strict": False}  # noqa: RUF012 - also as part of a strict event
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -132,13 +143,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What an evaluator says of an output where it gives a name and no score: a category that stands for no number.
+    """A category without a number, which an evaluator gives instead of a score.
 
     Args:
-        label: the name. metadata: why; anything that can be written as JSON. usage: what the judgement took.
+        label: the name of the category.
+        metadata: the explanation; any value with a JSON form.
+        usage: the usage of the evaluator's model calls.
 
     Raises:
-        TypeError: a field is of another type.
+        TypeError: a field has the wrong type.
     """
 
     label: str
@@ -146,24 +159,24 @@ class Label:
     usage: Usage | None = None
 
     def __post_init__(self) -> None:
-        _require_type(self.label, str, "Naming.label")
+        _require_type(self.label, str, "Label.label")
         if self.usage is not None:
-            _require_type(self.usage, Usage, "Naming.usage")
+            _require_type(self.usage, Usage, "Label.usage")
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The result of an evaluator on one output.
+    """The result of an evaluator for one output.
 
     Args:
         score: a finite number in [0, 1].
-        threshold: the range in which the score passes; without one, pass or fail is undefined.
-        metadata: why the score is what it is; anything that can be written as JSON.
-        assertions: the criteria behind the score, one by one.
-        usage: the tokens and dollars that the judgement took.
+        threshold: the range in which the score passes; without one, the evaluation neither passes nor fails.
+        metadata: the explanation of the score; any value with a JSON form.
+        assertions: the criteria of the score.
+        usage: the usage of the evaluator's model calls.
 
     Raises:
-        TypeError: the score is no number, or another field is of another type.
+        TypeError: the score is no number, or another field has the wrong type.
         ValueError: the score is not finite or outside [0, 1].
     """
 
@@ -191,13 +204,13 @@ class Evaluation:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the threshold holds; None where there is none."""
+        """Whether the score is in the range of the threshold; None without a threshold."""
         return None if self.threshold is None else self.threshold.holds(self.score)
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A range of numbers, both ends included.
+    """A range of numbers with both ends, which scores are mapped to [0, 1] from.
 
     Raises:
         ValueError: `high` is not greater than `low`, or the width is not finite.
@@ -211,24 +224,24 @@ class Scale:
             raise ValueError(f"a scale goes from a number up to a greater one, not from {self.low!r} to {self.high!r}")
 
     def part(self, value: float) -> float:
-        """Where a value lies: 0 at the low end, 1 at the high end, beyond these outside."""
+        """Map a value linearly: the low end to 0, the high end to 1."""
         return (value - self.low) / (self.high - self.low)
 
-    def threshold(self, own: Threshold) -> Threshold:
-        """What holds for parts where `own` holds for values."""
-        bounds = {name: getattr(own, name) for name in Threshold.__slots__}
+    def threshold(self, threshold: Threshold) -> Threshold:
+        """Map the bounds of a threshold from the scale to [0, 1]."""
+        bounds = {name: getattr(threshold, name) for name in Threshold.__slots__}
         return Threshold(**{name: self.part(bound) for name, bound in bounds.items() if bound is not None})
 
 
-# For pydantic, which is not imported here: a field that does not exist is an error.
-_AS_WRITTEN = {"extra": "forbid"}
+# For pydantic, which is not imported here: an unknown field is an error.
+_NO_EXTRA_FIELDS = {"extra": "forbid"}
 
 
 @dataclass(frozen=True)
 class EvaluationOverrideField:
-    """A field of the input or output that was judged."""
+    """A field of the input or output of a review."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _AS_WRITTEN
+    __pydantic_config__: ClassVar[dict[str, str]] = _NO_EXTRA_FIELDS
 
     id: str
     name: str
@@ -237,9 +250,9 @@ class EvaluationOverrideField:
 
 @dataclass(frozen=True)
 class EvaluationOverrideComment:
-    """What a person said of a part of a field."""
+    """A person's comment on a part of a field."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _AS_WRITTEN
+    __pydantic_config__: ClassVar[dict[str, str]] = _NO_EXTRA_FIELDS
 
     field_id: str
     quoted_text: str

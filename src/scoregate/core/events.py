@@ -1,4 +1,4 @@
-"""What a running suite says: one class an event, a discriminated union, a schema version."""
+"""The events of a running suite: one class per event type, and their union."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EventType: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a suite or a case is defined: a path relative to the repository, a line counted from 1."""
+    """The place where a suite or a case is defined: a path relative to the repository, and a line, from 1."""
 
     file: str
     line: int = 1
@@ -35,7 +35,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a score depends on besides the output: digests, and in clear the model and the version that people gave."""
+    """What a score depends on besides the output, to find out whether an evaluator changed.
+
+    Attributes:
+        source: the digest of the code.
+        prompt: the digest of the prompt.
+        parameters: the digest of the parameters.
+        model: the name of the model.
+        version: the version that the user gave the evaluator.
+    """
 
     source: str | None = None
     prompt: str | None = None
@@ -46,7 +54,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A score in [0, 1] that a judge may give, and what it calls that, where it has a name for it."""
+    """A score in [0, 1] that a judge may give; `name` is the judge's name for it, if there is one."""
 
     value: float
     name: str = ""
@@ -57,10 +65,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorInfo:
-    """An evaluator as the record knows it. `battles`: it holds outputs against the base's, which it has to be told.
+    """An evaluator in the record.
 
-    `choices` are all the scores that it can give; none where it may give any, or more than 100, or such as are none.
-    `boolean`: its scores in events are `true` and `false`, which count as 1 and 0.
+    Attributes:
+        fingerprint: what its scores depend on; None if unknown.
+        higher_is_better: whether a higher score is better.
+        battles: whether it compares outputs with those of the baseline, which the host must pass to the suite.
+        choices: all scores that it can give; empty for any number of scores, more than 100, or scores outside [0, 1].
+        boolean: whether its scores in events are `true` and `false`, which count as 1 and 0.
     """
 
     id: str
@@ -71,13 +83,13 @@ class EvaluatorInfo:
     boolean: bool = False
 
     def __post_init__(self) -> None:
-        sound = len(self.choices) <= MOST_CHOICES and all(0 <= choice.value <= 1 for choice in self.choices)
-        object.__setattr__(self, "choices", self.choices if sound else ())
+        is_valid = len(self.choices) <= MOST_CHOICES and all(0 <= choice.value <= 1 for choice in self.choices)
+        object.__setattr__(self, "choices", self.choices if is_valid else ())
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorInfo:
-    """An exception as data. `traceback` is text; `advice` says what to do, where we know."""
+    """An exception as data; `advice` is what the user can do, empty if unknown."""
 
     type: str
     message: str
@@ -86,7 +98,7 @@ class ErrorInfo:
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """A text of about `limit` characters at most: where there are more, its beginning and its end."""
+    """The start and the end of a text, about `limit` characters in all."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -95,11 +107,13 @@ def truncate_text(text: str, limit: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseComparison:
-    """Two outputs of one case of which people are to say which is better.
+    """Two outputs of one case; people decide which is better.
 
-    Args:
-        baseline: the output so far. challenger: the new one. rubric: what they are to judge by.
-        threshold: the range in which the challenger's score (1 won, 0.5 a tie, 0 lost) passes.
+    Attributes:
+        baseline: the current output.
+        challenger: the new output.
+        rubric: the criteria of the decision.
+        threshold: the range in which the challenger's score passes (1: it wins, 0.5: a tie, 0: it loses).
     """
 
     baseline: str
@@ -109,9 +123,11 @@ class PairwiseComparison:
 
 
 class Pending(NamedTuple):
-    """What an evaluator returns where people are to judge: reported, and neither passed nor failed.
+    """The result of an evaluator that requests a review by people; the case neither passes nor fails.
 
-    `rubric` is what they are to judge by; `contest` is what they are shown, where it is two outputs.
+    Attributes:
+        rubric: the criteria of the review.
+        contest: two outputs to compare; None if one output is reviewed.
     """
 
     rubric: str | None = None
@@ -141,13 +157,20 @@ _T = TypeVar("_T")
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def _event(cls: type[_T]) -> type[_T]:
-    """Frozen for the type checker alone: at run time that would double the cost of making an event."""
+    """A dataclass that is frozen for the type checker only: at run time it would double the time to create an event."""
     return dataclass(slots=True, kw_only=True)(cls)
 
 
 @_event
 class _Event:
-    """What every event carries: the suite, a number within its log, seconds since the epoch, the schema."""
+    """The fields of every event.
+
+    Attributes:
+        suite: the id of the suite.
+        seq: the number of the event in its log.
+        time: seconds since the epoch.
+        v: the schema version.
+    """
 
     suite: str
     seq: int = 0
@@ -157,7 +180,16 @@ class _Event:
 
 @_event
 class SuiteStarted(_Event):
-    """`cases` counts repeats; None where the number is not known beforehand. `message` titles the run."""
+    """A suite starts.
+
+    Attributes:
+        origin: where the suite is defined.
+        evaluators: the evaluators of the suite.
+        cases: the number of cases times repeats; None if unknown.
+        params: the parameters of the grid search.
+        sdk: the SDK that the suite is written with.
+        message: the title of the run.
+    """
 
     type: Literal["suite_started"] = "suite_started"
     origin: Origin | None = None
@@ -170,10 +202,18 @@ class SuiteStarted(_Event):
 
 @_event
 class CaseStarted(_Event):
-    """`case` is the hash; `digest` tells whether the case's definition changed under the same hash.
+    """A trial of a case starts.
 
-    `origin` is the line of a file, such as a table, that the case was read from. `reused` is the id of an earlier run:
-    what follows is what that run had measured.
+    Attributes:
+        case: the hash of the case.
+        repeat: the number of the trial, from 0.
+        name: a readable name of the case.
+        input: the input of the function under test.
+        digest: the digest of the case's definition, which may change under the same hash.
+        tags: the tags of the case.
+        cluster: the name of the group of related cases.
+        origin: the line of a file, such as a table, that the case was read from.
+        reused: the id of the earlier run that measured the trial; None if this run does.
     """
 
     type: Literal["case_started"] = "case_started"
@@ -190,7 +230,18 @@ class CaseStarted(_Event):
 
 @_event
 class CaseOutput(_Event):
-    """What the function under test returned, and how long it took, in milliseconds; `trace` is what it did."""
+    """The output of the function under test.
+
+    Attributes:
+        case: the hash of the case.
+        repeat: the number of the trial, from 0.
+        output: the output.
+        duration_ms: the duration in milliseconds.
+        attempts: the number of calls, with retries.
+        usage: the usage of model calls.
+        truncated: whether the output was truncated.
+        trace: the steps of the function.
+    """
 
     type: Literal["case_output"] = "case_output"
     case: str
@@ -205,10 +256,7 @@ class CaseOutput(_Event):
 
 @_event
 class Scored(_Event):
-    """One evaluation of one case; the fields of `core.evaluation.Evaluation`.
-
-    `score` may be a bool where the evaluator is declared as `boolean`.
-    """
+    """A score of one trial, with the fields of `Evaluation`; a bool if the evaluator is declared as `boolean`."""
 
     __pydantic_config__ = {"strict": True}  # noqa: RUF012 - a text is not a score
 
@@ -225,7 +273,7 @@ class Scored(_Event):
 
 @_event
 class Labelled(_Event):
-    """What an evaluator said of one case without a score: a category that stands for no number."""
+    """A label of one trial: a category without a number, given instead of a score."""
 
     type: Literal["labelled"] = "labelled"
     case: str
@@ -238,7 +286,17 @@ class Labelled(_Event):
 
 @_event
 class Errored(_Event):
-    """Something raised, after it had used and done (`trace`) this much. Without a case it concerns the whole suite."""
+    """An exception of the function under test, an evaluator, or the suite.
+
+    Attributes:
+        stage: the code that raised.
+        error: the exception.
+        case: the hash of the case; None for an error of the whole suite.
+        repeat: the number of the trial, from 0.
+        evaluator: the evaluator that raised.
+        usage: the usage of model calls before the error.
+        trace: the steps of the function before the error.
+    """
 
     type: Literal["errored"] = "errored"
     stage: Literal["task", "evaluator", "suite"]
@@ -252,9 +310,16 @@ class Errored(_Event):
 
 @_event
 class ReviewRequested(_Event):
-    """People are to judge: one evaluation of a case, or, without a case, the suite's outputs.
+    """A request for a review by people.
 
-    `contest` holds two outputs of the case, where they are to say which is better.
+    Attributes:
+        name: the name of the review.
+        case: the hash of the case; None for a review of the suite's outputs.
+        repeat: the number of the trial, from 0.
+        evaluator: the evaluator that requests the review.
+        assignees: the people who are asked.
+        rubric: the criteria of the review.
+        contest: two outputs to compare; None if one output is reviewed.
     """
 
     type: Literal["review_requested"] = "review_requested"
@@ -269,7 +334,7 @@ class ReviewRequested(_Event):
 
 @_event
 class CaseFinished(_Event):
-    """The last word on a case. `unscored` names the evaluators that returned None."""
+    """A trial is finished. `unscored` are the evaluators that returned None."""
 
     type: Literal["case_finished"] = "case_finished"
     case: str
@@ -279,9 +344,12 @@ class CaseFinished(_Event):
 
 @_event
 class SuiteFinished(_Event):
-    """The last word of a suite. `assertion_failed`: its `assert_test` is about to raise.
+    """A suite is finished.
 
-    `usage` is what belongs to no case of it.
+    Attributes:
+        duration_s: the duration in seconds.
+        assertion_failed: whether its `assert_test` raises after this event.
+        usage: the usage of model calls that belong to no case.
     """
 
     type: Literal["suite_finished"] = "suite_finished"

@@ -1,4 +1,4 @@
-"""How a run becomes the past of those that follow it."""
+"""The history of runs that a run passes on to the next one."""
 
 from __future__ import annotations
 
@@ -31,32 +31,16 @@ _T = TypeVar("_T")
 
 
 def history_after(run: Run) -> History:
-    """What a run that follows this one knows: this one's history, and it at the end.
+    """The history for the next run: the history of this run, and this run at the end.
 
-    An earlier run of the same commit gives way to it; one with uncommitted changes is like no other.
+    This run replaces earlier runs of the same commit, unless one of them has uncommitted changes.
     """
     old = run.history
-    kept = [at for at, past in enumerate(old.runs) if not _is_replaced_by(past, run)][1 - MOST_RUNS :]
-    now = {suite.label: suite for suite in run.suites if len(suite.columns)}
-    suites = {label: _extend_suite(old.of(label), now.get(label), kept) for label in dict.fromkeys((*now, *old.suites))}
-    return fit_history(History((*(old.runs[at] for at in kept), _past_run(run)), suites))
-
-
-def with_history_of(run: Run, history: History) -> Run:
-    """The run with what it knows of those before it; nothing where none of its suites was in them."""
-    known = any(suite.label in history.suites for suite in run.suites)
-    return replace(run, history=history if known else History())
-
-
-def _is_replaced_by(past: PastRun, run: Run) -> bool:
-    same = run.commit is not None and past.commit == run.commit and not past.dirty and not run.dirty
-    return same or past.id == run.id
-
-
-def _past_run(run: Run) -> PastRun:
-    columns = [suite.columns for suite in run.suites]
+    key = _replacement_key(run)
+    kept = [at for at, past in enumerate(old.runs) if _replacement_key(past) != key and past.id != run.id]
+    kept = kept[1 - MOST_RUNS :]
     costs = [suite.cost for suite in run.suites if suite.cost is not None]
-    return PastRun(
+    past_run = PastRun(
         id=run.id[:LONGEST],
         finished=run.finished,
         commit=_shorten(run.commit),
@@ -64,24 +48,32 @@ def _past_run(run: Run) -> PastRun:
         message=_shorten(run.message),
         dirty=run.dirty,
         complete=run.complete,
-        took=_suite_metrics(columns, sum(costs) if costs else None),
+        took=_suite_metrics([suite.columns for suite in run.suites], sum(costs) if costs else None),
     )
+    measured = {suite.label: suite for suite in run.suites if len(suite.columns)}
+    suites = {}
+    for label in dict.fromkeys((*measured, *old.suites)):
+        old_suite, suite = old.suite_history(label), measured.get(label)
+        took = None if suite is None else _suite_metrics([suite.columns], suite.cost)
+        scores = {} if suite is None else _suite_scores(suite)
+        suites[label] = SuiteHistory(
+            _extend_column(old_suite.took, kept, took),
+            {
+                name: _extend_column(old_suite.scores.get(name, ()), kept, scores.get(name))
+                for name in dict.fromkeys((*scores, *old_suite.scores))
+            },
+        )
+    return fit_history(History((*(old.runs[at] for at in kept), past_run), suites))
+
+
+def with_history_of(run: Run, history: History) -> Run:
+    """The run with a history; without it if the history has none of its suites."""
+    is_related = any(suite.label in history.suites for suite in run.suites)
+    return replace(run, history=history if is_related else History())
 
 
 def _shorten(text: str | None) -> str | None:
     return None if text is None else text[:LONGEST]
-
-
-def _extend_suite(old: SuiteHistory, suite: SuiteResult | None, kept: Sequence[int]) -> SuiteHistory:
-    took = None if suite is None else _suite_metrics([suite.columns], suite.cost)
-    scores = {} if suite is None else _suite_scores(suite)
-    return SuiteHistory(
-        _extend_column(old.took, kept, took),
-        {
-            name: _extend_column(old.scores.get(name, ()), kept, scores.get(name))
-            for name in dict.fromkeys((*scores, *old.scores))
-        },
-    )
 
 
 def _extend_column(old: Sequence[_T | None], kept: Sequence[int], new: _T | None) -> tuple[_T | None, ...]:
@@ -99,37 +91,38 @@ def _suite_metrics(columns: Sequence[Columns], cost: float | None) -> SuiteMetri
 
 
 def _suite_scores(suite: SuiteResult) -> Mapping[str, Score]:
-    found = {}
+    scores = {}
     for name, column in suite.columns.scores.items():
         mean = _round(suite.mean(name))
         if mean is not None:
             n = sum(1 for score in column if not isnan(score))
-            found[name] = Score(mean, n, evaluator_digest(suite.evaluators.get(name)))
-    return found
+            scores[name] = Score(mean, n, evaluator_digest(suite.evaluators.get(name)))
+    return scores
 
 
 def evaluator_digest(info: EvaluatorInfo | None) -> str:
-    """What tells whether two means were made by the same evaluator; empty where nothing is known of it."""
-    known = info.fingerprint if info is not None else None
-    if info is None or known is None:
+    """A digest that changes when an evaluator changes; empty without a fingerprint."""
+    if info is None or info.fingerprint is None:
         return ""
-    parts = (info.higher_is_better, known.source, known.prompt, known.parameters, known.model)
+    mark = info.fingerprint
+    parts = (info.higher_is_better, mark.source, mark.prompt, mark.parameters, mark.model)
     return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def _round(value: float | None) -> float | None:
-    """To as many digits as a drawing needs; None of what is no amount."""
+    """Round to the digits that a chart needs; None for negative and infinite numbers and NaN."""
     return float(f"{value:.{_DIGITS}g}") if value is not None and isfinite(value) and value >= 0 else None
 
 
 @dataclass(slots=True)
 class _SizeBudget:
-    """What is left for columns."""
+    """The number of columns and the bytes that are still free."""
 
     number: int
     size: int
 
-    def takes(self, name: str, points: Iterable[object]) -> bool:
+    def add(self, name: str, points: Iterable[object]) -> bool:
+        """Use a part of the budget for a column; False if it is empty or too large."""
         if not any(point is not None for point in points):
             return False
         size = len(dump((name, points))) + _SIGNIFICANT
@@ -141,67 +134,62 @@ class _SizeBudget:
 
 
 def fit_history(history: History) -> History:
-    """As many columns as there is room for: those of the newest run's suites come first."""
-    room = _SizeBudget(MOST_SERIES, MOST_BYTES - len(dump(history.runs)))
-    kept = {
-        label: replace(suite, scores={name: each for name, each in suite.scores.items() if room.takes(name, each)})
+    """Keep as many columns as the limits of `History` allow; the suites of the newest run come first."""
+    budget = _SizeBudget(MOST_SERIES, MOST_BYTES - len(dump(history.runs)))
+    suites = {
+        label: replace(suite, scores={name: each for name, each in suite.scores.items() if budget.add(name, each)})
         for label, suite in history.suites.items()
-        if room.takes(label, suite.took)
+        if budget.add(label, suite.took)
     }
-    return replace(history, suites=kept)
+    return replace(history, suites=suites)
 
 
-# Where the lines have one run: in either of them, at a place in its columns.
-_Spots: TypeAlias = Sequence[tuple[History, int]]
+# One run: the histories that contain it, each with its index there.
+_Places: TypeAlias = Sequence[tuple[History, int]]
 
 
-def merge_histories(line: History, other: History) -> History:
-    """The last runs of both lines, each once, and of one commit's only the last, as `line_of` has it.
+def merge_histories(history: History, other: History) -> History:
+    """Merge two histories in chronological order: the last runs of both, and only the last run of each commit.
 
-    Lines that have no suite in common do not belong together: then `line` alone.
+    Histories without a common suite are not related; then the result is the first one.
     """
-    if not line.suites.keys() & other.suites.keys():
-        return line
-    places = _find_places((line, other))
-    labels = dict.fromkeys(
-        label for history, _ in reversed([spots[-1] for spots in places]) for label in history.suites
+    if not history.suites.keys() & other.suites.keys():
+        return history
+    places = [(each, at) for each in (history, other) for at in range(len(each.runs))]
+    places_by_key: dict[tuple[str, bool], _Places] = {}
+    for each, at in sorted(places, key=lambda place: place[0].runs[place[1]].finished):
+        past = each.runs[at]
+        key = _replacement_key(past)
+        same_run = [place for place in places_by_key.pop(key, ()) if place[0].runs[place[1]].id == past.id]
+        places_by_key[key] = [*same_run, (each, at)]
+    runs = list(places_by_key.values())[-MOST_RUNS:]
+    labels = dict.fromkeys(label for places in reversed(runs) for label in places[-1][0].suites)
+    past_runs = tuple(each.runs[at] for each, at in (places[-1] for places in runs))
+    return fit_history(History(past_runs, {label: _merge_suites(label, runs) for label in labels}))
+
+
+def _replacement_key(run: Run | PastRun) -> tuple[str, bool]:
+    """A key that is equal for runs of which only the last one counts."""
+    return (run.id, False) if run.commit is None or run.dirty else (run.commit, True)
+
+
+def _merge_suites(label: str, runs: Sequence[_Places]) -> SuiteHistory:
+    names = dict.fromkeys(
+        name for places in runs for history, _ in places for name in history.suite_history(label).scores
     )
-    runs = tuple(history.runs[at] for history, at in (spots[-1] for spots in places))
-    return fit_history(History(runs, {label: _merge_suites(label, places) for label in labels}))
-
-
-def _find_places(lines: Iterable[History]) -> list[_Spots]:
-    every = [(history, at) for history in lines for at in range(len(history.runs))]
-    found: dict[tuple[str, bool], _Spots] = {}
-    for history, at in sorted(every, key=lambda spot: spot[0].runs[spot[1]].finished):
-        past = history.runs[at]
-        before = [spot for spot in found.pop(_key(past), ()) if spot[0].runs[spot[1]].id == past.id]
-        found[_key(past)] = [*before, (history, at)]
-    return list(found.values())[-MOST_RUNS:]
-
-
-def _key(past: PastRun) -> tuple[str, bool]:
-    """What two runs share of which only the later one counts."""
-    return (past.id, False) if past.commit is None or past.dirty else (past.commit, True)
-
-
-def _merge_suites(label: str, places: Sequence[_Spots]) -> SuiteHistory:
-    names = dict.fromkeys(name for spots in places for history, _ in spots for name in history.of(label).scores)
     return SuiteHistory(
-        tuple(_first_point(_point_at(history.of(label).took, at) for history, at in spots) for spots in places),
+        tuple(_first_point((history.suite_history(label).took, at) for history, at in places) for places in runs),
         {
             name: tuple(
-                _first_point(_point_at(history.of(label).scores.get(name, ()), at) for history, at in spots)
-                for spots in places
+                _first_point((history.suite_history(label).scores.get(name, ()), at) for history, at in places)
+                for places in runs
             )
             for name in names
         },
     )
 
 
-def _point_at(column: Sequence[_T | None], at: int) -> _T | None:
-    return column[at] if column else None
-
-
-def _first_point(points: Iterable[_T | None]) -> _T | None:
+def _first_point(places: Iterable[tuple[Sequence[_T | None], int]]) -> _T | None:
+    """The first value at any of the places, each a column and an index."""
+    points = (column[at] for column, at in places if column)
     return next((point for point in points if point is not None), None)

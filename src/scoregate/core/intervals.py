@@ -1,4 +1,4 @@
-"""Intervals around a mean difference, and the smallest difference that a comparison could detect."""
+"""Intervals of a mean difference, and the smallest difference that a comparison can detect."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from math import inf, sqrt
 
 from scoregate.core.distributions import normal_quantile, t_quantile, t_two_sided
 
-# From this many clusters on, quantiles are the normal ones, and no allowance is made for changes that no case shows.
+# From this number of clusters on, quantiles are of the normal distribution instead of Student's t, and intervals don't
+# allow for changes that no case shows.
 MANY = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The mean difference of n cases in C clusters, in the unit of the differences.
+    """The mean difference of n cases in C clusters and its variance, in the unit of the differences.
 
-    Args:
-        mean: of the n cases.
-        error: its standard error, clustered.
-        clusters: C; a case alone is a cluster of one.
-        squares: the sum over clusters of squared deviations from the mean, each cluster's sum divided by n / C.
-        moment: the same without the mean taken off.
-        largest: the largest such difference of a cluster, without its sign.
-        changed: how many clusters differ from 0.
+    A cluster's difference is the sum of its cases' differences, divided by the mean size of a cluster, n / C.
+
+    Attributes:
+        mean: the mean difference of the n cases.
+        error: the cluster-robust standard error of the mean; infinite for one cluster.
+        clusters: C; a case without a cluster is a cluster of size 1.
+        squares: the sum over clusters of squared deviations from the mean.
+        moment: the sum over clusters of squared differences.
+        largest: the largest absolute difference of a cluster.
+        changed: the number of clusters whose difference isn't 0.
     """
 
     mean: float
@@ -40,11 +43,18 @@ class Spread:
         return self.clusters - 1
 
     def interval(self, step: float = 0.0, confidence: float = 0.95) -> tuple[float, float]:
-        """The mean ± its half width, where one more cluster has improved and one has got worse by the largest step.
+        """The interval of the mean, with two pseudo-clusters added: one improved and one got worse by the largest step.
 
-        Half width: q·√((squares + 2·s²) / ((C + 2)·C)), q a quantile of the normal distribution (of Student's t below
-        50 clusters), s the largest observed difference or `step`, whichever is larger. Without the two pseudo-clusters
-        the interval is too narrow where few cases change much, and has no width where none changes.
+        The half width is q·√((squares + 2·s²) / ((C + 2)·C)). q is a quantile of the normal distribution (below 50
+        clusters: of Student's t), s is the larger of `step` and the largest observed difference. Without the
+        pseudo-clusters the interval is too narrow if few cases change much, and has no width if none changes.
+
+        Args:
+            step: the smallest value of s, in the unit of the differences.
+            confidence: the confidence level, in (0, 1).
+
+        Returns:
+            The lower and the upper end; infinite for one cluster.
 
         Source: Bonett and Price (2012), Journal of Educational and Behavioral Statistics 37:479, for pass and fail;
         extended to other scores and checked by `benchmarks/calibration.py`.
@@ -53,15 +63,22 @@ class Spread:
             return -inf, inf
         largest = max(self.largest, step)
         error = sqrt((self.squares + 2 * largest**2) / ((self.clusters + 2) * self.clusters))
-        half = _quantile((1 + confidence) / 2, self.clusters) * error
-        return self.mean - half, self.mean + half
+        half_width = _quantile((1 + confidence) / 2, self.clusters) * error
+        return self.mean - half_width, self.mean + half_width
 
     def score_interval(self, step: float = 0.0, confidence: float = 0.95) -> tuple[float, float]:
-        """The means that the differences do not rule out, each by the variance under it.
+        """The score interval of the mean: the means that a score test doesn't reject, each with the variance under it.
 
-        Where the mean is by d farther out, more clusters change by the largest step s, which adds d·s to the second
-        moment. So a few large falls rule out less than their own variance says. For differences of 0 and −1 alone it is
-        Wilson's interval. Args: as of `interval`.
+        For a mean that is larger by d, more clusters change by the largest step s. This adds d·s to the second moment.
+        So a few large drops rule out less than the observed variance suggests. If all differences are 0 or −1, the
+        interval is Wilson's.
+
+        Args:
+            step: the smallest value of s, in the unit of the differences.
+            confidence: the confidence level, in (0, 1).
+
+        Returns:
+            The lower and the upper end; infinite for one cluster.
 
         Source: Wilson (1927), Journal of the American Statistical Association 22:209, extended to other differences.
         """
@@ -73,9 +90,15 @@ class Spread:
         return self.mean - below, self.mean + above
 
     def detectable(self, scale: float = 1.0, alpha: float = 0.05, power: float = 0.8) -> float | None:
-        """The smallest drop that is found with this power if it is the only row; None of a single cluster.
+        """The smallest drop that is found with this power, without a correction for other rows.
 
-        See `detectable_change`. Args: `scale` is the step that is assumed where no case differs.
+        Args:
+            scale: the step that is assumed if no case differs, in the unit of the differences.
+            alpha: the two-sided significance level, in (0, 1).
+            power: the probability to find the drop, in (0, 1).
+
+        Returns:
+            The drop, see `detectable_change`; None for one cluster.
         """
         if self.df < 1:
             return None
@@ -85,7 +108,7 @@ class Spread:
         return detectable_change(variance, typical, self.clusters, alpha=alpha, power=power)
 
     def t_test(self) -> float:
-        """The two-sided p of the paired t test, clustered where there are clusters."""
+        """The two-sided p of the paired t test over clusters; 1 for one cluster."""
         if self.df < 1:
             return 1.0
         if not self.error:
@@ -94,26 +117,31 @@ class Spread:
 
 
 def _score_distance(factor: float, variance: float, slope: float) -> float:
-    """The d > 0 at which d² = factor·(variance + d·slope − d²)."""
+    """The solution d > 0 of d² = factor·(variance + d·slope − d²)."""
     linear = factor * slope
     return (linear + sqrt(linear**2 + 4 * (1 + factor) * factor * variance)) / (2 * (1 + factor))
 
 
 def measure_spread(clusters: Sequence[tuple[float, int]]) -> Spread:
-    """From (sum of differences, number of cases) a cluster; a case alone is a cluster of one.
+    """Measure the mean and the variance of differences.
 
-    SE² = C/(C−1) · Σ_c (Σ_{i∈c} (d_i − mean))² / n². Source: Miller (2024), arXiv 2411.00640.
+    The standard error is SE² = C/(C−1) · Σ_c (Σ_{i∈c} (d_i − mean))² / n².
+
+    Args:
+        clusters: the sum of differences and the number of cases of each cluster; at least one cluster. A case without a
+            cluster is a cluster of size 1.
+
+    Source: Miller (2024), arXiv 2411.00640.
     """
     n = sum(size for _, size in clusters)
     count = len(clusters)
-    one = n / count  # the cases of an average cluster
-    totals = [total / one for total, _ in clusters]
+    mean_size = n / count
+    totals = [total / mean_size for total, _ in clusters]
     mean = sum(totals) / count
-    alone = n == count
     squares = (
         sum((t - mean) ** 2 for t in totals)
-        if alone
-        else sum((t - size / one * mean) ** 2 for t, (_, size) in zip(totals, clusters, strict=True))
+        if n == count
+        else sum((t - size / mean_size * mean) ** 2 for t, (_, size) in zip(totals, clusters, strict=True))
     )
     error = sqrt(squares / (count * (count - 1))) if count > 1 else inf
     moment, largest = sum(t * t for t in totals), max(map(abs, totals))
@@ -121,21 +149,23 @@ def measure_spread(clusters: Sequence[tuple[float, int]]) -> Spread:
 
 
 def detectable_change(variance: float, typical: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The change δ that a two-sided test at `alpha` finds with this power, by the variance under that change.
+    """The change δ that a two-sided test finds with this power, with the variance under that change.
 
-    Solves δ = (q(1 − α/2) + q(power))·√((variance + δ·typical − δ²) / n): a change of the mean by δ comes from more
-    cases that change by a typical step, which add δ·typical to the second moment. For pass and fail typical is 1.
+    Solves δ = (q(1 − α/2) + q(power))·√((variance + δ·typical − δ²) / n). The mean changes by δ because more cases
+    change by a typical step; these cases add δ·typical to the second moment.
 
     Args:
-        variance: the second moment of the differences where nothing changes.
-        typical: the root mean square of the differences that are not 0.
-        n: cases or clusters, at least 2.
+        variance: the second moment of the differences if nothing changes, in squared units of the differences.
+        typical: the root mean square of the differences that are not 0; 1 for pass and fail.
+        n: the number of cases or clusters, at least 2.
+        alpha: the two-sided significance level, in (0, 1).
+        power: the probability to find the change, in (0, 1).
     """
     return _score_distance(power_quantiles(n, alpha, power) ** 2 / n, variance, typical)
 
 
 def power_quantiles(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The sum of the quantiles that level and power stand for."""
+    """The sum of the quantiles of level and power, q(1 − α/2) + q(power), for n cases or clusters."""
     return _quantile(1 - alpha / 2, n) + _quantile(power, n)
 
 
@@ -144,9 +174,17 @@ def _quantile(p: float, clusters: int) -> float:
 
 
 def wilson(hits: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of a proportion: hits of n trials, n more than 0.
+    """Wilson's interval of a proportion, without continuity correction.
 
-    Source: Wilson (1927), Journal of the American Statistical Association 22:209, without continuity correction.
+    Args:
+        hits: the number of successes, in [0, n]; may be a fraction.
+        n: the number of trials, above 0.
+        confidence: the confidence level, in (0, 1).
+
+    Returns:
+        The lower and the upper end, in [0, 1].
+
+    Source: Wilson (1927), Journal of the American Statistical Association 22:209.
     """
     z2 = normal_quantile((1 + confidence) / 2) ** 2
     middle = (hits + z2 / 2) / (n + z2)

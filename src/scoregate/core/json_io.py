@@ -1,4 +1,4 @@
-"""Events and cases as JSON lines: written fast, read back with every field checked."""
+"""Events and cases as JSON lines, validated when they are read."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 MAX_EVENT_BYTES = 8 * 1024 * 1024
-# JSON is read back only up to a depth of 200 and with numbers of at most 4,300 digits. What may be near to either is
-# tried, a few levels deeper than it is, since a record puts cases into lines of its own.
+# The parser accepts at most 200 levels and numbers of at most 4,300 digits. A line that may be near these limits is
+# parsed before it is written, in a few more levels, since a record nests cases deeper.
 _MANY_BRACKETS = 180
 _LONG_VALUE = 4_000
 _MARGIN = 8
@@ -28,21 +28,21 @@ _ATOMS = (str, int, float, type(None))
 
 
 def dump(value: object) -> bytes:
-    """Compact JSON of anything that has a JSON form (dataclasses, pydantic models, dates, enums, UUIDs, sets).
+    """Compact JSON of a value with a JSON form (dataclasses, pydantic models, dates, enums, UUIDs, sets).
 
-    A lone surrogate, which no UTF-8 can hold, becomes its escape in letters.
+    A lone surrogate has no UTF-8 form; it is written as the text of its escape.
 
     Raises:
-        PydanticSerializationError: the value holds something without a JSON form.
+        PydanticSerializationError: a part of the value has no JSON form.
     """
     return _serialize(value, None)
 
 
 def dump_event(event: object) -> bytes:
-    """The line of a log that `parse_event` reads back.
+    """The line of an event log that `parse_event` reads.
 
     Raises:
-        ValueError: a field has no JSON form, or one that cannot be read back: too deep, or a number of too many digits.
+        ValueError: a field has no JSON form, is nested too deeply, or is a number with too many digits.
     """
     line = _serialize(event, None)
     brackets = line.count(b"[") + line.count(b"{") if len(line) > 2 * _MANY_BRACKETS else 0
@@ -55,21 +55,26 @@ def dump_event(event: object) -> bytes:
 
 
 def dump_plain(value: object) -> bytes:
-    """Compact JSON of anything at all: what has no JSON form becomes the name of its type in angle brackets."""
-    return _serialize(value, _type_name)
+    """Compact JSON of any value; parts without a JSON form become the name of their type in angle brackets."""
+    return _serialize(value, lambda part: f"<{type(part).__qualname__}>")
 
 
 def to_plain(value: object) -> Any:
-    """`value` reduced to what JSON knows; anything else becomes the name of its type in angle brackets."""
+    """Convert any value to JSON types; parts without a JSON form become the name of their type in angle brackets."""
     return from_json(dump_plain(value))
 
 
 def sort_sets(value: Any, depth: int = 0) -> Any:
-    """`value` with its sets as sorted lists, so that equal values are written alike by every process."""
+    """Replace sets by sorted lists, so that every process writes equal values in the same way.
+
+    Args:
+        value: any value; values nested deeper than 180 levels stay unchanged.
+        depth: the level of the value in the outermost value.
+    """
     if isinstance(value, _ATOMS) or depth > _MANY_BRACKETS:
         return value
     if isinstance(value, set | frozenset):
-        return sorted((sort_sets(item, depth + 1) for item in value), key=_sort_key)
+        return sorted((sort_sets(item, depth + 1) for item in value), key=dump_plain)
     if isinstance(value, Mapping):
         return {name: sort_sets(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -77,10 +82,6 @@ def sort_sets(value: Any, depth: int = 0) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: sort_sets(getattr(value, field.name), depth + 1) for field in fields(value)}
     return value
-
-
-def _sort_key(value: object) -> bytes:
-    return _serialize(value, _type_name)
 
 
 def _serialize(value: object, fallback: Callable[[Any], Any] | None) -> bytes:
@@ -93,7 +94,7 @@ def _serialize(value: object, fallback: Callable[[Any], Any] | None) -> bytes:
 
 
 def _escape_surrogates(value: Any) -> Any:
-    """`value` with every lone surrogate spelled out, as in `\\ud800`."""
+    """Replace every lone surrogate by the text of its escape, such as `\\ud800`."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):
@@ -103,10 +104,6 @@ def _escape_surrogates(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _escape_surrogates(getattr(value, field.name)) for field in fields(value)}
     return value
-
-
-def _type_name(value: object) -> str:
-    return f"<{type(value).__qualname__}>"
 
 
 @cache
@@ -119,30 +116,35 @@ def _adapter() -> TypeAdapter[Event]:
 
 
 def parse_event(line: bytes) -> Event:
-    """The event in one line of a log.
+    """Parse one line of an event log.
 
-    A score that is not a number, or has an invalid threshold, is an error of its evaluator in its case.
+    A score that is not a number, or that has an invalid threshold, becomes an error of its evaluator in its case.
 
     Raises:
-        InvalidEvent: the line is no JSON, no event, too long, or of a newer schema.
+        InvalidEvent: the line is no JSON or no event, is too long, or has a newer schema.
     """
     if len(line) > MAX_EVENT_BYTES:
         raise InvalidEvent(f"an event of {len(line):,} bytes is over the limit of {MAX_EVENT_BYTES:,}")
     try:
         event = _adapter().validate_json(line)
     except ValueError as error:
-        return _replace_invalid(line, _validation_reason(error))
+        return _invalid_evaluation(line, error)
     if event.v > SCHEMA_VERSION:
         raise _newer_schema_error(event.v, optional=_is_optional(from_json(line)))
     return event
 
 
-def _replace_invalid(line: bytes, reason: str) -> Event:
-    """The error that an invalid evaluation of a known case becomes.
+def _invalid_evaluation(line: bytes, validation_error: ValueError) -> Event:
+    """The error event that replaces an invalid evaluation.
 
     Raises:
-        InvalidEvent: it isn't known which evaluation of which case the line was about.
+        InvalidEvent: the line doesn't name an evaluator and a case.
     """
+    reason = str(validation_error)
+    if details := getattr(validation_error, "errors", None):
+        first: Any = details(include_url=False, include_input=False, include_context=False)[0]
+        field = ".".join(str(part) for part in first["loc"][1:] if part != "float")  # a member of the score's union
+        reason = f"{field or 'line'}: {first['msg']}"
     try:
         data = from_json(line)
     except ValueError as error:
@@ -152,13 +154,13 @@ def _replace_invalid(line: bytes, reason: str) -> Event:
     version = data.get("v", SCHEMA_VERSION)
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise _newer_schema_error(version, optional=_is_optional(data))
-    unknown = data.get("type") not in get_args(EventType)
+    is_unknown = data.get("type") not in get_args(EventType)
     if data.get("type") in _EVALUATIONS and {"case", "evaluator"} <= data.keys():
-        about = {name: data[name] for name in ("suite", "case", "repeat", "evaluator") if name in data}
+        key = {name: data[name] for name in ("suite", "case", "repeat", "evaluator") if name in data}
         failure = {"type": "InvalidEvaluation", "message": f"its evaluation cannot be read: {reason}"}
         with suppress(ValueError):
-            return _adapter().validate_python({**about, "type": "errored", "stage": "evaluator", "error": failure})
-    raise InvalidEvent(f"not an event: {reason}", optional=unknown and _is_optional(data))
+            return _adapter().validate_python({**key, "type": "errored", "stage": "evaluator", "error": failure})
+    raise InvalidEvent(f"not an event: {reason}", optional=is_unknown and _is_optional(data))
 
 
 def _newer_schema_error(version: int, *, optional: bool) -> InvalidEvent:
@@ -173,23 +175,18 @@ def _is_optional(data: Any) -> bool:
     return isinstance(data, dict) and data.get("optional") is True
 
 
-def _validation_reason(error: ValueError) -> str:
-    details: Any = getattr(error, "errors", None)
-    if details is None:
-        return str(error)
-    first = details(include_url=False, include_input=False, include_context=False)[0]
-    where = ".".join(str(part) for part in first["loc"][1:] if part != "float")  # a branch of the score's types
-    return f"{where or 'line'}: {first['msg']}"
-
-
 _START_BYTES = 100_000
 
 
 def truncate_event(event: Event, why: str) -> Event:
-    """The event with the first 100 kB of what is free in it, and a note that says why the rest was left out.
+    """Truncate the user's data in an event to its first 100 kB, with a note.
+
+    Args:
+        event: an event that is too large.
+        why: the reason for the note.
 
     Raises:
-        ValueError: nothing in it is free.
+        ValueError: this type of event has no user data.
     """
     note = f"… left out: {why}"
     if isinstance(event, CaseStarted):

@@ -1,4 +1,4 @@
-"""Scores that the base has and the run lacks: how many, why, and whether more were lost than by chance."""
+"""Scores that the baseline has and the run lacks: how many, why, and whether more are lost than by chance."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from math import isfinite
 
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import one_sided_p
-from scoregate.core.pairing import Side, errored_rows, pair_sides
+from scoregate.core.pairing import Side, evaluator_error_rows, pair_sides
 
 
 class Reason(StrEnum):
-    """Why a case that has a score in the base has none in the run."""
+    """Why a case that has a score in the baseline has none in the run."""
 
     NONE = "none"
     ERROR = "error"
@@ -27,98 +27,109 @@ class Reason(StrEnum):
 class LostScores:
     """The cases that have a score on one side only.
 
-    Args:
-        reasons: how many cases lost theirs, by reason; `none` is the evaluator's own None (or nothing at all).
-        gained: cases with a score now whose base has none, though it has the case.
-        of: cases that have a score in the base and could have one now.
-        share: of those, how many fewer have a score than in the base; trials count where cases are repeated.
-        p: one-sided, of as large a loss by chance; None where no case lost its score to None.
+    Attributes:
+        reasons: the number of cases that lost their score, by reason; `none`: the evaluator returned None or nothing.
+        gained: the number of cases with a score in the run only that the baseline has without a score.
+        total: the number of cases that have a score in the baseline and could have one in the run.
+        share: the share of these scores that is lost, in [0, 1]; trials count for repeated cases. Negative for a gain.
+        p: the one-sided p of a loss as large or larger; None if no case lost its score to None.
     """
 
     reasons: Mapping[str, int] = field(default_factory=dict)
     gained: int = 0
-    of: int = 0
+    total: int = 0
     share: float = 0.0
     p: float | None = None
 
-    def too_many(self, limit: float, alpha: float) -> bool:
-        """Whether significantly more scores were lost to None than gained, and more than the limit allows."""
+    def is_too_many(self, limit: float, alpha: float) -> bool:
+        """Whether significantly more scores were lost to None than gained, and more than a limit.
+
+        Args:
+            limit: the largest share of scores that may be lost, in [0, 1].
+            alpha: the two-sided significance level, in (0, 1).
+        """
         return self.p is not None and self.p <= alpha / 2 and self.share > limit
 
 
 @dataclass(frozen=True, slots=True)
 class CaseSets:
-    """Which cases a suite has in the run and in the newest run of its base.
+    """The cases of a suite in the run and in the newest run of its baseline, as hashes.
 
-    Args:
-        here: those of the run. there: those of the base.
-        redefined: those of both that have another definition under the same hash.
-        added: how many the run alone has. removed: the base alone.
+    Attributes:
+        new: the cases of the run.
+        old: the cases of the baseline.
+        redefined: the cases of both with a different definition under the same hash.
+        added: the number of cases in the run only.
+        removed: the number of cases in the baseline only.
     """
 
-    here: frozenset[str]
-    there: frozenset[str]
+    new: frozenset[str]
+    old: frozenset[str]
     redefined: frozenset[str]
     added: int
     removed: int
 
     @classmethod
-    def of(cls, new: Columns, old: Columns) -> CaseSets:
-        """From the columns of both."""
-        here = dict(zip(new.hashes, new.digests, strict=True))
-        there = dict(zip(old.hashes, old.digests, strict=True))
-        shared = here.keys() & there.keys()
-        changed = (case for case in shared if here[case] and there[case] and here[case] != there[case])
-        added, removed = len(here) - len(shared), len(there) - len(shared)
-        return cls(frozenset(here), frozenset(there), frozenset(changed), added, removed)
+    def from_columns(cls, new: Columns, old: Columns) -> CaseSets:
+        """Compare the cases of the run's columns with those of the baseline's columns."""
+        digests = dict(zip(new.hashes, new.digests, strict=True))
+        base_digests = dict(zip(old.hashes, old.digests, strict=True))
+        shared = digests.keys() & base_digests.keys()
+        redefined = frozenset(
+            case for case in shared if digests[case] and base_digests[case] and digests[case] != base_digests[case]
+        )
+        added, removed = len(digests) - len(shared), len(base_digests) - len(shared)
+        return cls(frozenset(digests), frozenset(base_digests), redefined, added, removed)
 
 
 def find_lost_scores(
-    new: Columns, olds: Sequence[Columns], evaluator: str, cases: CaseSets, *, here: Side, there: Side
+    columns: Columns, base_columns: Sequence[Columns], evaluator: str, cases: CaseSets, *, new: Side, old: Side
 ) -> LostScores:
-    """Compare which cases have a score.
+    """Find the cases that have a score on one side only.
+
+    Whether the loss is significant is tested like scores are: on the share of each case's trials that have a score.
 
     Args:
-        new: the run's columns. olds: the base's, the newest first.
-        cases: which cases both have. here: the run's scores. there: the base's.
+        columns: the columns of the run.
+        base_columns: the columns of the baseline's runs, the newest first.
+        evaluator: the id of the evaluator.
+        cases: the cases of both.
+        new: the evaluator's scores in the run.
+        old: the evaluator's scores in the baseline.
     """
-    lost = [case for case in there.means if case not in here.means]
-    gained = sum(1 for case in here.means if case not in there.means and case in cases.there)
+    lost = [case for case in old.means if case not in new.means]
+    gained = sum(1 for case in new.means if case not in old.means and case in cases.old)
     if not lost:
         return LostScores(gained=gained)
-    waiting = {new.hashes[row] for row in new.deferred.get(evaluator, ())}
+    waiting = {columns.hashes[row] for row in columns.deferred.get(evaluator, ())}
     counts: dict[str, int] = {}
     for case in lost:
-        if case not in cases.here:
+        if case not in cases.new:
             reason = Reason.REMOVED
         elif case in cases.redefined:
             reason = Reason.REDEFINED
-        elif case in here.errored:
+        elif case in new.errored:
             reason = Reason.ERROR
         else:
             reason = Reason.WAITING if case in waiting else Reason.NONE
         counts[reason.value] = counts.get(reason.value, 0) + 1
-    found = LostScores(counts, gained)
-    return _test_losses(found, new, olds, evaluator, cases.here - cases.redefined) if Reason.NONE in counts else found
+    if Reason.NONE not in counts:
+        return LostScores(counts, gained)
+    comparable = cases.new - cases.redefined
+    flags = Side.from_reader(partial(_score_flags, [columns], evaluator, comparable))
+    base_flags = Side.from_reader(partial(_score_flags, base_columns, evaluator, comparable))
+    p_lower, _ = one_sided_p(pair_sides(flags, base_flags, columns))
+    base_scores = sum(base_flags.means[case] for case in base_flags.means if case in flags.means)
+    scores = sum(flags.means[case] for case in flags.means if case in base_flags.means)
+    total = sum(1 for case, share in base_flags.means.items() if share and case in flags.means)
+    share = (base_scores - scores) / base_scores if base_scores else 0.0
+    return LostScores(counts, gained, total, share, p_lower)
 
 
-def _test_losses(
-    found: LostScores, new: Columns, olds: Sequence[Columns], evaluator: str, same: frozenset[str]
-) -> LostScores:
-    """The same test as for scores, of the share of each case's trials that have one."""
-    here, there = (Side.of(partial(_score_flags, runs, evaluator, same)) for runs in ([new], olds))
-    pairs = pair_sides(here, there, new)
-    p_lower, _ = one_sided_p(pairs)
-    had = sum(there.means[case] for case in there.means if case in here.means)
-    has = sum(here.means[case] for case in here.means if case in there.means)
-    of = sum(1 for case, share in there.means.items() if share and case in here.means)
-    return LostScores(found.reasons, found.gained, of, (had - has) / had if had else 0.0, p_lower)
-
-
-def _score_flags(runs: Sequence[Columns], evaluator: str, same: frozenset[str]) -> Iterator[tuple[str, float]]:
-    """1 for each trial with a score, 0 for each without; errors and what waits for people are neither."""
+def _score_flags(runs: Sequence[Columns], evaluator: str, cases: frozenset[str]) -> Iterator[tuple[str, float]]:
+    """1 for each trial with a score, 0 for each without; trials with errors and pending reviews are left out."""
     for columns in runs:
-        passed_over = errored_rows(columns, evaluator) | set(columns.deferred.get(evaluator, ()))
+        ignored = evaluator_error_rows(columns, evaluator) | set(columns.deferred.get(evaluator, ()))
         for row, case in enumerate(columns.hashes):
-            if case in same and row not in passed_over:
+            if case in cases and row not in ignored:
                 yield case, float(isfinite(columns.score(evaluator, row)))

@@ -1,4 +1,4 @@
-"""Cases of a run and of its base brought together: one difference a case, whatever it was repeated."""
+"""Pairs of the cases of a run and its baseline: one difference per case, however often the case was repeated."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from scoregate.core.run import Run, SuiteResult
 from scoregate.core.significance import Trials
 
 Values: TypeAlias = Callable[[Columns], Iterable[float]]
-Read: TypeAlias = Callable[[], Iterator[tuple[str, float]]]
+ReadValues: TypeAlias = Callable[[], Iterator[tuple[str, float]]]
 
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The differences of n pairs, run − base in the scores' own direction.
+    """The differences of n pairs, run − baseline, in the unit of the values; higher may be better or worse.
 
-    Args:
-        n: pairs.
-        clusters: sum and size for each cluster, a case alone being one of size 1.
-        rose: how many differences are above 0. fell: below.
-        dropped: cases with an error on one side, so that there is no pair.
-        mean: the run's mean over the pairs, each case once. base: the base's.
-        step: the difference that one more trial with another value would make, where most cases have one value only.
-        trials: the values of each pair, only where a case has more of them on one side than on the other.
+    Attributes:
+        n: the number of pairs.
+        clusters: the sum of differences and the size of each cluster; a case without a cluster is one of size 1.
+        rose: the number of differences above 0.
+        fell: the number of differences below 0.
+        dropped: the number of cases without a pair because of an error on one side.
+        mean: the run's mean over the pairs, each case counted once; None without pairs.
+        base: the baseline's mean over the pairs; None without pairs.
+        step: the difference that one more trial with another value makes; 0 unless most cases have one value only.
+        trials: the values of each pair; empty if each case has as many values on both sides.
     """
 
     n: int = 0
@@ -49,126 +51,156 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side measured: the mean of each case, how many values it has where not 1, and the cases with errors."""
+    """The values of one side, the run or the baseline.
 
-    read: Read
+    Attributes:
+        read: yields every case with a value.
+        means: the mean of each case.
+        counts: the number of values of each case that has more than one.
+        errored: the cases without a value because of an error.
+    """
+
+    read: ReadValues
     means: Mapping[str, float]
     counts: Mapping[str, int]
     errored: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
-    def of(cls, read: Read, errored: Iterable[str] = ()) -> Side:
-        """From a reader of every value with its case, and the cases in which something raised."""
-        means, counts = _means(read())
+    def from_reader(cls, read: ReadValues, errored: Iterable[str] = ()) -> Side:
+        """Read the finite values of one side.
+
+        Args:
+            read: yields every case with a value.
+            errored: cases with an error; those that have a value too are ignored.
+        """
+        means: dict[str, float] = {}
+        counts: dict[str, int] = {}
+        for case, value in read():
+            if not isfinite(value):
+                continue
+            if case in means:
+                means[case] += value
+                counts[case] = counts.get(case, 1) + 1
+            else:
+                means[case] = value
+        for case, count in counts.items():
+            means[case] /= count
         return cls(read, means, counts, frozenset(errored).difference(means))
 
-    def tried(self, case: str) -> bool:
+    def has_run(self, case: str) -> bool:
         """Whether the case was run, with or without an error."""
         return case in self.means or case in self.errored
 
     def values(self, cases: Iterable[str]) -> dict[str, list[float]]:
-        """Every value of these cases."""
-        found: dict[str, list[float]] = {case: [] for case in cases}
+        """The finite values of these cases."""
+        values: dict[str, list[float]] = {case: [] for case in cases}
         for case, value in self.read():
-            if case in found and isfinite(value):
-                found[case].append(value)
-        return found
+            if case in values and isfinite(value):
+                values[case].append(value)
+        return values
 
 
 def score_side(runs: Sequence[Columns], evaluator: str) -> Side:
-    """The scores of one evaluator; several columns pool into repeats."""
-    errored = frozenset(columns.hashes[row] for columns in runs for row in errored_rows(columns, evaluator))
-    if (means := _unrepeated_scores(runs, evaluator)) is not None:
-        return Side(lambda: score_trials(runs, evaluator), means, {}, errored.difference(means))
-    return Side.of(lambda: score_trials(runs, evaluator), errored)
-
-
-def _unrepeated_scores(runs: Sequence[Columns], evaluator: str) -> dict[str, float] | None:
-    """The scores by case, where each case comes once; None elsewhere. Takes a third of the time of `_means`."""
+    """The scores of one evaluator; the columns of several runs count as repeats."""
+    errored = frozenset(columns.hashes[row] for columns in runs for row in evaluator_error_rows(columns, evaluator))
     first, *others = runs
-    if others or evaluator in first.answers:
-        return None
-    scores = first.scores.get(evaluator, ())
-    means = dict(zip(first.hashes, scores, strict=False))
-    if len(means) < min(len(first.hashes), len(scores)):
-        return None
-    return means if all(map(isfinite, scores)) else {case: score for case, score in means.items() if isfinite(score)}
+    if not others and evaluator not in first.answers:
+        scores = first.scores.get(evaluator, ())
+        means = dict(zip(first.hashes, scores, strict=False))
+        if len(means) == min(len(first.hashes), len(scores)):
+            # each case occurs once; this takes a third of the time of `Side.from_reader`
+            if not all(map(isfinite, scores)):
+                means = {case: score for case, score in means.items() if isfinite(score)}
+            return Side(lambda: score_trials(runs, evaluator), means, {}, errored.difference(means))
+    return Side.from_reader(lambda: score_trials(runs, evaluator), errored)
 
 
 def quantity_side(runs: Sequence[Columns], values: Values) -> Side:
-    """What was used up: milliseconds, dollars or tokens.
+    """The milliseconds, dollars or tokens of the trials, without errored trials (incomplete) and stored answers (free).
 
-    An error cuts a trial short, and a stored answer takes nothing: neither counts.
+    Args:
+        runs: the columns of one or several runs, which count as repeats.
+        values: returns the column of the quantity.
     """
 
     def read() -> Iterator[tuple[str, float]]:
-        for columns, bad in zip(runs, errored, strict=True):
-            passed_over = bad | columns.cached
+        for columns, errored in zip(runs, errored_of_runs, strict=True):
+            ignored = errored | columns.cached
             for row, (case, value) in enumerate(zip(columns.hashes, values(columns), strict=False)):
-                if value > 0 and row not in passed_over:
+                if value > 0 and row not in ignored:
                     yield case, value
 
-    errored = [columns.erring() for columns in runs]
-    return Side.of(read, (c.hashes[row] for c, bad in zip(runs, errored, strict=True) for row in bad))
+    errored_of_runs = [columns.errored_rows() for columns in runs]
+    return Side.from_reader(
+        read, (columns.hashes[row] for columns, rows in zip(runs, errored_of_runs, strict=True) for row in rows)
+    )
 
 
 def log_side(amounts: Side) -> Side:
-    """The same on a logarithmic scale, taken of each trial.
+    """The natural logarithms of amounts, taken per trial.
 
-    The logarithm of a mean grows with the number of trials, so it would not do where sides are repeated unequally.
+    The logarithm of a mean grows with the number of trials, so it would be biased for unequal numbers of trials.
     """
 
     def read() -> Iterator[tuple[str, float]]:
         return ((case, log(value)) for case, value in amounts.read() if isfinite(value))
 
     if amounts.counts:
-        return Side.of(read, amounts.errored)
+        return Side.from_reader(read, amounts.errored)
     return Side(read, {case: log(value) for case, value in amounts.means.items()}, {}, amounts.errored)
 
 
-def pair_sides(here: Side, there: Side, new: Columns) -> Pairs:
-    """The pairs of two sides. `new` are the columns of the run, which know the clusters."""
-    shared = [case for case in here.means if case in there.means]
-    ours, theirs = ([side.means[case] for case in shared] for side in (here, there))
-    # repeats that finished in another order have another last digit in their mean: that is no difference
-    found = [d if abs(d := mine - other) > _ROUNDING else 0.0 for mine, other in zip(ours, theirs, strict=True)]
-    dropped = sum(1 for case in here.errored | there.errored if here.tried(case) and there.tried(case))
-    dealt = _unequal_trials(here, there, shared)
+def pair_sides(new: Side, old: Side, columns: Columns) -> Pairs:
+    """Pair the cases of two sides.
+
+    Args:
+        new: the values of the run.
+        old: the values of the baseline.
+        columns: the columns of the run, with the clusters.
+    """
+    shared = [case for case in new.means if case in old.means]
+    means, base_means = ([side.means[case] for case in shared] for side in (new, old))
+    # the order in which repeats finish changes the last digit of a mean; this is not a difference
+    differences = [
+        difference if abs(difference := mean - base_mean) > _ROUNDING else 0.0
+        for mean, base_mean in zip(means, base_means, strict=True)
+    ]
+    trials: tuple[Trials, ...] = ()
+    if any(new.counts.get(case, 1) != old.counts.get(case, 1) for case in shared if new.counts or old.counts):
+        values, base_values = new.values(shared), old.values(shared)
+        trials = tuple((values[case], base_values[case]) for case in shared)
     n = len(shared)
     return Pairs(
         n,
-        tuple(_cluster_sums(shared, found, new)),
-        rose=sum(1 for d in found if d > 0),
-        fell=sum(1 for d in found if d < 0),
-        dropped=dropped,
-        mean=sum(ours) / n if n else None,
-        base=sum(theirs) / n if n else None,
-        step=_smallest_step(dealt),
-        trials=dealt,
+        tuple(_cluster_sums(shared, differences, columns)),
+        rose=sum(1 for difference in differences if difference > 0),
+        fell=sum(1 for difference in differences if difference < 0),
+        dropped=sum(1 for case in new.errored | old.errored if new.has_run(case) and old.has_run(case)),
+        mean=sum(means) / n if n else None,
+        base=sum(base_means) / n if n else None,
+        step=_single_trial_step(trials),
+        trials=trials,
     )
 
 
 def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str, *, more: Sequence[Columns] = ()) -> Pairs:
-    """The pairs of one evaluator. `more` trials of the run, and several columns of the base, pool into repeats."""
+    """Pair the scores of one evaluator.
+
+    Args:
+        new: the columns of the run.
+        olds: the columns of one or several runs of the baseline, which count as repeats.
+        evaluator: the id of the evaluator.
+        more: more trials of the run, which count as repeats.
+    """
     return pair_sides(score_side([new, *more], evaluator), score_side(olds, evaluator), new)
 
 
-def _unequal_trials(here: Side, there: Side, shared: Sequence[str]) -> tuple[Trials, ...]:
-    """The values of every pair, if any of them has more on one side; else none."""
-    if not here.counts and not there.counts:
-        return ()
-    if all(here.counts.get(case, 1) == there.counts.get(case, 1) for case in shared):
-        return ()
-    ours, theirs = here.values(shared), there.values(shared)
-    return tuple((ours[case], theirs[case]) for case in shared)
+def _single_trial_step(trials: Sequence[Trials]) -> float:
+    """The largest range within a case, divided by the smaller number of its trials; 0 if most cases vary.
 
-
-def _smallest_step(dealt: Sequence[Trials]) -> float:
-    """Unequal repeats hide how large a change can be: one failure of one trial weighs more than one of five.
-
-    So where most cases have one value only, the largest range within a case, over the fewer trials of its sides.
+    Unequal repeats hide how large a change can be: one failure of one trial weighs more than one of five.
     """
-    ranges = [(max(*new, *old) - min(*new, *old), min(len(new), len(old))) for new, old in dealt]
+    ranges = [(max(*new, *old) - min(*new, *old), min(len(new), len(old))) for new, old in trials]
     constant = sum(1 for width, _ in ranges if width <= _ROUNDING)
     if 2 * constant <= len(ranges):
         return 0.0
@@ -176,89 +208,77 @@ def _smallest_step(dealt: Sequence[Trials]) -> float:
 
 
 def score_trials(runs: Iterable[Columns], evaluator: str) -> Iterator[tuple[str, float]]:
-    """Every score with its case. What was made from the same stored answers is no new evidence and comes once."""
-    seen = set[tuple[str, str]]()
+    """Yield every case with a score; scores from the same stored answers are yielded once, as they are no new evidence.
+
+    Args:
+        runs: the columns of one or several runs.
+        evaluator: the id of the evaluator.
+    """
+    known = set[tuple[str, str]]()
     for columns in runs:
-        found = zip(columns.hashes, columns.scores.get(evaluator, ()), strict=False)
+        scores = zip(columns.hashes, columns.scores.get(evaluator, ()), strict=False)
         answers = columns.answers.get(evaluator)
-        yield from found if answers is None else _without_cached(found, answers, seen)
+        if answers is None:
+            yield from scores
+            continue
+        for row, (case, score) in enumerate(scores):
+            answer = answers.get(row)
+            if answer is not None:
+                if (case, answer) in known:
+                    continue
+                known.add((case, answer))
+            yield case, score
 
 
-def _without_cached(
-    found: Iterable[tuple[str, float]], answers: Mapping[int, str], seen: set[tuple[str, str]]
-) -> Iterator[tuple[str, float]]:
-    for row, (case, score) in enumerate(found):
-        if (answer := answers.get(row)) is not None:
-            if (case, answer) in seen:
-                continue
-            seen.add((case, answer))
-        yield case, score
-
-
-def _cluster_sums(cases: Sequence[str], differences: Sequence[float], new: Columns) -> Iterator[tuple[float, int]]:
-    if not new.clusters:
+def _cluster_sums(cases: Sequence[str], differences: Sequence[float], columns: Columns) -> Iterator[tuple[float, int]]:
+    if not columns.clusters:
         yield from ((difference, 1) for difference in differences)
         return
     sums: dict[tuple[str, str], tuple[float, int]] = {}
-    of_case = {new.hashes[row]: cluster for row, cluster in new.clusters.items()}
+    clusters = {columns.hashes[row]: cluster for row, cluster in columns.clusters.items()}
     for case, difference in zip(cases, differences, strict=True):
-        key = ("cluster", of_case[case]) if case in of_case else ("case", case)
+        key = ("cluster", clusters[case]) if case in clusters else ("case", case)
         total, size = sums.get(key, (0.0, 0))
         sums[key] = (total + difference, size + 1)
     yield from sums.values()
 
 
-def errored_rows(columns: Columns, evaluator: str) -> set[int]:
-    """The trials in which the evaluator raised, or the function under test before it."""
+def evaluator_error_rows(columns: Columns, evaluator: str) -> set[int]:
+    """The rows in which the evaluator raised, or in which the function under test raised before it."""
     rows = set(columns.errored.get(evaluator, ()))
     if columns.count(Status.ERRORED):
-        of_evaluators = set().union(*columns.errored.values())
-        whole = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
-        rows.update(row for row in whole if row not in of_evaluators)
+        evaluator_errors = set().union(*columns.errored.values())
+        errored = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
+        rows.update(row for row in errored if row not in evaluator_errors)
     return rows
 
 
-def _means(values: Iterable[tuple[str, float]]) -> tuple[dict[str, float], dict[str, int]]:
-    """The mean of each case over its finite values, and the number of those where there are several."""
-    totals: dict[str, float] = {}
-    counts: dict[str, int] = {}
-    for case, value in values:
-        if isfinite(value):
-            if case in totals:
-                totals[case] += value
-                counts[case] = counts.get(case, 1) + 1
-            else:
-                totals[case] = value
-    for case, count in counts.items():
-        totals[case] /= count
-    return totals, counts
-
-
 def find_undecided_cases(run: Run, base: Run, suite: int, base_suite: int) -> list[str]:
-    """The hashes of cases on which the two runs differ, or a run disagrees with itself, in the order of the run.
+    """Find the cases whose scores differ between two runs or within one run; which side is better doesn't matter.
 
-    Which side is better plays no part in the choice. Args: the indices of one suite in both runs.
+    Args:
+        run: the run.
+        base: the baseline.
+        suite: the index of a suite in the run.
+        base_suite: the index of the same suite in the baseline.
+
+    Returns:
+        The hashes of the cases, in the order of the run.
     """
-    here, there = run.suites[suite], base.suites[base_suite]
-    shared = here.evaluators.keys() & there.evaluators.keys()
-    known = set(there.columns.hashes)
-    seen: dict[str, dict[str, set[float]]] = {name: {} for name in shared}
-    for twin in (*_same_suites(here, run), *_same_suites(there, base)):
-        for name, case, score in _suite_scores(twin, shared):
-            seen[name].setdefault(case, set()).add(score)
-    mixed = {case for scores in seen.values() for case, values in scores.items() if len(values) > 1}
-    return [case for case in dict.fromkeys(here.columns.hashes) if case in mixed and case in known]
+    new, old = run.suites[suite], base.suites[base_suite]
+    shared = new.evaluators.keys() & old.evaluators.keys()
+    scores: dict[str, dict[str, set[float]]] = {name: {} for name in shared}
+    for twin in (*_same_suites(new, run), *_same_suites(old, base)):
+        for name in shared:
+            for case, score in zip(twin.columns.hashes, twin.columns.scores.get(name, ()), strict=False):
+                if not isnan(score):
+                    scores[name].setdefault(case, set()).add(score)
+    varying = {case for by_case in scores.values() for case, values in by_case.items() if len(values) > 1}
+    known = set(old.columns.hashes)
+    return [case for case in dict.fromkeys(new.columns.hashes) if case in varying and case in known]
 
 
 def _same_suites(suite: SuiteResult, run: Run) -> Iterator[SuiteResult]:
     yield suite
     for extra in run.extras:
         yield from (twin for twin in extra.suites if (twin.script, twin.id) == (suite.script, suite.id))
-
-
-def _suite_scores(suite: SuiteResult, evaluators: Iterable[str]) -> Iterator[tuple[str, str, float]]:
-    columns = suite.columns
-    for name in evaluators:
-        for case, score in zip(columns.hashes, columns.scores.get(name, ()), strict=False):
-            if not isnan(score):
-                yield name, case, score

@@ -1,4 +1,4 @@
-"""What is demanded of a run: limits for all suites, and for some."""
+"""The policy that a run is checked against: limits for all suites and for single suites, and criteria of change."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from scoregate.core.run import SuiteResult
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorCriteria:
-    """What holds for one evaluator; None leaves it to the wider criteria or to the evaluator itself.
+    """The criteria of one evaluator; None leaves a value to `Criteria` or to the evaluator itself.
 
-    `min_effect` and `margin` are in the unit of the scores, 0 to 1.
+    Attributes:
+        higher_is_better: whether a higher score is better.
+        min_effect: see `Criteria`, in the unit of the scores.
+        margin: see `Criteria`, in the unit of the scores.
     """
 
     higher_is_better: bool | None = None
@@ -26,17 +29,17 @@ class EvaluatorCriteria:
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What holds for all rows.
+    """The criteria by which rows of a comparison are labelled.
 
-    Args:
-        alpha: the rate of false discoveries that labels and gates are held to, half of it in each direction.
-        min_effect: smaller differences are never called better or worse; of the scale of scores.
-        margin: an interval within ± this is called equivalent; of the scale of scores.
-        min_ratio: as `min_effect`, for latency, cost and tokens: 0.05 is 5 %.
-        few: fewer pairs (or clusters) than this are too few for a call.
-        max_dropped: with a larger share of pairs dropped for errors, a row is unmeasurable.
-        max_lost: with a larger share of scores lost to None, and more than by chance, a row is unmeasurable.
-        evaluators: what differs for some, by glob; later ones win.
+    Attributes:
+        alpha: the false discovery rate of labels and gates, in (0, 1), half of it in each direction.
+        min_effect: the smallest difference of scores that is called better or worse, in [0, 1].
+        margin: a difference that certainly lies within ± margin is called equivalent, in [0, 1].
+        min_ratio: the smallest relative change of latency, cost and tokens that counts; 0.05 is 5 %.
+        few: with fewer pairs (or clusters), a row is labelled `too few`.
+        max_dropped: with a larger share of pairs without a value because of errors, a row is unmeasurable.
+        max_lost: with a larger share of scores lost to None, and significantly many, a row is unmeasurable.
+        evaluators: criteria of single evaluators, by glob; later globs win.
     """
 
     alpha: float = 0.05
@@ -48,8 +51,8 @@ class Criteria:
     max_lost: float = 0.05
     evaluators: Mapping[str, EvaluatorCriteria] = field(default_factory=dict)
 
-    def of(self, evaluator: str) -> EvaluatorCriteria:
-        """What holds for one evaluator, effect and margin filled in."""
+    def evaluator_criteria(self, evaluator: str) -> EvaluatorCriteria:
+        """The criteria of one evaluator; only `higher_is_better` may be None."""
         direction, effect, margin = None, self.min_effect, self.margin
         for glob, own in self.evaluators.items():
             if fnmatchcase(evaluator, glob):
@@ -59,8 +62,8 @@ class Criteria:
         return EvaluatorCriteria(direction, effect, margin)
 
     @property
-    def of_ratios(self) -> EvaluatorCriteria:
-        """What holds for log ratios."""
+    def ratio_criteria(self) -> EvaluatorCriteria:
+        """The criteria of latency, cost and tokens, for logarithms of ratios."""
         return EvaluatorCriteria(False, log(1 + self.min_ratio), log(1 + self.min_ratio))
 
 
@@ -68,7 +71,7 @@ _Parts: TypeAlias = "Limits | Criteria | EvaluatorCriteria"
 
 
 class Severity(StrEnum):
-    """What becomes of a rule that does not hold."""
+    """The effect of a failed rule on the run."""
 
     FAIL = "fail"
     WARN = "warn"
@@ -77,15 +80,30 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a suite; None leaves a rule to the wider setting.
+    """The limits of a suite; None leaves a limit to the wider setting.
 
-    `min_judge_agreement` is what the lower bound of a judge's agreement with people has to be above before its scores
-    count for `min_score`, `max_drop` and `fail_on_regression`. Rates and scores are in [0, 1]; costs in US dollars,
-    tokens in counts, latency in milliseconds, all of the suite's whole run but for p95; a `_ratio` is a multiple of the
-    base's over the cases of both. `max_lost_scores` is the share
-    of scores that may turn to None. With `pass_rate_confidence` the pass rate fails only where its one-sided upper
-    bound (Wilson) is below the limit. Mappings go by globs of evaluators. `severity` goes by the names of rules,
-    `origin` says where each limit was set.
+    Costs and tokens are totals of the suite's whole run. A `_ratio` is a multiple of the baseline's value, over the
+    cases that both have.
+
+    Attributes:
+        min_pass_rate: the required pass rate, in [0, 1].
+        pass_rate_confidence: the pass rate fails only if its one-sided upper bound (Wilson) is below the limit.
+        max_error_rate: the allowed share of cases with errors, in [0, 1].
+        max_lost_scores: the allowed share of scores that become None, in [0, 1].
+        min_score: the required mean score, by glob of evaluators.
+        max_drop: the allowed drop of the mean score, by glob of evaluators.
+        fail_on_regression: whether a row with the label `worse` fails the run.
+        fail_on_critical: whether a newly failing critical case fails the run.
+        max_cost: US dollars.
+        max_cost_ratio: a multiple of the baseline's cost.
+        max_tokens: the number of tokens.
+        max_tokens_ratio: a multiple of the baseline's tokens.
+        max_p95_ms: the 95th percentile of latency, in milliseconds.
+        max_p95_ratio: a multiple of the baseline's 95th percentile.
+        min_judge_agreement: a judge's scores count for `min_score`, `max_drop` and `fail_on_regression` only if the
+            lower bound of its agreement with people is above this, in [0, 1].
+        severity: the effect of a failed rule, by the name of the rule.
+        origin: where each limit is set.
     """
 
     min_pass_rate: float | None = None
@@ -106,21 +124,24 @@ class Limits:
     severity: Mapping[str, Severity] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
 
-    def over(self, narrow: Limits) -> Limits:
-        """These, with what the narrower ones set in their place; mappings are merged."""
+    def merge(self, narrow: Limits) -> Limits:
+        """Replace limits by the ones that narrower limits set; mappings are merged."""
         merged: dict[str, Any] = {}
         for each in fields(self):
-            mine, theirs = getattr(self, each.name), getattr(narrow, each.name)
-            merged[each.name] = {**mine, **theirs} if isinstance(mine, Mapping) else mine if theirs is None else theirs
+            wide_value, value = getattr(self, each.name), getattr(narrow, each.name)
+            if isinstance(wide_value, Mapping):
+                merged[each.name] = {**wide_value, **value}
+            else:
+                merged[each.name] = wide_value if value is None else value
         return replace(self, **merged)
 
     @property
     def relative_gates(self) -> tuple[str, ...]:
-        """The names of those that are set and need a base."""
+        """The names of the limits that are set and need a baseline."""
         return tuple(name for name in _RELATIVE if getattr(self, name) not in (None, False, {}))
 
-    def where(self, *names: str) -> str:
-        """Where a limit was set: the first of these names that is known."""
+    def find_origin(self, *names: str) -> str:
+        """Where a limit is set: the origin of the first of these names that has one."""
         return next((self.origin[name] for name in names if name in self.origin), "default")
 
 
@@ -137,11 +158,15 @@ DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable"
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The limits for all suites, and those of suites by glob, later ones winning.
+    """The limits and criteria that a run is checked against.
 
-    `require_baseline`: without a base nothing is measured. `criteria`: by what measure differences count.
-    `of_base`: a run is to be judged by its base's policy, not by its own. `min_overrides`: so many reviews it takes to
-    say how well a judge agrees with people.
+    Attributes:
+        default: the limits for all suites.
+        suites: the limits for suites by glob; later globs win.
+        require_baseline: whether a run without a baseline is unmeasurable.
+        criteria: the criteria by which rows are labelled.
+        of_base: whether a run is judged by the policy of its baseline instead of its own.
+        min_overrides: the number of reviews that a judge needs to be calibrated.
     """
 
     default: Limits = DEFAULTS
@@ -153,26 +178,26 @@ class Policy:
 
     @property
     def asks_for_calibration(self) -> bool:
-        """Whether some judges may fail a run only if they agree with people."""
+        """Whether a limit depends on the agreement of judges with people."""
         return any(each.min_judge_agreement is not None for each in (self.default, *self.suites.values()))
 
-    def of(self, suite: SuiteResult) -> Limits:
-        """The limits that hold for one suite."""
-        found = self.default
+    def limits_of(self, suite: SuiteResult) -> Limits:
+        """The limits of one suite."""
+        merged = self.default
         for glob, limits in self.suites.items():
             if matches_suite(suite, glob):
-                found = found.over(limits)
-        return found
+                merged = merged.merge(limits)
+        return merged
 
     @property
     def relative_gates(self) -> tuple[str, ...]:
-        """The names of the limits that need a base, for all suites or for some."""
+        """The names of the limits that are set for any suite and need a baseline."""
         names = (name for limits in (self.default, *self.suites.values()) for name in limits.relative_gates)
         return tuple(dict.fromkeys(names))
 
     def criteria_of(self, suite: SuiteResult) -> Criteria:
-        """By what measure differences of one suite count: its own limits for errors and lost scores."""
-        limits, criteria = self.of(suite), self.criteria
+        """The criteria of one suite, with its limits for errors and lost scores."""
+        limits, criteria = self.limits_of(suite), self.criteria
         dropped, lost = limits.max_error_rate, limits.max_lost_scores
         return replace(
             criteria,
@@ -182,12 +207,12 @@ class Policy:
 
 
 def matches_suite(suite: SuiteResult, glob: str) -> bool:
-    """Whether the limits of a glob are those of a suite."""
+    """Whether the id or the label of a suite matches a glob."""
     return fnmatchcase(suite.id, glob) or fnmatchcase(suite.label, glob)
 
 
 def policy_differences(old: Policy, new: Policy) -> Iterator[str]:
-    """What a change of policy changes, limit by limit, in words."""
+    """Describe each difference between two policies."""
     yield from _limit_differences(" for all suites", old.default, new.default)
     for glob in dict.fromkeys([*old.suites, *new.suites]):
         yield from _limit_differences(
@@ -200,23 +225,23 @@ def policy_differences(old: Policy, new: Policy) -> Iterator[str]:
     if old.min_overrides != new.min_overrides:
         yield f"min_overrides: {old.min_overrides} → {new.min_overrides}"
     yield from _limit_differences("", old.criteria, new.criteria)
-    mine, theirs = old.criteria.evaluators, new.criteria.evaluators
-    for glob in dict.fromkeys([*mine, *theirs]):
+    before, after = old.criteria.evaluators, new.criteria.evaluators
+    for glob in dict.fromkeys([*before, *after]):
         unset = EvaluatorCriteria()
-        yield from _limit_differences(f" for evaluators {glob!r}", mine.get(glob, unset), theirs.get(glob, unset))
+        yield from _limit_differences(f" for evaluators {glob!r}", before.get(glob, unset), after.get(glob, unset))
 
 
 def _limit_differences(what: str, old: _Parts, new: _Parts) -> Iterator[str]:
     for each in fields(old):
-        mine, theirs = getattr(old, each.name), getattr(new, each.name)
-        if each.name in ("origin", "evaluators") or mine == theirs:
+        before, after = getattr(old, each.name), getattr(new, each.name)
+        if each.name in ("origin", "evaluators") or before == after:
             continue
-        if not isinstance(mine, Mapping):
-            yield f"{each.name}{what}: {_format_limit(mine)} → {_format_limit(theirs)}"
+        if not isinstance(before, Mapping):
+            yield f"{each.name}{what}: {_format_limit(before)} → {_format_limit(after)}"
             continue
-        for key in dict.fromkeys([*mine, *theirs]):
-            if mine.get(key) != theirs.get(key):
-                yield f"{each.name}.{key}{what}: {_format_limit(mine.get(key))} → {_format_limit(theirs.get(key))}"
+        for key in dict.fromkeys([*before, *after]):
+            if before.get(key) != after.get(key):
+                yield f"{each.name}.{key}{what}: {_format_limit(before.get(key))} → {_format_limit(after.get(key))}"
 
 
 def _format_limit(value: object) -> str:

@@ -1,9 +1,9 @@
-"""Ratios of a run to its base that limits are set for: of totals, and of the 95th percentile."""
+"""Ratios of a run to its baseline: of totals, and of the 95th percentiles; with a test for each."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, inf, log
 
@@ -20,11 +20,13 @@ _SHARE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio of the run to the base over the cases of both, as natural logarithms.
+    """A ratio run / baseline over the cases of both, as natural logarithms.
 
-    Args:
-        value: of the ratio. low: with `high`, its 95 % interval; None where it has none.
-        n: pairs.
+    Attributes:
+        value: the logarithm of the ratio.
+        n: the number of pairs.
+        low: the lower end of the 95 % interval; None without an interval.
+        high: the upper end of the 95 % interval; None without an interval.
     """
 
     value: float
@@ -34,115 +36,128 @@ class Ratio:
 
     @property
     def times(self) -> float:
-        """The ratio itself."""
+        """The ratio itself, not its logarithm."""
         return exp(self.value)
 
 
-def ratio_of_totals(here: Side, there: Side) -> Ratio | None:
-    """The ratio of what all cases took together: the change in the bill; None where no case is in both.
+def ratio_of_totals(new: Side, old: Side) -> Ratio | None:
+    """The ratio of the totals over all cases, such as the change in cost.
 
-    The interval is ± that of log x/y by the delta method: each case's difference is x / mean(x) − y / mean(y), and one
-    more case in each direction differs as much as the largest, as in `Spread.interval`.
+    The interval of log(mean(x) / mean(y)) follows from the delta method: the difference of a case is
+    x / mean(x) − y / mean(y), and `Spread.interval` gives the interval of the mean difference.
 
     Args:
-        here: the amounts of the run. there: of the base.
+        new: the amounts of the run.
+        old: the amounts of the baseline.
+
+    Returns:
+        The ratio; None if no case is in both, or if a total is zero.
     """
-    mean, base, n = shared_means(here, there)
-    if not mean or not base:
+    mean, base_mean, n = shared_means(new, old)
+    if not mean or not base_mean:
         return None
     relative = [
-        (here.means[case] / mean - before / base, 1) for case, before in there.means.items() if case in here.means
+        (new.means[case] / mean - amount / base_mean, 1) for case, amount in old.means.items() if case in new.means
     ]
     low, high = measure_spread(relative).interval()
-    value = log(mean / base)
+    value = log(mean / base_mean)
     return Ratio(value, n) if low == -inf else Ratio(value, n, value + low, value + high)
 
 
-def shared_means(here: Side, there: Side) -> tuple[float | None, float | None, int]:
-    """The means of both sides over the cases of both, and how many those are."""
-    shared = [case for case in here.means if case in there.means]
+def shared_means(new: Side, old: Side) -> tuple[float | None, float | None, int]:
+    """The means of both sides over the cases of both, and the number of these cases."""
+    shared = [case for case in new.means if case in old.means]
     if not shared:
         return None, None, 0
-    sums = (sum(map(side.means.__getitem__, shared)) for side in (here, there))
-    mean, base = (total / len(shared) for total in sums)
-    return mean, base, len(shared)
+    sums = (sum(map(side.means.__getitem__, shared)) for side in (new, old))
+    mean, base_mean = (total / len(shared) for total in sums)
+    return mean, base_mean, len(shared)
 
 
-def total_test(here: Side, there: Side, new: Columns) -> float:
-    """The one-sided p of as large a ratio of totals where base and run are swapped within pairs.
+def total_test(new: Side, old: Side, columns: Columns) -> float:
+    """Test the ratio of totals by swapping run and baseline within pairs.
 
-    Swaps order the ratio as random signs order the sum of differences, so the test is the same as for scores.
+    Swaps order the ratio like random signs order the sum of differences, so this is the test that scores have.
+
+    Args:
+        new: the amounts of the run.
+        old: the amounts of the baseline.
+        columns: the columns of the run, with the clusters.
+
+    Returns:
+        The one-sided p of a ratio as large or larger.
     """
-    return one_sided_p(pair_sides(here, there, new))[1]
+    return one_sided_p(pair_sides(new, old, columns))[1]
 
 
-def ratio_of_p95(here: Side, there: Side) -> Ratio | None:
-    """The ratio of the 95th percentiles over the trials of the cases of both; None where no case is."""
-    dealt = _paired_trials(here, there)
-    return Ratio(_log_ratio(dealt), len(dealt)) if dealt else None
+def ratio_of_p95(new: Side, old: Side) -> Ratio | None:
+    """The ratio of the 95th percentiles over the trials of the cases of both; None if no case is in both."""
+    cases = _paired_trials(new, old)
+    return Ratio(_log_ratio(cases), len(cases)) if cases else None
 
 
-def p95_test(here: Side, there: Side) -> float:
-    """The one-sided p of as large a ratio of 95th percentiles where base and run are swapped within pairs.
+def p95_test(new: Side, old: Side) -> float:
+    """Test the ratio of 95th percentiles by random permutations with a fixed seed.
 
-    Where a case has more trials on one side, its trials are dealt anew instead, each side getting as many as it had.
+    If each case has as many trials on both sides, a permutation swaps run and baseline within pairs. Otherwise it
+    shuffles the trials of each case; each side keeps its number of trials.
+
+    Args:
+        new: the amounts of the run.
+        old: the amounts of the baseline.
+
+    Returns:
+        The one-sided p of a ratio as large or larger.
     """
-    dealt = _paired_trials(here, there)
-    seen = _log_ratio(dealt)
-    return (_swap_pairs if all(len(a) == len(b) for a, b in dealt) else _permute_trials)(dealt, seen)
+    cases = _paired_trials(new, old)
+    draws = max(_FEWEST, min(_MOST, _WORK // sum(len(trials) + len(base_trials) for trials, base_trials in cases)))
+    swap = all(len(trials) == len(base_trials) for trials, base_trials in cases)
+    ratios = _swapped_ratios(cases, draws) if swap else _permuted_ratios(cases, draws)
+    observed = _log_ratio(cases)
+    return (1 + sum(ratio >= observed - 1e-9 for ratio in ratios)) / (draws + 1)
 
 
-def _paired_trials(here: Side, there: Side) -> Sequence[Trials]:
-    shared = [case for case in here.means if case in there.means]
-    ours, theirs = here.values(shared), there.values(shared)
-    return [(ours[case], theirs[case]) for case in shared]
+def _paired_trials(new: Side, old: Side) -> Sequence[Trials]:
+    shared = [case for case in new.means if case in old.means]
+    values, base_values = new.values(shared), old.values(shared)
+    return [(values[case], base_values[case]) for case in shared]
 
 
 def _log_ratio(cases: Sequence[Trials]) -> float:
-    (now,) = percentiles((value for new, _ in cases for value in new), _SHARE)
-    (before,) = percentiles((value for _, old in cases for value in old), _SHARE)
-    return log((now or 0.0) / (before or 0.0))
+    (p95,) = percentiles((value for new, _ in cases for value in new), _SHARE)
+    (base_p95,) = percentiles((value for _, old in cases for value in old), _SHARE)
+    return log((p95 or 0.0) / (base_p95 or 0.0))
 
 
-def _draw_count(trials: int) -> int:
-    return max(_FEWEST, min(_MOST, _WORK // trials))
-
-
-def _swap_pairs(cases: Sequence[Trials], seen: float) -> float:
-    """Walks down from the largest value until each side has passed its largest 5 %."""
+def _swapped_ratios(cases: Sequence[Trials], draws: int) -> Iterator[float]:
+    """Per draw, goes down from the largest value until each side has passed its largest 5 %."""
     ranked = sorted(
         ((value, case, side) for case, both in enumerate(cases) for side in (0, 1) for value in both[side]),
         reverse=True,
     )
     count = len(ranked) // 2
     rank = count - ceil(_SHARE * count) + 1
-    source, draws, reached = random.Random(_SEED), _draw_count(len(ranked)), 0
+    source = random.Random(_SEED)
     for _ in range(draws):
         swaps = source.randbytes(len(cases))
-        found: list[float] = [0.0, 0.0]
-        left = [rank, rank]
+        p95 = [0.0, 0.0]
+        remaining = [rank, rank]
         for value, case, side in ranked:
-            place = side ^ (swaps[case] & 1)
-            left[place] -= 1
-            if left[place] == 0:
-                found[place] = value
-                if left[1 - place] <= 0:
+            swapped_side = side ^ (swaps[case] & 1)
+            remaining[swapped_side] -= 1
+            if remaining[swapped_side] == 0:
+                p95[swapped_side] = value
+                if remaining[1 - swapped_side] <= 0:
                     break
-        reached += log(found[0] / found[1]) >= seen - 1e-9
-    return (1 + reached) / (draws + 1)
+        yield log(p95[0] / p95[1])
 
 
-def _permute_trials(cases: Sequence[Trials], seen: float) -> float:
-    source, reached = random.Random(_SEED), 0
-    draws = _draw_count(sum(len(new) + len(old) for new, old in cases))
+def _permuted_ratios(cases: Sequence[Trials], draws: int) -> Iterator[float]:
+    source = random.Random(_SEED)
     for _ in range(draws):
-        anew = [_shuffle_case(case, source) for case in cases]
-        reached += _log_ratio(anew) >= seen - 1e-9
-    return (1 + reached) / (draws + 1)
-
-
-def _shuffle_case(case: Trials, source: random.Random) -> Trials:
-    new, old = case
-    values = [*new, *old]
-    source.shuffle(values)
-    return values[: len(new)], values[len(new) :]
+        permuted = []
+        for new, old in cases:
+            values = [*new, *old]
+            source.shuffle(values)
+            permuted.append((values[: len(new)], values[len(new) :]))
+        yield _log_ratio(permuted)

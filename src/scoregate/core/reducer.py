@@ -1,11 +1,11 @@
-"""Events reduced to the results of suites."""
+"""Reducers: they turn events into the results of suites."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import fsum, isfinite, isnan
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns, Status
 from scoregate.core.evaluation import Evaluation, Label, Usage
@@ -34,9 +34,22 @@ _TWICE = ErrorInfo("EvaluatedTwice", "its evaluator reported a result twice for 
 
 @dataclass(slots=True)
 class SuiteReducer:
-    """One suite in the making; `apply` returns a trial when it is finished.
+    """The state of one suite while its events arrive.
 
-    `repeated` is the first trial of which an event came after its end; `unfinished` counts trials that have no end.
+    Attributes:
+        index: the index of the suite in the run.
+        id: the id of the suite.
+        script: the script that was launched for it.
+        started: the first event of the suite.
+        finished: the last event of the suite.
+        columns: the finished trials.
+        errors: the errors of the suite itself.
+        reviews: the requested reviews of the suite's outputs.
+        open: the trials that are not finished.
+        closed: the trials that are finished.
+        booleans: the evaluators whose scores are bools.
+        repeated: the first trial with an event after its end.
+        unfinished: the number of trials that never finished.
     """
 
     index: int
@@ -55,15 +68,45 @@ class SuiteReducer:
 
     @property
     def label(self) -> str:
-        """Its id, with its parameters once they are known."""
+        """The id, with the parameters once they are known."""
         return suite_label(self.id, self.started.params if self.started else None)
 
     def apply(self, event: Event) -> CaseResult | None:
-        """Take in one event. A trial is returned once, when its last event has come."""
-        return _APPLY[type(event)](self, event)
+        """Process one event; returns the trial that it finishes, if any."""
+        match event:
+            case Scored() | Labelled():
+                self._add_result(event)
+            case CaseStarted():
+                case = self._case(event)
+                case.name, case.input, case.digest = event.name or event.case, event.input, event.digest
+                case.tags, case.cluster, case.origin = event.tags, event.cluster, event.origin
+                case.reused = event.reused
+            case CaseOutput():
+                case = self._case(event)
+                case.output, case.duration_ms, case.attempts = event.output, event.duration_ms, event.attempts
+                case.usage, case.truncated, case.trace = event.usage, event.truncated, event.trace
+            case CaseFinished():
+                case = self._case(event)
+                if self.open.pop(case.key, None) is not None:
+                    case.unscored, case.evaluations = event.unscored, sort_by_name(case.evaluations)
+                    self.closed.add(case.key)
+                    self.columns.add(case)
+                    return case
+            case Errored():
+                self._add_error(event)
+            case ReviewRequested():
+                self._add_review(event)
+            case SuiteStarted():
+                self.started = event
+                self.booleans = {info.id for info in event.evaluators if info.boolean}
+            case SuiteFinished():
+                self.finished = event
+            case _:
+                assert_never(event)
+        return None
 
     def close(self) -> Iterator[CaseResult]:
-        """The trials that never finished, each with an error that says so."""
+        """Finish the open trials, each with an error."""
         for key in list(self.open):
             case = self.open.pop(key)
             case.errors.append(CaseError(_UNFINISHED))
@@ -72,8 +115,15 @@ class SuiteReducer:
             yield case
 
     def result(self, label: str, read: Callable[[], Iterable[CaseResult]] | None = None) -> SuiteResult:
-        """The suite as far as it got."""
+        """The result of the suite with the trials finished so far.
+
+        Args:
+            label: the label of the suite, unique in the run.
+            read: reads the trials from disk.
+        """
         started, finished = self.started, self.finished
+        planned = started.cases if started else None
+        is_missing_trials = self.unfinished > 0 or len(self.columns) < (planned or 0)
         return SuiteResult(
             id=self.id,
             label=label,
@@ -81,11 +131,11 @@ class SuiteReducer:
             script=self.script,
             evaluators=self._evaluators(),
             params=started.params if started else None,
-            planned=started.cases if started else None,
+            planned=planned,
             errors=tuple(self.errors),
             reviews=tuple(self.reviews),
             unfinished=self.unfinished,
-            complete=finished is not None and not self._missing(),
+            complete=finished is not None and not is_missing_trials,
             assertion_failed=finished is not None and finished.assertion_failed,
             duration_s=finished.duration_s if finished else None,
             usage=finished.usage if finished else None,
@@ -93,11 +143,6 @@ class SuiteReducer:
             columns=self.columns,
             read=read,
         )
-
-    def _missing(self) -> bool:
-        """Whether fewer trials finished than were planned or started."""
-        planned = self.started.cases if self.started else None
-        return self.unfinished > 0 or len(self.columns) < (planned or 0)
 
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
         declared = self.started.evaluators if self.started else ()
@@ -108,52 +153,31 @@ class SuiteReducer:
         key = CaseKey(event.case, event.repeat)
         if (case := self.open.get(key)) is None:
             case = CaseResult(self.index, event.case, event.repeat, event.case)
-            if key in self.closed:
-                self._report_repeated(key)
-            else:
+            if key not in self.closed:
                 self.open[key] = case
+            elif self.repeated is None:  # one error for all trials; the first result stays, the valid one is unknown
+                self.repeated = key
+                message = f"case {key.hash!r:.100}, repeat {key.repeat}, was reported again after it had finished"
+                advice = "Give each trial its own hash and repeat."
+                self.errors.append(ErrorInfo("RepeatedCase", message, advice=advice))
         return case
 
-    def _report_repeated(self, key: CaseKey) -> None:
-        """Once for all trials: which result of two is the valid one isn't known, and none is overwritten."""
-        if self.repeated is None:
-            self.repeated = key
-            message = f"case {key.hash!r:.100}, repeat {key.repeat}, was reported again after it had finished"
-            self.errors.append(ErrorInfo("RepeatedCase", message, advice="Give each trial its own hash and repeat."))
+    def _add_result(self, event: Scored | Labelled) -> None:
+        case, name = self._case(event), event.evaluator
+        if name in case.evaluations or name in case.labels:
+            case.errors.append(CaseError(_TWICE, name, event.usage))
+        elif isinstance(event, Labelled):
+            case.labels[name] = Label(event.label, event.metadata, event.usage)
+        else:
+            score = float(event.score) if name in self.booleans else event.score
+            try:
+                case.evaluations[name] = Evaluation(
+                    score, event.threshold, event.metadata, event.assertions, event.usage
+                )
+            except (TypeError, ValueError) as error:  # an SDK in another language doesn't validate
+                case.errors.append(CaseError(ErrorInfo(type(error).__name__, str(error)), name))
 
-    def _suite_started(self, event: SuiteStarted) -> None:
-        self.started = event
-        self.booleans = {info.id for info in event.evaluators if info.boolean}
-
-    def _case_started(self, event: CaseStarted) -> None:
-        case = self._case(event)
-        case.name, case.input, case.digest = event.name or event.case, event.input, event.digest
-        case.tags, case.cluster, case.origin = event.tags, event.cluster, event.origin
-        case.reused = event.reused
-
-    def _case_output(self, event: CaseOutput) -> None:
-        case = self._case(event)
-        case.output, case.duration_ms, case.attempts = event.output, event.duration_ms, event.attempts
-        case.usage, case.truncated, case.trace = event.usage, event.truncated, event.trace
-
-    def _scored(self, event: Scored) -> None:
-        case = self._case(event)
-        if _is_repeated_result(case, event):
-            return
-        score = float(event.score) if event.evaluator in self.booleans else event.score
-        try:
-            case.evaluations[event.evaluator] = Evaluation(
-                score, event.threshold, event.metadata, event.assertions, event.usage
-            )
-        except (TypeError, ValueError) as error:  # an SDK in another language said it
-            case.errors.append(CaseError(ErrorInfo(type(error).__name__, str(error)), event.evaluator))
-
-    def _labelled(self, event: Labelled) -> None:
-        case = self._case(event)
-        if not _is_repeated_result(case, event):
-            case.labels[event.evaluator] = Label(event.label, event.metadata, event.usage)
-
-    def _errored(self, event: Errored) -> None:
+    def _add_error(self, event: Errored) -> None:
         if event.case is None or event.stage == "suite":
             self.errors.append(event.error)
         else:
@@ -161,7 +185,7 @@ class SuiteReducer:
             case.errors.append(CaseError(event.error, event.evaluator, event.usage))
             case.trace = event.trace if case.trace is None else case.trace
 
-    def _review_requested(self, event: ReviewRequested) -> None:
+    def _add_review(self, event: ReviewRequested) -> None:
         if event.case is None:
             self.reviews.append(event.name)
         else:
@@ -171,79 +195,62 @@ class SuiteReducer:
             if event.contest is not None:
                 case.contests[name] = event.contest
 
-    def _case_finished(self, event: CaseFinished) -> CaseResult | None:
-        case = self._case(event)
-        if self.open.pop(case.key, None) is None:
-            return None
-        case.unscored, case.evaluations = event.unscored, sort_by_name(case.evaluations)
-        self.closed.add(case.key)
-        self.columns.add(case)
-        return case
-
-    def _suite_finished(self, event: SuiteFinished) -> None:
-        self.finished = event
-
-
-def _is_repeated_result(case: CaseResult, event: Scored | Labelled) -> bool:
-    """Whether the evaluator has reported a result of the trial before; if so, the trial gets an error."""
-    if event.evaluator not in case.evaluations and event.evaluator not in case.labels:
-        return False
-    case.errors.append(CaseError(_TWICE, event.evaluator, event.usage))
-    return True
-
-
-_APPLY: dict[type[Any], Callable[[SuiteReducer, Any], CaseResult | None]] = {
-    SuiteStarted: SuiteReducer._suite_started,
-    CaseStarted: SuiteReducer._case_started,
-    CaseOutput: SuiteReducer._case_output,
-    Scored: SuiteReducer._scored,
-    Labelled: SuiteReducer._labelled,
-    Errored: SuiteReducer._errored,
-    ReviewRequested: SuiteReducer._review_requested,
-    CaseFinished: SuiteReducer._case_finished,
-    SuiteFinished: SuiteReducer._suite_finished,
-}
-
 
 @dataclass(slots=True)
 class RunReducer:
-    """All suites in the making, told apart by the log that speaks and the suite that it speaks of."""
+    """The state of all suites while their events arrive, by event log and id of the suite."""
 
     suites: dict[tuple[str, str], SuiteReducer] = field(default_factory=dict)
 
     def apply(self, log: str, script: str | None, event: Event) -> CaseResult | None:
-        """Take in an event that came from `log`, written by `script`."""
+        """Process an event.
+
+        Args:
+            log: the event log.
+            script: the script that writes the log.
+            event: the event.
+
+        Returns:
+            The trial that the event finishes, if any.
+        """
         key = (log, event.suite)
-        if (fold := self.suites.get(key)) is None:
-            fold = self.suites[key] = SuiteReducer(len(self.suites), event.suite, script)
-        return fold.apply(event)
+        if (suite := self.suites.get(key)) is None:
+            suite = self.suites[key] = SuiteReducer(len(self.suites), event.suite, script)
+        return suite.apply(event)
 
     def close(self) -> Iterator[CaseResult]:
-        """The trials of all suites that never finished."""
-        for fold in self.suites.values():
-            yield from fold.close()
+        """Finish the open trials of all suites, each with an error."""
+        for suite in self.suites.values():
+            yield from suite.close()
 
     def results(self) -> tuple[SuiteResult, ...]:
-        """The suites, labelled so that no two are called the same."""
-        unlabelled = [fold.result("") for fold in self.suites.values()]
+        """The results of the suites, with unique labels."""
+        unlabelled = [suite.result("") for suite in self.suites.values()]
         return tuple(
             replace(suite, label=label) for suite, label in zip(unlabelled, label_suites(unlabelled), strict=True)
         )
 
 
 def add_undeclared(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict[str, EvaluatorInfo]:
-    """The evaluators that a suite declared, and those that scored or labelled without."""
-    heard = (*columns.scores, *columns.labels)
-    return sort_by_name({**known, **{name: EvaluatorInfo(name) for name in heard if name not in known}})
+    """The declared evaluators and those with scores or labels that are not declared."""
+    used = (*columns.scores, *columns.labels)
+    return sort_by_name({**known, **{name: EvaluatorInfo(name) for name in used if name not in known}})
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What is known of a suite while it runs.
+    """The progress of a running suite.
 
-    `label` tells a suite from others of its log: its id, with its parameters. `planned` is None where nobody knows the
-    number of cases beforehand. `means` are of the scores given so far, by evaluator, in [0, 1]; `cost` is in dollars.
-    `duration_s` is in seconds, of a suite that has finished and said how long it took.
+    Attributes:
+        log: the event log.
+        label: the id of the suite with its parameters.
+        planned: the number of trials; None if unknown.
+        done: the number of finished trials.
+        states: the number of finished trials by status.
+        means: the mean of the scores so far, in [0, 1], by evaluator.
+        cost: US dollars so far.
+        finished: whether the suite is finished.
+        duration_s: the duration in seconds, if the finished suite reports it.
     """
 
     log: str
@@ -257,69 +264,59 @@ class Tally:
     duration_s: float | None = None
 
 
-def tally_suite(fold: SuiteReducer, log: str) -> Tally:
-    """How far a suite is that tells of every case as it ends."""
-    columns, started = fold.columns, fold.started
+def tally_suite(suite: SuiteReducer, log: str) -> Tally:
+    """The progress of a suite from its finished trials."""
+    columns, finished = suite.columns, suite.finished
     scores = {name: [score for score in column if not isnan(score)] for name, column in columns.scores.items()}
+    suite_usage = None if finished is None else finished.usage
+    suite_cost = 0.0 if suite_usage is None else suite_usage.cost or 0.0
     return Tally(
         log,
-        fold.label,
-        planned=started.cases if started else None,
+        suite.label,
+        planned=suite.started.cases if suite.started else None,
         done=len(columns),
         states={status: count for status in Status if (count := columns.count(status))},
         means={name: fsum(known) / len(known) for name, known in scores.items() if known},
-        cost=fsum(cost for cost in (*columns.costs, _outstanding_trials(fold)) if cost > 0),
-        finished=fold.finished is not None,
-        duration_s=fold.finished.duration_s if fold.finished else None,
+        cost=fsum(cost for cost in (*columns.costs, suite_cost) if cost > 0),
+        finished=finished is not None,
+        duration_s=finished.duration_s if finished else None,
     )
 
 
-def _outstanding_trials(fold: SuiteReducer) -> float:
-    usage = None if fold.finished is None else fold.finished.usage
-    return 0.0 if usage is None else usage.cost or 0.0
-
-
-# Beyond what a float can count one by one.
+# From here on, floats don't represent every integer.
 MOST_COUNTED = 2**53
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
 _DURATIONS = ("duration_ms", "duration_s")
 
 
 def drop_invalid_numbers(event: Event) -> tuple[Event, tuple[str, ...]]:
-    """An event as it can be kept.
+    """Remove an impossible usage or duration from an event.
 
     Returns:
-        The event without the usage and the duration that cannot be, and a sentence for each; the event itself where
-        nothing is wrong.
+        The event, unchanged if its numbers are valid; and a message for each field that is removed.
     """
-    wrong = dict(_invalid_numbers(event))
-    if not wrong:
-        return event, ()
-    case = getattr(event, "case", None)
-    where = f"suite {event.suite!r:.100}" + (f", case {case!r:.100}" if case else "")
-    absent: dict[str, Any] = dict.fromkeys(wrong)
-    return replace(event, **absent), tuple(f"{where}: {what}" for what in wrong.values())
-
-
-def describe_invalid_usage(usage: Usage) -> str:
-    """What is wrong with the amounts, in words; empty where nothing is."""
-    for name in _TOKENS:
-        if not 0 <= (count := getattr(usage, name)) < MOST_COUNTED:
-            return f"{name} = {_format_count(count)} is no possible count"
-    if usage.cost is not None and not (isfinite(usage.cost) and usage.cost >= 0):
-        return f"cost = {usage.cost:g} is no possible cost"
-    return ""
-
-
-def _invalid_numbers(event: Event) -> Iterator[tuple[str, str]]:
+    problems = {}
     usage: Usage | None = getattr(event, "usage", None)
     if usage is not None and (why := describe_invalid_usage(usage)):
-        yield "usage", f"its usage is left out: {why}"
+        problems["usage"] = f"its usage is left out: {why}"
     for name in _DURATIONS:
         duration = getattr(event, name, None)
         if duration is not None and not (isfinite(duration) and duration >= 0):
-            yield name, f"its duration is left out: {name} = {duration:g}"
+            problems[name] = f"its duration is left out: {name} = {duration:g}"
+    if not problems:
+        return event, ()
+    case = getattr(event, "case", None)
+    place = f"suite {event.suite!r:.100}" + (f", case {case!r:.100}" if case else "")
+    absent: dict[str, Any] = dict.fromkeys(problems)
+    return replace(event, **absent), tuple(f"{place}: {problem}" for problem in problems.values())
 
 
-def _format_count(count: Any) -> str:
-    return str(count) if abs(count) < MOST_COUNTED else f"a number of {len(bin(abs(count))) - 2:,} bits"
+def describe_invalid_usage(usage: Usage) -> str:
+    """Describe the first impossible amount; empty if all amounts are valid."""
+    for name in _TOKENS:
+        if not 0 <= (count := getattr(usage, name)) < MOST_COUNTED:
+            text = str(count) if abs(count) < MOST_COUNTED else f"a number of {len(bin(abs(count))) - 2:,} bits"
+            return f"{name} = {text} is no possible count"
+    if usage.cost is not None and not (isfinite(usage.cost) and usage.cost >= 0):
+        return f"cost = {usage.cost:g} is no possible cost"
+    return ""

@@ -1,4 +1,4 @@
-"""Which stored results hold for a run that measures the same: decided for each suite and each trial, with a reason."""
+"""Whether the stored results of a suite or a trial can be reused, and the reason if not."""
 
 from __future__ import annotations
 
@@ -14,24 +14,31 @@ CHANGED = "changed in definition"
 GONE = "are no longer in the suite"
 
 
-def suite_reuse_problem(now: Mapping[str, EvaluatorInfo], then: Mapping[str, EvaluatorInfo]) -> str:
-    """Why no result of a suite holds under the evaluators that it has now; empty if they are the same."""
-    if now.keys() != then.keys():
-        return "its evaluators are others"
-    return next(filter(None, (_evaluator_reuse_problem(now[name], then[name]) for name in now)), "")
+def suite_reuse_problem(new: Mapping[str, EvaluatorInfo], old: Mapping[str, EvaluatorInfo]) -> str:
+    """Why the results of a suite can't be reused.
 
+    Args:
+        new: the evaluators that the suite has now.
+        old: the evaluators that gave the stored results.
 
-def _evaluator_reuse_problem(now: EvaluatorInfo, then: EvaluatorInfo) -> str:
-    mark = now.fingerprint
-    if now.battles:
-        return f"{now.id} compares outputs with those of a champion, which may be another"
-    if mark is None or (mark.source is None and mark.prompt is None):
-        return f"it can't be checked whether {now.id} has changed"
-    return "" if now == then else f"{now.id}: {describe_fingerprint_change(now, then) or 'it changed'}"
+    Returns:
+        The reason; empty if the evaluators are the same.
+    """
+    if new.keys() != old.keys():
+        return "its evaluators changed"
+    for name, info in new.items():
+        mark = info.fingerprint
+        if info.battles:
+            return f"{info.id} compares outputs with baseline outputs, which may have changed"
+        if mark is None or (mark.source is None and mark.prompt is None):
+            return f"it can't be checked whether {info.id} has changed"
+        if info != old[name]:
+            return f"{info.id}: {describe_fingerprint_change(info, old[name]) or 'it changed'}"
+    return ""
 
 
 def trial_reuse_problem(case: CaseResult) -> str:
-    """Why a stored trial is no result to be reused, whatever the suite is like now; empty if it is one."""
+    """Why a stored trial can't be reused, independent of its suite; empty if it can."""
     if case.errors:
         return FAILED
     return WAITING if case.pending else ""

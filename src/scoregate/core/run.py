@@ -1,4 +1,4 @@
-"""A run: what was measured, with its history and confirmations."""
+"""A run: its suites, scripts, history and confirmations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TRIES = 4
 
 
 class Outcome(StrEnum):
-    """What the tries come to."""
+    """The result of running a newly failing case again."""
 
     CONFIRMED = "confirmed"
     CLEARED = "cleared"
@@ -28,9 +28,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A newly failing case and its further tries, True for each that passed; the first failure is not among them.
+    """A newly failing case that was run again.
 
-    `suite` is a label; `base_tries` are those of the base, empty where it could not be run again.
+    Attributes:
+        suite: the label of the suite.
+        case: the hash of the case.
+        tries: whether each further trial passed; without the first failure.
+        base_tries: the same for the baseline; empty if it could not be run again.
     """
 
     suite: str
@@ -40,7 +44,7 @@ class Confirmation:
 
     @property
     def outcome(self) -> Outcome:
-        """Two passes clear it; three failures confirm it, unless the base fails as often."""
+        """Two passes clear the case; three failures confirm it, unless the baseline fails as often."""
         if not is_decided(self.tries):
             return Outcome.OPEN
         if self.tries.count(True) >= PASSES:
@@ -49,7 +53,7 @@ class Confirmation:
 
 
 def is_decided(tries: Sequence[bool]) -> bool:
-    """Whether no further try is needed; after four there never is."""
+    """Whether no further try is needed, which is always so after four."""
     return tries.count(True) >= PASSES or tries.count(False) >= FAILURES
 
 
@@ -60,9 +64,12 @@ LONGEST = 200
 
 
 class Score(NamedTuple):
-    """What an evaluator gave in a run: its mean in [0, 1] over `n` trials.
+    """The mean score of an evaluator in a run.
 
-    `made_by` is a digest of what the evaluator was; empty where that is not known.
+    Attributes:
+        mean: the mean, in [0, 1].
+        n: the number of trials with a score.
+        made_by: the digest of the evaluator; empty if unknown.
     """
 
     mean: float
@@ -71,7 +78,13 @@ class Score(NamedTuple):
 
 
 class SuiteMetrics(NamedTuple):
-    """What a suite or a run came to: its pass rate in [0, 1], US dollars, the median of its trials; None if unknown."""
+    """The metrics of a suite or a run; None if unknown.
+
+    Attributes:
+        pass_rate: the share of trials that pass, in [0, 1].
+        cost: US dollars.
+        p50_ms: the median duration of a trial, in milliseconds.
+    """
 
     pass_rate: float | None = None
     cost: float | None = None
@@ -80,7 +93,7 @@ class SuiteMetrics(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run that was. `finished` are seconds since the epoch; texts are of at most LONGEST characters."""
+    """An earlier run. `finished` is in seconds since the epoch; texts have at most LONGEST characters."""
 
     id: str
     finished: float
@@ -94,7 +107,12 @@ class PastRun:
 
 @dataclass(frozen=True, slots=True)
 class SuiteHistory:
-    """One suite: a place for each run of the history, None where the suite or its evaluator was not in it."""
+    """The history of one suite: a value for each run, None if the run doesn't have the suite or evaluator.
+
+    Attributes:
+        took: the metrics of the suite.
+        scores: the scores, by evaluator.
+    """
 
     took: tuple[SuiteMetrics | None, ...] = ()
     scores: Mapping[str, tuple[Score | None, ...]] = field(default_factory=dict)
@@ -102,22 +120,22 @@ class SuiteHistory:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The last runs of a line, oldest first, and their suites by label.
+    """The last runs, the oldest first, and their suites by label.
 
-    At most MOST_RUNS runs, MOST_SERIES columns and MOST_BYTES of JSON; what is more is left out by whole columns.
+    There are at most MOST_RUNS runs, MOST_SERIES columns and MOST_BYTES of JSON; further columns are left out.
     """
 
     runs: tuple[PastRun, ...] = ()
     suites: Mapping[str, SuiteHistory] = field(default_factory=dict)
 
     def series(self) -> Iterator[tuple[SuiteMetrics | Score | None, ...]]:
-        """Every column."""
+        """Every column, of metrics and of scores."""
         for suite in self.suites.values():
             yield suite.took
             yield from suite.scores.values()
 
-    def of(self, suite: str) -> SuiteHistory:
-        """What is known of a suite, by its label."""
+    def suite_history(self, suite: str) -> SuiteHistory:
+        """The history of a suite, by its label; empty if unknown."""
         return self.suites.get(suite, SuiteHistory())
 
 
@@ -128,12 +146,21 @@ RECORD_VERSION = 1
 class SuiteResult:
     """One suite of a run.
 
-    `label` is unique within the run: the id, with its parameters, qualified by file where two suites share it.
-    `complete` is False when the suite never said that it finished, or fewer trials did than were planned or started;
-    `unfinished` are those that started only. `script` is what was launched for it.
-    `usage` is what models took for it that belongs to no case: threads of the user's own do not know theirs.
-    `sdk` is what its suite was written with, None where it did not say.
-    `skipped` means that a filter left it out. `variants` are the runs of a grid search, one for each combination.
+    Attributes:
+        label: the id with the parameters, with the file if two suites share it; unique in the run.
+        origin: where the suite is defined.
+        script: the script that was launched for it.
+        params: the parameters of the grid search.
+        planned: the number of trials that were planned; None if unknown.
+        reviews: the requested reviews of the suite's outputs.
+        complete: whether the suite finished with all trials that were planned or started.
+        assertion_failed: whether its `assert_test` raised.
+        duration_s: the duration in seconds.
+        usage: the usage of model calls that belong to no case, such as calls from the user's own threads.
+        sdk: the SDK that the suite is written with; None if unknown.
+        skipped: whether a filter left it out.
+        unfinished: the number of trials that started and never finished.
+        variants: the runs of a grid search, one for each combination of parameters.
     """
 
     id: str
@@ -163,45 +190,45 @@ class SuiteResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the suite finished and no case of it failed or errored, and an evaluator was asked."""
+        """Whether the suite finished, an evaluator was called, and no case failed or has an error."""
         if self.skipped or self.variants:
             return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
-        asked = self.evaluations + self.columns.unscored + self.pending
-        return self.complete and not bad and not self.errors and asked > 0
+        calls = self.evaluations + self.columns.unscored + self.pending
+        return self.complete and not bad and not self.errors and calls > 0
 
     @property
     def evaluations(self) -> int:
-        """Evaluations made: scores and labels."""
-        made = sum(sum(1 for score in column if not isnan(score)) for column in self.columns.scores.values())
-        return made + sum(sum(counts.values()) for counts in self.columns.labels.values())
+        """The number of scores and labels."""
+        scores = sum(sum(1 for score in column if not isnan(score)) for column in self.columns.scores.values())
+        return scores + sum(sum(counts.values()) for counts in self.columns.labels.values())
 
     @property
     def pending(self) -> int:
-        """Evaluations that wait for a person: of cases, and of the suite's outputs."""
+        """The number of reviews that people have not done yet, of cases and of the suite's outputs."""
         return self.columns.pending + len(self.reviews)
 
     @property
     def cost(self) -> float | None:
-        """What models took for all of it, in US dollars; None where no price is known."""
+        """The cost of all model calls, in US dollars; None if no price is known."""
         usage = self.usage
         return _sum_known([*self.columns.costs, *([] if usage is None or usage.cost is None else [usage.cost])])
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """The models of which no price is known, so that `cost` is too low."""
+        """The models without a known price; with any, `cost` is too low."""
         return tuple(sorted({*self.columns.unpriced, *(unpriced_models(self.usage) if self.usage else ())}))
 
     @property
     def tokens(self) -> float | None:
-        """The tokens that models took for all of it; None where that is not known."""
+        """The input and output tokens of all model calls; None if unknown."""
         usage = self.usage
         return _sum_known(
             [*self.columns.tokens, *([] if usage is None else [usage.input_tokens + usage.output_tokens])]
         )
 
     def mean(self, evaluator: str) -> float | None:
-        """The mean score over the trials that have one; None where none has."""
+        """The mean score over the trials with a score; None without one."""
         valid = [score for score in self.columns.scores.get(evaluator, ()) if not isnan(score)]
         return sum(valid) / len(valid) if valid else None
 
@@ -213,9 +240,16 @@ def _sum_known(values: Iterable[float]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One thing that was launched, and how it ended. `exit_code` is negative for a signal, None if never started.
+    """A script that was launched.
 
-    `expected` are the ids of the suites that its source starts, as far as they can be read from it.
+    Attributes:
+        name: its path, or another name.
+        command: the command line.
+        exit_code: negative for a signal; None if it didn't start.
+        timed_out: whether it was stopped after its time limit.
+        duration_s: the duration in seconds.
+        error: the error of the launch.
+        expected: the ids of the suites that its source starts, as far as they can be read from it.
     """
 
     name: str
@@ -229,11 +263,12 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class BaseReference:
-    """The base that a run was compared with.
+    """A reference to the baseline of a run.
 
-    Args:
-        id: of the base run; empty where it could not be read. name: such as `main@a1b2c3d`.
-        folder: where it is on disk, absolute or relative to the project; empty where it was downloaded.
+    Attributes:
+        id: the id of the baseline; empty if it could not be read.
+        name: a name such as `main@a1b2c3d`.
+        folder: its folder, absolute or relative to the project; empty if it was downloaded.
     """
 
     id: str
@@ -243,11 +278,11 @@ class BaseReference:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a run measured, beside suites and evaluators, as digests.
+    """Digests of what else the results of a run depend on, besides its suites and evaluators.
 
-    Args:
-        code: of the commit with everything that differed from it; None where that is unknown, as outside of git.
-        settings: of the settings that change what suites return, such as the model.
+    Attributes:
+        code: the digest of the commit and the uncommitted changes; None if unknown, such as outside git.
+        settings: the digest of the settings that change results, such as the model.
     """
 
     code: str | None = None
@@ -256,7 +291,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class ReusedRun:
-    """An earlier run, some of whose results are part of another. Times are seconds since the epoch."""
+    """An earlier run whose results another run reuses. Times are in seconds since the epoch."""
 
     id: str
     started: float
@@ -266,17 +301,26 @@ class ReusedRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything that one run of all suites left behind.
+    """The record of one run of all suites. Times are in seconds since the epoch.
 
-    `commit` and `branch` are None outside git; `filters` are the globs that suites had to match to be run; `skipped`
-    are the ids of suites that were left out for want of something that they need, such as a model's key, `left_out` of
-    those that matched no filter, as far as anybody saw them; `narrowed`: files, a command or a set of tests were named
-    for this one run, so that other suites of the project are not in it; `file_filters` are those of the filters that a
-    file of the project sets: they excuse no suite that is missing; `settings` is what the project's file set, None
-    where nobody kept it;
-    `confirmations` tell of newly failing cases that were run again; `extras` are more trials of some cases, chosen by
-    what the first have shown, which serve comparisons alone; `history` is what it knows of the runs before it;
-    `reused_from` is the run that its reused results come from.
+    Attributes:
+        version: the version of scoregate.
+        schema_version: the version of the record.
+        message: the title of the run.
+        commit: the commit; None outside git.
+        branch: the branch; None outside git.
+        dirty: whether there were uncommitted changes.
+        attempt: the number of the attempt in CI, from 1.
+        complete: whether the run was not interrupted and its record is not damaged.
+        settings: the settings of the project's file; None if they are not recorded.
+        filters: the globs that the ids of suites had to match.
+        file_filters: the filters that a file of the project sets; they don't excuse a missing suite.
+        skipped: the ids of suites without a requirement, such as a model's key.
+        left_out: the ids of suites that match no filter, as far as known.
+        narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
+        confirmations: the newly failing cases that were run again.
+        extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
+        reused_from: the run that reused results come from.
     """
 
     id: str
@@ -310,7 +354,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """`main@a1b2c3d` where branch and commit are known, else the commit or the id."""
+        """A name such as `main@a1b2c3d`; without branch the commit, without commit the id."""
         if self.commit is None:
             return self.id
         return f"{self.branch}@{self.commit[:7]}" if self.branch else self.commit[:7]
@@ -326,16 +370,15 @@ _ReadCases = Callable[[], Iterable[CaseResult]]
 
 
 def revise_run(run: Run, revise: ReviseCase) -> Run:
-    """The run whose every trial is what `revise` makes of it; its cases are read once for that, and stay on disk."""
+    """Replace every trial of a run by the result of `revise`; the trials are read once and stay on disk."""
     columns = [Columns() for _ in run.suites]
     for case in run.cases:
         columns[case.suite].add(revise(case))
-    suites = (_revise_suite(suite, found, revise) for suite, found in zip(run.suites, columns, strict=True))
+    suites = (
+        replace(suite, columns=revised, read=_revise_reader(suite.read, revise))
+        for suite, revised in zip(run.suites, columns, strict=True)
+    )
     return replace(run, suites=tuple(suites), read=_revise_reader(run.read, revise))
-
-
-def _revise_suite(suite: SuiteResult, columns: Columns, revise: ReviseCase) -> SuiteResult:
-    return replace(suite, columns=columns, read=_revise_reader(suite.read, revise))
 
 
 def _revise_reader(read: _ReadCases | None, revise: ReviseCase) -> _ReadCases | None:

@@ -24,34 +24,47 @@ _CLOSE = 1e-9
 
 
 def sign_flip_test(differences: Sequence[float]) -> float | None:
-    """The mid-p of the sum of `differences` (one a case or cluster) under random signs.
+    """Two-sided mid-p sign-flip test of a sum of paired differences.
 
-    P(|T*| > |T|) + ½ P(|T*| = |T|): exact where the values lie on a lattice or are few; by inversion of the
-    characteristic function up to 200 values; None beyond, where the t test serves. For ±1 this is McNemar's mid-p. A
-    sum that did not move has p = 1. Neither the order of the values matters nor which side is the base, and less than
-    1e-9 is rounding, not a difference.
+    The mid-p is P(|T*| > |T|) + ½ P(|T*| = |T|), where T is the sum and T* is the sum under random signs. It is exact
+    for values on a lattice and for up to 14 values. Up to 200 values it comes from the inversion of the characteristic
+    function. For differences of ±1 it is McNemar's mid-p. The order of the values and the direction of the comparison
+    don't change it.
 
-    Source: Fagerland, Lydersen, Laake (2013), BMC Medical Research Methodology 13:91, extended to values; inversion:
+    Args:
+        differences: one value per case or cluster; values below 1e-9 count as zero.
+
+    Returns:
+        The p-value, 1 for a sum of zero; None above 200 values that are not on a lattice, where the t test is used.
+
+    Source: Fagerland, Lydersen, Laake (2013), BMC Medical Research Methodology 13:91, extended to values. Inversion:
     Feller (1971), An Introduction to Probability Theory and Its Applications, volume 2, chapter XIX.
     """
     values = [value for value in differences if abs(value) > _CLOSE]
     if abs(fsum(values)) <= _CLOSE:
         return 1.0
     steps = _lattice_steps(values)
-    if steps is not None and (p := _exact_p(steps)) is not None:
+    if steps is not None and (p := _convolution_p(steps)) is not None:
         return p
-    if len(values) <= ENUMERATED:
-        return _enumerate_p(values)
-    return _invert_characteristic(values) if len(values) <= INVERTED else None
+    if len(values) > ENUMERATED:
+        return _inversion_p(values) if len(values) <= INVERTED else None
+    sums = [0.0]  # under every choice of signs
+    for value in values:
+        sums = [total + sign for total in sums for sign in (value, -value)]
+    observed = abs(fsum(values))
+    tolerance = _CLOSE * fsum(map(abs, values))
+    beyond = sum(1 for total in sums if abs(total) > observed + tolerance)
+    equal = sum(1 for total in sums if abs(abs(total) - observed) <= tolerance)
+    return (beyond + equal / 2) / len(sums)
 
 
 def smallest_p(differences: Iterable[float]) -> float:
-    """The smallest p that the test can give for this many values that are not zero: all of one sign."""
+    """The smallest two-sided mid-p of `sign_flip_test` for this number of nonzero values: all have the same sign."""
     return 2.0 ** -sum(1 for value in differences if abs(value) > _CLOSE)
 
 
 def _lattice_steps(values: Sequence[float]) -> list[int] | None:
-    """The values as whole multiples of one step; None where there is no such step that is not too fine."""
+    """The values as integer multiples of a common unit; None without a unit, or with one that is too small."""
     distinct = {round(abs(value), 12) for value in values}
     if len(distinct) > _MOST_VALUES:
         return None
@@ -63,32 +76,34 @@ def _lattice_steps(values: Sequence[float]) -> list[int] | None:
     return steps if all(abs(v * unit - s) < _CLOSE * unit for v, s in zip(values, steps, strict=True)) else None
 
 
-def _exact_p(steps: Sequence[int]) -> float | None:
-    """By convolution: values of one size contribute a binomial number of plus signs."""
+def _convolution_p(steps: Sequence[int]) -> float | None:
+    """The exact mid-p by convolution: the number of plus signs among values of one size is binomial.
+
+    None if the convolution takes too long.
+    """
     groups = Counter(abs(step) for step in steps)
     if len(groups) == 1:
-        return _binomial(sum(1 for step in steps if step > 0), len(steps))
-    if _convolution_work(groups) > _WORK:
-        return None
-    chances = [1.0]
-    for size, count in groups.items():
-        chances = _convolve(chances, size, count)
-    total, seen = sum(size * count for size, count in groups.items()), abs(sum(steps))
-    # chances[k] belongs to the sum 2k − total
-    beyond = fsum(chance for k, chance in enumerate(chances) if abs(2 * k - total) > seen)
-    equal = fsum(chance for k, chance in enumerate(chances) if abs(2 * k - total) == seen)
-    return min(1.0, beyond + equal / 2)
-
-
-def _convolution_work(groups: Counter[int]) -> int:
+        n, plus = len(steps), sum(1 for step in steps if step > 0)
+        fewer = min(plus, n - plus)
+        return min(1.0, 2 * binomial_half_cdf(fewer, n) - binomial_half_pmf(fewer, n))
     length, work = 1, 0
     for size, count in groups.items():
         length += size * count
         work += length * (count + 1)
-    return work
+    if work > _WORK:
+        return None
+    chances = [1.0]
+    for size, count in groups.items():
+        chances = _convolve(chances, size, count)
+    total, observed = sum(size * count for size, count in groups.items()), abs(sum(steps))
+    # chances[k] is the probability of the sum 2k − total
+    beyond = fsum(chance for k, chance in enumerate(chances) if abs(2 * k - total) > observed)
+    equal = fsum(chance for k, chance in enumerate(chances) if abs(2 * k - total) == observed)
+    return min(1.0, beyond + equal / 2)
 
 
 def _convolve(chances: list[float], size: int, count: int) -> list[float]:
+    """The distribution after adding `count` values of one size with random signs."""
     longer = [0.0] * (len(chances) + size * count)
     for plus in range(count + 1):
         weight, shift = binomial_half_pmf(plus, count), plus * size
@@ -99,30 +114,23 @@ def _convolve(chances: list[float], size: int, count: int) -> list[float]:
     return longer
 
 
-def _binomial(plus: int, n: int) -> float:
-    fewer = min(plus, n - plus)
-    return min(1.0, 2 * binomial_half_cdf(fewer, n) - binomial_half_pmf(fewer, n))
+def _inversion_p(values: Sequence[float]) -> float:
+    """The p from the Fourier series of P(|T*| > |T|), over a period P that is longer than any sum.
 
-
-def _enumerate_p(values: Sequence[float]) -> float:
-    sums, seen = _all_sums(values), abs(fsum(values))
-    slack = _CLOSE * fsum(map(abs, values))
-    beyond = sum(1 for total in sums if abs(total) > seen + slack)
-    equal = sum(1 for total in sums if abs(abs(total) - seen) <= slack)
-    return (beyond + equal / 2) / len(sums)
-
-
-def _invert_characteristic(values: Sequence[float]) -> float:
-    """By the Fourier series of what is asked, |T| > |T seen|, over a period P that is longer than any sum.
-
-    p = 1 − t/P − Σ_k 2·sin(kπt/P) / (kπ) · Π_i cos(kπ·x_i/P), as the product is the characteristic function of the sum.
-    It ends where as many terms as there are values came to nothing. Within 1e-4 of enumeration from 14 values on.
+    p = 1 − t/P − Σ_k 2·sin(kπt/P) / (kπ) · Π_i cos(kπ·x_i/P), with t = |T|. The product is the characteristic function
+    of the sum. The series ends after as many negligible terms in a row as there are values. The result is within 1e-4
+    of enumeration from 14 values on.
     """
-    sizes, seen = sorted(map(abs, values), reverse=True), abs(fsum(values))
+    sizes, observed = sorted(map(abs, values), reverse=True), abs(fsum(values))
     period = _PERIOD * fsum(sizes)
-    p, negligible = 1 - seen / period, 0
+    p, negligible = 1 - observed / period, 0
     for k in range(1, _WORK_OF_SERIES // len(sizes)):
-        term = 2 * sin(k * pi * seen / period) / (k * pi) * _characteristic_function(sizes, k * pi / period)
+        product = 1.0
+        for size in sizes:
+            product *= cos(k * pi / period * size)
+            if -_NEGLIGIBLE < product < _NEGLIGIBLE:
+                break
+        term = 2 * sin(k * pi * observed / period) / (k * pi) * product
         p -= term
         negligible = negligible + 1 if abs(term) < _NEGLIGIBLE else 0
         if negligible > len(sizes):
@@ -130,25 +138,8 @@ def _invert_characteristic(values: Sequence[float]) -> float:
     return min(1.0, max(p, 2.0 ** -len(sizes), _NEGLIGIBLE))
 
 
-def _characteristic_function(sizes: Sequence[float], at: float) -> float:
-    product = 1.0
-    for size in sizes:
-        product *= cos(at * size)
-        if -_NEGLIGIBLE < product < _NEGLIGIBLE:
-            break
-    return product
-
-
-def _all_sums(values: Sequence[float]) -> list[float]:
-    """The sum under every choice of signs."""
-    sums = [0.0]
-    for value in values:
-        sums = [total + sign for total in sums for sign in (value, -value)]
-    return sums
-
-
 Trials: TypeAlias = tuple[Sequence[float], Sequence[float]]
-"""The values of a case in the run and in the base, at least one each."""
+"""The values of a case in the run and in the baseline, at least one each."""
 
 _DRAWN = 400
 _FEWEST, _MOST = 1_999, 9_999
@@ -157,46 +148,38 @@ _SEED = 20_260_105
 
 
 def within_case_test(cases: Sequence[Trials]) -> tuple[float, float]:
-    """How likely a sum of differences of case means as low, and as high, is when nothing changed in any case.
+    """Test of the sum of differences of case means, by permuting the trials of each case.
 
-    Under that hypothesis the trials of a case can change places between run and base, however many each side has. That
-    holds the level where sides were repeated unequally, so that differences are skewed and random signs would not.
-    By draws with a fixed seed where up to 400 cases have different values, else by the normal distribution with the
-    exact variance and skewness (Edgeworth's first term).
+    If nothing changed in any case, the trials of a case can be exchanged between run and baseline, also if one side has
+    more of them. This keeps the error rate for unequal numbers of trials, where differences are skewed and random signs
+    would not keep it. Up to 400 cases with different values the test draws permutations with a fixed seed. Above, it
+    uses the normal distribution with the exact variance and skewness (first term of Edgeworth's expansion).
 
     Args:
         cases: the trials of each case.
 
     Returns:
-        The mid-p of a sum as low or lower, and of one as high or higher. Both are 0.5 where no case has two values.
+        The one-sided mid-p of a sum as low or lower, and of a sum as high or higher; both are 0.5 if no case has
+        different values.
 
-    Source: permutation of trials within blocks: Good (2005), Permutation, Parametric and Bootstrap Tests, chapter 3;
-    moments of a sample without replacement: Sukhatme and Sukhatme (1970), Sampling Theory, chapter 1.
+    Source: permutation of trials within blocks: Good (2005), Permutation, Parametric and Bootstrap Tests, chapter 3.
+    Moments of a sample without replacement: Sukhatme and Sukhatme (1970), Sampling Theory, chapter 1.
     """
-    mixed = [case for case in cases if _range(case) > _CLOSE]
+    mixed = [(new, old) for new, old in cases if max(*new, *old) - min(*new, *old) > _CLOSE]
     if not mixed:
         return 0.5, 0.5
-    seen = fsum(_difference(*case) for case in mixed)
-    return _monte_carlo_p(mixed, seen) if len(mixed) <= _DRAWN else _approximate_p(mixed, seen)
+    observed = fsum(fsum(new) / len(new) - fsum(old) / len(old) for new, old in mixed)
+    return _monte_carlo_p(mixed, observed) if len(mixed) <= _DRAWN else _edgeworth_p(mixed, observed)
 
 
-def _range(case: Trials) -> float:
-    new, old = case
-    return max(*new, *old) - min(*new, *old)
-
-
-def _difference(new: Sequence[float], old: Sequence[float]) -> float:
-    return fsum(new) / len(new) - fsum(old) / len(old)
-
-
-def _monte_carlo_p(cases: Sequence[Trials], seen: float) -> tuple[float, float]:
-    """Each case has a table of 256 differences that are equally likely; a random byte chooses one."""
+def _monte_carlo_p(cases: Sequence[Trials], observed: float) -> tuple[float, float]:
+    """Each case has a table of 256 equally likely differences; a random byte selects one."""
     source = random.Random(_SEED)
     draws = max(_FEWEST, min(_MOST, _WORK // len(cases)))
     parts = [map(_difference_table(case, source).__getitem__, source.randbytes(draws)) for case in cases]
     sums = list(map(sum, zip(*parts, strict=True)))
-    below = sum(1 for total in sums if total < seen - _CLOSE)
-    above = sum(1 for total in sums if total > seen + _CLOSE)
+    below = sum(1 for total in sums if total < observed - _CLOSE)
+    above = sum(1 for total in sums if total > observed + _CLOSE)
     equal = draws - below - above
     return (below + equal / 2 + 0.5) / (draws + 1), (above + equal / 2 + 0.5) / (draws + 1)
 
@@ -210,34 +193,37 @@ def _difference_table(case: Trials, source: random.Random) -> list[float]:
         samples: Iterator[Sequence[float]] = (source.sample(values, size) for _ in range(_TABLE))
     else:
         samples = combinations(values, size)
-    found = [fsum(sample) / size - (total - fsum(sample)) / len(old) for sample in samples]
-    # where the ways do not divide 256, which of them come once more is left to chance
-    return found * (_TABLE // len(found)) + source.sample(found, _TABLE % len(found))
+    differences = [fsum(sample) / size - (total - fsum(sample)) / len(old) for sample in samples]
+    # if 256 is no multiple of the number of ways, random ones get one more entry
+    return differences * (_TABLE // len(differences)) + source.sample(differences, _TABLE % len(differences))
 
 
-def _approximate_p(cases: Sequence[Trials], seen: float) -> tuple[float, float]:
-    moments = [_moments(case) for case in cases]
-    variance, third = fsum(second for second, _ in moments), fsum(third for _, third in moments)
-    z, skewness = seen / sqrt(variance), third / variance**1.5
+def _edgeworth_p(cases: Sequence[Trials], observed: float) -> tuple[float, float]:
+    """From the second and third moment of each case's difference of means over all permutations of its trials."""
+    variances, thirds = list[float](), list[float]()
+    for new, old in cases:
+        values, a, b = [*new, *old], len(new), len(old)
+        count, mean = a + b, fsum((*new, *old)) / (a + b)
+        second = fsum((value - mean) ** 2 for value in values) / (count - 1)
+        third = fsum((value - mean) ** 3 for value in values) / count
+        skew = (count - a) * (count - 2 * a) / (a * a * (count - 1) * (count - 2)) * third if count > 2 else 0.0
+        variances.append(second * (1 / a + 1 / b))
+        thirds.append((count / b) ** 3 * skew)
+    variance = fsum(variances)
+    z, skewness = observed / sqrt(variance), fsum(thirds) / variance**1.5
     above = erfc(z / sqrt(2)) / 2 + skewness / 6 * (z * z - 1) * exp(-z * z / 2) / sqrt(2 * pi)
     above = min(1.0, max(0.0, above))
     return 1 - above, above
 
 
-def _moments(case: Trials) -> tuple[float, float]:
-    """The second and third moment of the difference over all ways to deal the trials."""
-    new, old = case
-    values, a, b = [*new, *old], len(new), len(old)
-    count, mean = a + b, fsum((*new, *old)) / (a + b)
-    second = fsum((value - mean) ** 2 for value in values) / (count - 1)
-    third = fsum((value - mean) ** 3 for value in values) / count
-    factor = count / b
-    skew = (count - a) * (count - 2 * a) / (a * a * (count - 1) * (count - 2)) * third if count > 2 else 0.0
-    return second * (1 / a + 1 / b), factor**3 * skew
-
-
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
-    """The corrected p of each p: the smallest false-discovery rate at which it would be called.
+    """Correct p-values for the number of tests.
+
+    Args:
+        ps: p-values in any order.
+
+    Returns:
+        The corrected p of each p, in the same order: the smallest false discovery rate at which it is significant.
 
     Source: Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57:289.
     """
@@ -251,13 +237,16 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
 
 
 def correct_by_direction(worse: Sequence[float], better: Sequence[float]) -> list[float]:
-    """The corrected two-sided p of each row: twice the smaller of its corrected one-sided ones.
+    """Correct two-sided p-values for the number of tests, each direction as its own family at half the level.
 
-    Each direction is a family of its own at half the level. So rows that really improve are no evidence that another
-    row got worse, as they would be in one two-sided family.
+    In one two-sided family, rows that improve would make it easier to call another row worse.
 
     Args:
-        worse: the one-sided p of each row for getting worse. better: for getting better, in the same order.
+        worse: the one-sided p of each row for getting worse.
+        better: the one-sided p of each row for getting better, in the same order.
+
+    Returns:
+        Twice the smaller corrected one-sided p of each row, at most 1.
     """
-    both = zip(benjamini_hochberg(worse), benjamini_hochberg(better), strict=True)
-    return [min(1.0, 2 * min(down, up)) for down, up in both]
+    corrected = zip(benjamini_hochberg(worse), benjamini_hochberg(better), strict=True)
+    return [min(1.0, 2 * min(p_worse, p_better)) for p_worse, p_better in corrected]

@@ -10,7 +10,7 @@ from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 
 
 class Case(NamedTuple):
-    """What the function under test is given, under a hash that stays the same for the case's lifetime."""
+    """The input of the function under test, with a hash that identifies the case in all runs."""
 
     hash: str
     value: Any
@@ -18,10 +18,14 @@ class Case(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A case as the record tells it: `body` has a JSON form, `cluster` groups cases that belong together.
+    """A case in the record.
 
-    `digest` is that of the definition, to tell whether it changed under the same hash; `origin` is the line of the file
-    that it was read from, where there is one.
+    Attributes:
+        name: a readable name.
+        body: the input, with a JSON form.
+        digest: the digest of the definition, which may change under the same hash.
+        cluster: the name of the group of related cases.
+        origin: the line of a file that the case was read from.
     """
 
     name: str
@@ -33,7 +37,7 @@ class Description(NamedTuple):
 
 
 class Scorer(NamedTuple):
-    """An evaluator: `score(case, output)` gives an Evaluation or None, at most `max_concurrency` at a time."""
+    """An evaluator: `score(case, output)` returns an Evaluation or None; `max_concurrency` calls at a time."""
 
     info: EvaluatorInfo
     score: Callable[..., Any]
@@ -41,10 +45,14 @@ class Scorer(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How a suite may run: cases at a time, retries of a transient failure, seconds that a case may take.
+    """The limits of running a suite.
 
-    `scoring_s` are the seconds that scorers may take while no case is in the function under test; then the run is given
-    up.
+    Attributes:
+        max_case_concurrency: the number of cases at a time.
+        retries: the number of retries after a transient error.
+        timeout_s: the time limit of a case, in seconds.
+        scoring_s: the time that scorers may take while no case is in the function under test, in seconds; afterwards
+            the run is cancelled.
     """
 
     max_case_concurrency: int = 10
@@ -55,12 +63,19 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Cases, the function under test, and what scores its outputs.
+    """Cases, the function under test, and the evaluators of its outputs.
 
-    `hook(case, output)` runs before the scorers, and what it returns reaches them as `hook_results`; `conclusion`
-    scores a case once all the scorers are done with it. `variants` are the parameters of a grid search, one run each;
-    `problems` is what is wrong with the suite; `trace_form(output)` is what the record keeps of how it came about;
-    `message` titles the run.
+    Attributes:
+        describe: returns a case as it is recorded.
+        output_form: returns an output as it is recorded.
+        conclusion: an evaluator that runs after all others.
+        trace_form: returns the steps of an output as they are recorded.
+        hook: runs before the evaluators; they get its result as `hook_results`.
+        limits: the limits of running the suite.
+        origin: where the suite is defined.
+        variants: the parameters of a grid search; the suite runs once for each.
+        problems: the errors of the suite's definition.
+        message: the title of the run.
     """
 
     id: str
@@ -80,10 +95,10 @@ class Suite:
 
     @property
     def evaluators(self) -> tuple[Scorer, ...]:
-        """All that score, the conclusion last."""
+        """All evaluators, the conclusion last."""
         return (*self.scorers, self.conclusion) if self.conclusion else tuple(self.scorers)
 
     @property
     def trials(self) -> int:
-        """How many times a variant calls the function under test, retries aside."""
+        """The number of calls of the function under test in one variant, without retries."""
         return sum(case.repeats for case in self.cases)

@@ -1,4 +1,4 @@
-"""The labels of suites: a name for each that no other suite of its run has."""
+"""Unique labels of the suites of a run."""
 
 from __future__ import annotations
 
@@ -11,37 +11,27 @@ from scoregate.core.run import SuiteResult
 
 
 def label_suites(suites: Iterable[SuiteResult]) -> list[str]:
-    """A name for each suite: its id and parameters; where they clash, its file if files differ, and a number."""
+    """Label each suite by its id and parameters; equal labels get the file, if files differ, and a number."""
     suites = list(suites)
     names = [suite_label(suite.id, suite.params) for suite in suites]
-    places: defaultdict[str, set[str]] = defaultdict(set)
-    for name, suite in zip(names, suites, strict=True):
-        places[name].add(_suite_place(suite))
-    return _with_numbers(
-        f"{name} ({_suite_place(suite)})" if len(places[name]) > 1 else name
-        for name, suite in zip(names, suites, strict=True)
-    )
-
-
-def _suite_place(suite: SuiteResult) -> str:
-    return suite.script or (suite.origin.file if suite.origin else "?")
-
-
-def _with_numbers(given: Iterable[str]) -> list[str]:
-    """The names, those that come again with a number that makes them names of their own."""
-    names = list(given)
-    taken = set(names)
-    seen: set[str] = set()
-    for at, name in enumerate(names):
-        if name in seen:
-            names[at] = next(free for n in count(2) if (free := f"{name} #{n}") not in taken)
-        seen.add(name)
-        taken.add(names[at])
-    return names
+    files = [suite.script or (suite.origin.file if suite.origin else "?") for suite in suites]
+    files_by_name: defaultdict[str, set[str]] = defaultdict(set)
+    for name, file in zip(names, files, strict=True):
+        files_by_name[name].add(file)
+    labels = [
+        f"{name} ({file})" if len(files_by_name[name]) > 1 else name for name, file in zip(names, files, strict=True)
+    ]
+    used, previous = set(labels), set[str]()
+    for at, label in enumerate(labels):
+        if label in previous:
+            labels[at] = next(free for n in count(2) if (free := f"{label} #{n}") not in used)
+        previous.add(label)
+        used.add(labels[at])
+    return labels
 
 
 def suite_label(suite: str, params: Mapping[str, Any] | None) -> str:
-    """A suite's id, with its parameters where it has any."""
+    """The id of a suite, with its parameters if there are any."""
     if not params:
         return suite
     return f"{suite} [{', '.join(f'{name}={value}' for name, value in params.items())}]"

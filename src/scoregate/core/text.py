@@ -1,4 +1,4 @@
-"""Text and numbers from outside: bounded, without control characters, in UTF-8."""
+"""Untrusted texts and numbers: truncation, sorting and validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTE = 40
 
 
 def truncate_middle(text: str, longest: int) -> str:
-    """The text in at most `longest` characters (100 at least): its beginning, a note, its end."""
+    """Truncate a text to `longest` characters (at least 100): its start, a note, its end."""
     if len(text) <= longest:
         return text
     half = (longest - _NOTE) // 2
@@ -20,7 +20,7 @@ def truncate_middle(text: str, longest: int) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """The text; what has no form in UTF-8, half a surrogate pair, becomes `?`."""
+    """Replace lone surrogates, which have no UTF-8 form, by `?`."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -28,67 +28,65 @@ LONGEST_NAME = 80
 _DIGEST = re.compile(r"[0-9a-f-]{16,}", re.IGNORECASE)
 _DIGITS = re.compile("([0-9]+)")
 _T = TypeVar("_T")
-Place: TypeAlias = tuple[str | tuple[int, str], ...]
+SortKey: TypeAlias = tuple[str | tuple[int, str], ...]
 
 
 def case_name(case_hash: str, body: Any) -> str:
-    """The hash, or in the place of a digest the first text in the case; empty where there is none."""
+    """The readable name of a case: its hash, or instead of a digest the first text in the case; may be empty."""
     if not _DIGEST.fullmatch(case_hash):
         return case_hash[:LONGEST_NAME]
     texts = (item for item in body.values() if isinstance(item, str)) if isinstance(body, Mapping) else iter(())
     return " ".join(next(texts, "")[: 4 * LONGEST_NAME].split())[:LONGEST_NAME]
 
 
-def case_sort_key(case_hash: str) -> Place:
-    """What sorts cases by their hashes as people count; digests have no order."""
+def case_sort_key(case_hash: str) -> SortKey:
+    """The natural sort key of a case's hash; all digests have the same key."""
     return () if _DIGEST.fullmatch(case_hash) else natural_sort_key(case_hash)
 
 
-def natural_sort_key(text: str) -> Place:
-    """What sorts texts so that the numbers in them count, "case 2" before "case 10"; texts and numbers take turns."""
-    return tuple(_number_sort_key(part) if at % 2 else part for at, part in enumerate(_DIGITS.split(text)))
+def natural_sort_key(text: str) -> SortKey:
+    """A sort key that compares numbers in texts by value: "case 2" comes before "case 10"."""
+    key: list[str | tuple[int, str]] = []
+    for at, part in enumerate(_DIGITS.split(text)):  # texts and numbers alternate
+        digits = part.lstrip("0")  # compared by length first, since int() refuses very long numbers
+        key.append((len(digits), digits) if at % 2 else part)
+    return tuple(key)
 
 
-def sort_by_name(named: Mapping[str, _T]) -> dict[str, _T]:
-    """The same by name, whoever spoke first."""
-    if len(named) < 2:
-        return dict(named)
-    return {name: named[name] for name in sorted(named, key=lambda name: (natural_sort_key(name), name))}
-
-
-def _number_sort_key(digits: str) -> tuple[int, str]:
-    """By its length first, so that no number is too long to be read."""
-    bare = digits.lstrip("0")
-    return len(bare), bare
+def sort_by_name(values: Mapping[str, _T]) -> dict[str, _T]:
+    """Sort a mapping by its keys in natural order."""
+    if len(values) < 2:
+        return dict(values)
+    return {name: values[name] for name in sorted(values, key=lambda name: (natural_sort_key(name), name))}
 
 
 def matches_filters(suite: str, globs: Iterable[str]) -> bool:
-    """Whether a suite's id matches one of the globs; without any, every suite is wanted."""
+    """Whether a suite's id matches one of the globs, or there are none."""
     globs = tuple(globs)
     return not globs or any(fnmatchcase(suite, glob) for glob in globs)
 
 
-def parse_number(said: object) -> float | None:
-    """A number, NaN and infinities among them; None where it is none. A bool is none."""
-    if isinstance(said, bool) or not isinstance(said, int | float):
+def parse_number(value: object) -> float | None:
+    """The value as a float, including NaN and infinities; None if it is a bool or no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        return float(said)
+        return float(value)
     except OverflowError:
         return None
 
 
-def parse_amount(said: object) -> float | None:
-    """A finite number that is not negative, such as a duration or a price; None where it is none."""
-    found = parse_number(said)
-    return found if found is not None and isfinite(found) and found >= 0 else None
+def parse_amount(value: object) -> float | None:
+    """The value as a float, such as a duration or a price; None if it is no finite number of at least 0."""
+    number = parse_number(value)
+    return number if number is not None and isfinite(number) and number >= 0 else None
 
 
-def is_whole_number(said: object, least: int) -> TypeGuard[int]:
-    """Whether it is a whole number of at least `least`. A bool is none."""
-    return isinstance(said, int) and not isinstance(said, bool) and said >= least
+def is_whole_number(value: object, least: int) -> TypeGuard[int]:
+    """Whether the value is an int of at least `least`, and no bool."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def is_positive_number(said: object) -> TypeGuard[float]:
-    """Whether it is a number over 0, infinity among them. A bool is none."""
-    return isinstance(said, int | float) and not isinstance(said, bool) and said > 0
+def is_positive_number(value: object) -> TypeGuard[float]:
+    """Whether the value is a number above 0, including infinity, and no bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0

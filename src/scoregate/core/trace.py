@@ -1,4 +1,4 @@
-"""What an agent did, as spans: the steps of one call, in a tree."""
+"""Traces: the steps of an agent in one call, as a tree of spans."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ _LONGEST_VALUE = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One step. `parent_id` is empty for the first; times are nanoseconds since the epoch; `kind` is OTLP's number.
+    """One step of a trace.
 
-    `events` have a `name`, a `time_ns` and `attributes`; `error` says what went wrong, None where nothing did.
+    Attributes:
+        name: the name of the step.
+        parent_id: the id of the parent; empty for the first step.
+        start_ns: the start, in nanoseconds since the epoch.
+        end_ns: the end, in nanoseconds since the epoch.
+        kind: the kind of span, as a number of OTLP.
+        events: events with a `name`, a `time_ns` and `attributes`.
+        error: the error message; None without an error.
     """
 
     span_id: str
@@ -30,7 +37,7 @@ class Span:
     error: str | None = None
 
     def plain(self) -> dict[str, Any]:
-        """As plain data."""
+        """The span as plain data."""
         return {name: getattr(self, name) for name in _FIELDS}
 
 
@@ -39,19 +46,22 @@ _FIELDS = tuple(each.name for each in fields(Span))
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The spans of one call, in the order in which they began; `trace_id` has 32 hexadecimal digits."""
+    """The spans of one call, in the order of their start; `trace_id` has 32 hexadecimal digits."""
 
     trace_id: str
     spans: tuple[Span, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """As plain data, for the record."""
+        """The trace as plain data for the record."""
         return {"trace_id": self.trace_id, "spans": [span.plain() for span in self.spans]}
 
     def text(self, longest: int = LONGEST_TEXT) -> str:
-        """To be read: a step a line under the one that it belongs to, with what is known of it; cut in the middle.
+        """Render the trace for judges: one line per step and attribute, indented below the parent.
 
-        Without times and ids, so that what was asked before about the same steps is the same question.
+        Times and ids are left out, so that the same steps give the same prompt and its answer can be cached.
+
+        Args:
+            longest: the maximum length in characters; a longer text is truncated in the middle.
         """
         known = {span.span_id for span in self.spans}
         roots = [span for span in self.spans if span.parent_id not in known]

@@ -1,4 +1,4 @@
-"""What the model calls behind one call of the user's code have used, and how long they had to wait for a turn."""
+"""Meters for the usage and the waiting times of model calls, one per call of the user's code."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ _lock = threading.Lock()
 
 
 class UsageMeter:
-    """Counts for one call of the function under test or of an evaluator; costs next to nothing until a model is asked.
+    """The usage of one call of the function under test or of an evaluator, across its threads and tasks.
 
-    Worker threads and child tasks of the call see the same one. `repeat` is the trial's, from 0; `used` says whether a
-    model was asked at all. In a suite's own meter, `memo` is for whoever has to find something out once for all calls.
+    A meter costs next to nothing until a model is called.
+
+    Attributes:
+        repeat: the number of the trial, from 0.
+        used: whether a model was called.
+        memo: in the meter of a suite, a value that is computed once for all calls.
     """
 
     __slots__ = ("_counts", "memo", "repeat", "used")
@@ -30,69 +34,69 @@ class UsageMeter:
         self._counts: _Counts | None = None
 
     def add(self, usage: Usage) -> None:
-        """Count an answer; `usage.cached` says that it was read from a store, and nothing was spent."""
-        counts = self._counted()
+        """Count the usage of an answer, also of one that was read from a store."""
+        counts = self._create_counts()
         with counts.lock:
             counts.usages.append(usage)
 
-    def asked(self, question: str) -> int:
-        """How often this question was asked here before: 0, 1, 2 …"""
-        return 0 if self._counts is None else self._counts.asked.get(question, 0)
+    def count_question(self, question: str) -> int:
+        """How often this question was asked before."""
+        return 0 if self._counts is None else self._counts.questions.get(question, 0)
 
-    def ask(self, question: str) -> None:
-        """Say that it is asked."""
-        counts = self._counted()
+    def add_question(self, question: str) -> None:
+        """Count a question."""
+        counts = self._create_counts()
         with counts.lock:
-            counts.asked[question] = counts.asked.get(question, 0) + 1
+            counts.questions[question] = counts.questions.get(question, 0) + 1
 
     @contextmanager
-    def calling(self) -> Iterator[None]:
-        """While a call of a model is under way."""
-        with self._counted().span(running=1):
+    def measure_call(self) -> Iterator[None]:
+        """Measure a call of a model: the block is the call."""
+        with self._create_counts().span(running=1):
             yield
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """While a call that is under way waits for its turn."""
-        with self._counted().span(waiting=1):
+    def measure_wait(self) -> Iterator[None]:
+        """Measure the time in which a call waits for the rate limit: the block is the wait."""
+        with self._create_counts().span(waiting=1):
             yield
 
     def stop(self) -> None:
-        """Say that a model was not asked, because the run may spend no more."""
-        self._counted().stopped = True
+        """Record that a model was not called because the budget is used up."""
+        self._create_counts().stopped = True
 
     @property
     def stopped(self) -> bool:
-        """Whether anything is missing for want of budget, whatever the user's code made of that."""
+        """Whether a model was not called because the budget is used up, even if the user's code caught the error."""
         return self._counts is not None and self._counts.stopped
 
     @property
     def usages(self) -> tuple[Usage, ...]:
-        """What was counted, in the order of the answers."""
+        """The usage of each answer, in order."""
         return () if self._counts is None else tuple(self._counts.usages)
 
     @property
     def usage(self) -> Usage | None:
-        """The sum; None where no model was asked."""
+        """The sum; None if no model was called."""
         return None if self._counts is None else sum_usage(self._counts.usages)
 
     def take(self) -> Usage | None:
-        """The sum, which is counted elsewhere from now on."""
+        """Return the sum and reset the meter."""
         usage, self._counts = self.usage, None
         return usage
 
-    def give_up(self, usage: Usage) -> None:
-        """Count one such answer no longer, if it was: it is counted elsewhere."""
+    def remove(self, usage: Usage) -> None:
+        """Remove the usage of one answer, which is counted elsewhere."""
         if self._counts is not None:
             with self._counts.lock, suppress(ValueError):
                 self._counts.usages.remove(usage)
 
     @property
     def waited_s(self) -> float:
-        """Seconds in which every call under way was waiting for its turn."""
+        """The seconds in which all running calls waited for the rate limit."""
         return 0.0 if self._counts is None else self._counts.waited_s
 
-    def _counted(self) -> _Counts:
+    def _create_counts(self) -> _Counts:
         if self._counts is None:
             with _lock:
                 self._counts = self._counts or _Counts()
@@ -101,12 +105,12 @@ class UsageMeter:
 
 
 class _Counts:
-    """What a meter holds once it is used."""
+    """The state of a meter that is used."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.usages: list[Usage] = []
-        self.asked: dict[str, int] = {}
+        self.questions: dict[str, int] = {}
         self.waited_s = 0.0
         self.stopped = False
         self._running = self._waiting = 0
@@ -131,33 +135,33 @@ class _Counts:
 
 
 METER: ContextVar[UsageMeter | None] = ContextVar("scoregate_meter", default=None)
-_gathering: list[UsageMeter] = []
+_suite_meters: list[UsageMeter] = []
 
 
 @contextmanager
 def collect_usage(meter: UsageMeter) -> Iterator[None]:
-    """While the block runs, count here what is asked in threads that do not know their case."""
-    _gathering.append(meter)
+    """During the block, count in this meter the model calls of threads that don't know their case."""
+    _suite_meters.append(meter)
     try:
         yield
     finally:
-        _gathering.remove(meter)
+        _suite_meters.remove(meter)
 
 
 def suite_meter() -> UsageMeter | None:
-    """That of the suite that runs in this process, of several the one that began last."""
-    suites = tuple(_gathering)
-    return suites[-1] if suites else None
+    """The meter of the suite that runs in this process; of several suites the one that started last."""
+    meters = tuple(_suite_meters)
+    return meters[-1] if meters else None
 
 
 def current_meter() -> UsageMeter:
-    """That of the call which runs here.
+    """The meter of the current call of the user's code.
 
-    In a thread that the user's code has started nobody knows it: there it is one for this call of a model alone, whose
-    usage counts for the suite that runs in this process, of several for that which began last.
+    It is unknown in a thread that the user's code started. Then the meter is a new one for a single call of a model;
+    the usage counts for the suite of `suite_meter`.
     """
-    if (known := METER.get()) is not None:
-        return known
+    if (meter := METER.get()) is not None:
+        return meter
     suite = suite_meter()
     return UsageMeter() if suite is None else _UnattributedMeter(suite)
 
@@ -179,34 +183,30 @@ class _UnattributedMeter(UsageMeter):
 
 
 def sum_usage(usages: Iterable[Usage]) -> Usage | None:
-    """The sum of usages; None of none. A cost that is not known is left out; costs of which none is known make None.
+    """The sum of usages; None without any.
 
-    The sum is `cached` where every part is, and it names an answer where every part does.
+    Unknown costs are left out; the cost is None if all are unknown. The sum is `cached` if every part is. It has the
+    id of an answer if every part has one.
     """
     parts = tuple(usages)
     if len(parts) < 2:
         return parts[0] if parts else None
     costs = [usage.cost for usage in parts if usage.cost is not None]
+    answers = sorted(usage.answer for usage in parts if usage.answer is not None)
+    has_answer = len(answers) == len(parts)
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in parts),
         output_tokens=sum(usage.output_tokens for usage in parts),
         cached_tokens=sum(usage.cached_tokens for usage in parts),
         cost=sum(costs) if costs else None,
         model=", ".join(sorted({usage.model for usage in parts if usage.model})) or None,
-        answer=_answer_names([usage.answer for usage in parts]),
+        answer=blake2b(" ".join(answers).encode(), digest_size=8).hexdigest() if has_answer else None,
         cached=all(usage.cached for usage in parts),
     )
 
 
-def _answer_names(names: list[str | None]) -> str | None:
-    known = sorted(name for name in names if name is not None)
-    if len(known) < len(names):
-        return None
-    return blake2b(" ".join(known).encode(), digest_size=8).hexdigest()
-
-
 def charged_usage(own: Usage | None, meter: UsageMeter) -> Usage | None:
-    """What an evaluation carries itself, and what was counted while it was made; nothing of it twice."""
+    """The usage that an evaluation reports itself plus the usage that was counted during it, without duplicates."""
     counted = meter.usage
     if own is None or counted is None:
         return own or counted

@@ -75,7 +75,7 @@ def unmeasured_wait() -> Iterator[None]:
     if meter is None:
         yield
         return
-    with meter.calling(), meter.waiting():
+    with meter.measure_call(), meter.measure_wait():
         yield
 
 

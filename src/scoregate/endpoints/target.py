@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-from scoregate.core.cleanup import ENDINGS
+from scoregate.core.cleanup import CLEANUPS
 from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import CONVERSATION_NAMES, RequestValues
@@ -113,7 +113,7 @@ class PerLoop(Generic[C]):
                 await self._close(loop)
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> _Resource[C]:
-        endings = ENDINGS.get()
+        endings = CLEANUPS.get()
         resource = self._resources[loop] = _Resource(self._make(), stays=endings is not None)
         if endings is not None:
             endings.append(partial(self._close, loop))

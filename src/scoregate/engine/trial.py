@@ -115,7 +115,7 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
     elif isinstance(result, Evaluation):
         fields = {name: value for name in _RESULT_FIELDS if (value := getattr(result, name)) is not None}
         if result.usage is not None and not meter.used:
-            trial.log.unattributed.give_up(result.usage)
+            trial.log.unattributed.remove(result.usage)
         if meter.used:
             fields |= usage_fields(charged_usage(result.usage, meter))
         trial.log.emit("scored", evaluator=evaluator, score=result.score, **fields, **trial.key)

@@ -122,7 +122,7 @@ def _build_cached_answer(call: Call, stored: StoredAnswer, account: CallAccounti
 
 
 def _ask_model(call: Call, mode: Mode, account: CallAccounting, entry: CacheEntry | None) -> Steps[Answer]:
-    with account.meter.calling():
+    with account.meter.measure_call():
         response = yield from _send(call, mode, account)
     if response.body is None:
         return Answer(None, None, response)
@@ -151,7 +151,7 @@ def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[Response]:
                 continue
             if (delay_s := policy.delay_s(failure)) is None:
                 raise
-            with account.meter.waiting():
+            with account.meter.measure_wait():
                 yield partial(mode.sleep, delay_s)
         except BaseException:
             limiter.release(permit, is_answered=False)
@@ -166,7 +166,7 @@ def _wait_for_permit(limiter: Limiter, mode: Mode, account: CallAccounting, *, i
     if isinstance(permit, Future):
         future = permit
         try:
-            with account.meter.waiting():
+            with account.meter.measure_wait():
                 permit = yield partial(mode.wait, future)
         except BaseException:
             limiter.cancel(future)

@@ -219,7 +219,7 @@ class CacheEntry:
 
     def count_question(self) -> None:
         """Count the question, so that the next same question has another key."""
-        self.account.meter.ask(self.question)
+        self.account.meter.add_question(self.question)
 
 
 def find_entry(call: Call, account: CallAccounting) -> CacheEntry | None:
@@ -229,5 +229,5 @@ def find_entry(call: Call, account: CallAccounting) -> CacheEntry | None:
         return None
     cache = get_cache(settings.cache_folder, writes=settings.cache is not CacheMode.READONLY)
     question = digest_question(call.provider, call.path, call.question)
-    key = build_key(question, repeat=account.meter.repeat, occurrence=account.meter.asked(question))
+    key = build_key(question, repeat=account.meter.repeat, occurrence=account.meter.count_question(question))
     return CacheEntry(cache, account, question, (settings.cache_folder, key), settings.cache is not CacheMode.REFRESH)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
-from scoregate.core.cleanup import ENDINGS
+from scoregate.core.cleanup import CLEANUPS
 from scoregate.errors import MissingExtra, MissingKey
 from scoregate.models.providers import Target
 
@@ -145,7 +145,7 @@ def get_async_client(target: Target) -> AsyncOpenAI:
         openai = import_openai()
         client: AsyncOpenAI = openai.AsyncOpenAI(**_client_options(target), http_client=create_http_client(openai))
         clients[key] = client
-        if (endings := ENDINGS.get()) is not None:
+        if (endings := CLEANUPS.get()) is not None:
 
             async def forget_clients() -> None:
                 _async_clients.pop(loop, None)
@@ -188,7 +188,7 @@ def import_openai() -> Any:
 
 def close_connections_at_end(client: Any) -> None:
     """Close the client's connections when the run in this event loop ends; the client can still be used after that."""
-    endings = ENDINGS.get()
+    endings = CLEANUPS.get()
     if endings is None:
         return
     http_client = getattr(client, "_client", None)

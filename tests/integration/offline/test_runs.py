@@ -144,7 +144,7 @@ def test_an_agent_that_raises_is_an_error_of_its_row(client: Client) -> None:
     result = with_judge(client, judges.Matches)(agent, pass_condition_fn=lambda _, __: True)
     assert sorted((row.success, row.error) for row in result.results)[0] == (False, "KeyError: 'nothing known'")
     assert result.passed is False
-    assert result.suite.columns.erring()
+    assert result.suite.columns.errored_rows()
 
 
 def test_a_row_with_an_errored_judge_never_passes(client: Client) -> None:

@@ -100,8 +100,8 @@ def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
     table = '[tool.scoregate.suites."support-*"]\nmin_pass_rate = 0.5\nmin_score = { tone = 0.7 }'
     write(tmp_path, table, "pyproject.toml")
     policy = load_settings(tmp_path, {}, flags={"max_error_rate": 0.1}).policy()
-    assert policy.default.where("min_pass_rate") == "default"
-    assert policy.default.where("max_error_rate") == "--max-error-rate"
+    assert policy.default.find_origin("min_pass_rate") == "default"
+    assert policy.default.find_origin("max_error_rate") == "--max-error-rate"
     narrow = policy.suites["support-*"]
     assert (narrow.min_pass_rate, narrow.max_error_rate, narrow.min_score) == (0.5, None, {"tone": 0.7})
     assert narrow.origin["min_pass_rate"] == 'pyproject.toml [tool.scoregate.suites."support-*"]'
@@ -168,7 +168,7 @@ def test_a_limit_given_as_a_number_holds_for_every_evaluator(tmp_path: Path) -> 
     policy = load_settings(tmp_path, {"SCOREGATE_MIN_SCORE": "0.6"}).policy()
     assert policy.default.max_drop == {"*": 0.05}
     assert policy.default.min_score == {"*": 0.6}
-    assert policy.default.where("max_drop.*", "max_drop") == "scoregate.toml"
+    assert policy.default.find_origin("max_drop.*", "max_drop") == "scoregate.toml"
     assert policy.default.fail_on_regression is True
     assert policy.suites["s"].min_score == {"tone": 0.7}
 
@@ -177,9 +177,9 @@ def test_criteria_are_settings(tmp_path: Path) -> None:
     write(tmp_path, 'alpha = 0.01\n[evaluators."lat*"]\nhigher_is_better = false\nmin_effect = 0.1')
     criteria = load_settings(tmp_path, {}).criteria()
     assert criteria.alpha == 0.01
-    assert criteria.of("latency").higher_is_better is False
-    assert criteria.of("latency").min_effect == 0.1
-    assert criteria.of("other").min_effect == 0.01
+    assert criteria.evaluator_criteria("latency").higher_is_better is False
+    assert criteria.evaluator_criteria("latency").min_effect == 0.1
+    assert criteria.evaluator_criteria("other").min_effect == 0.01
 
 
 def test_two_files_are_one_too_many(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def chain(*runs: Run) -> Run:
 
 
 def means(history: History, suite: str = "demo", evaluator: str = "e") -> list[float | None]:
-    return [None if point is None else point.mean for point in history.of(suite).scores[evaluator]]
+    return [None if point is None else point.mean for point in history.suite_history(suite).scores[evaluator]]
 
 
 def test_a_run_knows_what_those_before_it_measured() -> None:
@@ -41,9 +41,9 @@ def test_a_run_knows_what_those_before_it_measured() -> None:
     history = chain(first, run(2, Told(scored(1.0, 1.0)), commit="b"), run(3, Told(scored(0.0)), commit="c")).history
     assert [past.id for past in history.runs] == ["run-1", "run-2"]
     assert means(history) == [pytest.approx(1 / 3, abs=1e-6), 1.0]
-    assert [point.n for point in history.of("demo").scores["e"] if point] == [3, 2]
+    assert [point.n for point in history.suite_history("demo").scores["e"] if point] == [3, 2]
     assert history.runs[0].took.pass_rate == pytest.approx(1 / 3, abs=1e-6)
-    assert history.of("demo").took[1] == history.runs[1].took
+    assert history.suite_history("demo").took[1] == history.runs[1].took
 
 
 def test_what_was_not_there_is_no_number() -> None:
@@ -73,9 +73,9 @@ def test_a_line_that_shares_no_suite_is_none_of_the_run() -> None:
 def test_an_evaluator_that_was_another_is_told_by_its_digest() -> None:
     versions = [Told(scored(1.0), evaluators=(info(prompt=prompt),)) for prompt in "aab"]
     history = history_after(chain(*(run(at, told) for at, told in enumerate(versions))))
-    one, same, other = (point.made_by if point else "" for point in history.of("demo").scores["e"])
+    one, same, other = (point.made_by if point else "" for point in history.suite_history("demo").scores["e"])
     assert one == same != other
-    unknown = history_after(run(1, Told(scored(1.0)))).of("demo").scores["e"][0]
+    unknown = history_after(run(1, Told(scored(1.0)))).suite_history("demo").scores["e"][0]
     assert unknown == Score(1.0, 1, "")
 
 
@@ -112,7 +112,7 @@ def test_names_without_end_leave_room_for_the_others() -> None:
     made = replace(run(1, told), message="é" * 1000, branch="b" * 1000)
     history = chain(*(replace(made, id=f"{at}") for at in range(30))).history
     assert len(to_json(history)) <= MOST_BYTES
-    assert names[0] not in history.of("demo").scores
+    assert names[0] not in history.suite_history("demo").scores
     assert means(history, evaluator="short") == [0.5] * MOST_RUNS
     assert history.runs[0].message == "é" * LONGEST
     assert history.runs[0].branch == "b" * LONGEST

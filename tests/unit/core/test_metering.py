@@ -13,7 +13,13 @@ from scoregate.core.usage import UsageMeter, charged_usage, sum_usage
 
 def test_a_meter_that_nobody_uses_says_nothing() -> None:
     meter = UsageMeter()
-    assert (meter.usage, meter.usages, meter.waited_s, meter.stopped, meter.asked("q")) == (None, (), 0.0, False, 0)
+    assert (meter.usage, meter.usages, meter.waited_s, meter.stopped, meter.count_question("q")) == (
+        None,
+        (),
+        0.0,
+        False,
+        0,
+    )
 
 
 def test_the_sum_of_usages() -> None:
@@ -57,9 +63,9 @@ def test_threads_lose_nothing() -> None:
 
 def test_only_time_in_which_every_call_waits_was_waited() -> None:
     meter = UsageMeter()
-    with meter.calling():
-        with meter.waiting():
+    with meter.measure_call():
+        with meter.measure_wait():
             time.sleep(0.05)
-        with meter.calling(), meter.waiting():
+        with meter.measure_call(), meter.measure_wait():
             time.sleep(0.05)
     assert meter.waited_s == pytest.approx(0.05, abs=0.03)

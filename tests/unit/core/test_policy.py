@@ -11,7 +11,7 @@ SUITE = SuiteResult("support-bot", "support-bot (evals/a.py)")
 
 
 def test_by_default_every_threshold_must_hold_and_few_cases_may_err() -> None:
-    limits = Policy().of(SUITE)
+    limits = Policy().limits_of(SUITE)
     assert (limits.min_pass_rate, limits.max_error_rate, dict(limits.min_score)) == (1.0, 0.05, {})
 
 
@@ -28,7 +28,7 @@ def test_by_default_every_threshold_must_hold_and_few_cases_may_err() -> None:
     ],
 )
 def test_a_glob_matches_the_id_or_the_label(glob: str, applies: bool) -> None:
-    limits = Policy(suites={glob: Limits(min_pass_rate=0.5)}).of(SUITE)
+    limits = Policy(suites={glob: Limits(min_pass_rate=0.5)}).limits_of(SUITE)
     assert limits.min_pass_rate == (0.5 if applies else 1.0)
 
 
@@ -44,14 +44,14 @@ def test_later_ones_win_and_what_they_leave_open_stays() -> None:
         "*": Limits(max_error_rate=0.0, min_score={"c": 0.9}, origin={"max_error_rate": "flag"}),
         "other": Limits(min_pass_rate=0.0),
     }
-    found = Policy(wide, narrow).of(SUITE)
+    found = Policy(wide, narrow).limits_of(SUITE)
     assert (found.min_pass_rate, found.max_error_rate) == (0.8, 0.0)
     assert found.min_score == {"a": 0.5, "b": 0.1, "c": 0.9}
     assert found.origin == {"min_pass_rate": "file", "min_score.a": "default", "max_error_rate": "flag"}
 
 
 def test_a_limit_of_0_is_a_limit() -> None:
-    assert Policy(suites={"*": Limits(min_pass_rate=0.0)}).of(SUITE).min_pass_rate == 0.0
+    assert Policy(suites={"*": Limits(min_pass_rate=0.0)}).limits_of(SUITE).min_pass_rate == 0.0
 
 
 def test_every_change_of_the_policy_is_told() -> None:

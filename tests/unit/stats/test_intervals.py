@@ -153,10 +153,10 @@ def test_an_interval_ends_where_the_scale_does() -> None:
 def test_trials_that_were_chosen_sharpen_the_test_and_leave_the_estimate() -> None:
     first = Pairs(60, tuple((d, 1) for d in [-1.0] * 9 + [1.0] * 3 + [0.0] * 48), rose=3, fell=9)
     more = Pairs(60, tuple((d, 1) for d in [-0.8] * 9 + [0.2] * 3 + [0.0] * 48), rose=3, fell=9)
-    alone, sharper = estimate_difference(first, scale=1.0), estimate_difference(first, scale=1.0, sharper=more)
-    assert sharper.delta == alone.delta == pytest.approx(-0.1)
-    assert (sharper.low, sharper.high) == (alone.low, alone.high)
-    assert sharper.p < alone.p
+    without, extended = estimate_difference(first, scale=1.0), estimate_difference(first, scale=1.0, test_pairs=more)
+    assert extended.delta == without.delta == pytest.approx(-0.1)
+    assert (extended.low, extended.high) == (without.low, without.high)
+    assert extended.p < without.p
 
 
 @pytest.mark.parametrize("n", [1, 10, 40, 2_000])

@@ -29,7 +29,7 @@ from scoregate.core.events import ErrorInfo
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.run import Run
-from scoregate.core.text import Place, natural_sort_key
+from scoregate.core.text import SortKey, natural_sort_key
 
 _MAX_TITLE = 120
 _MAX_NAMES = 5
@@ -102,7 +102,7 @@ def build_title(verdict: Verdict) -> str:
     return f"{title}; evaluators since the baseline: {changes}" if changes else title
 
 
-def _finding_order(finding: Finding) -> tuple[int, Place]:
+def _finding_order(finding: Finding) -> tuple[int, SortKey]:
     """The worst first, then those of the run, then by suite."""
     return _ORDER.index(finding.conclusion), natural_sort_key(finding.suite) if finding.suite is not None else ()
 

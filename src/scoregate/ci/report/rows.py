@@ -107,7 +107,7 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     for row in comparison.rows:
         if row.suite not in filtered:
             view = _build_row(row, suites.get(row.suite), findings.get(row.suite, ()))
-            past = history.of(row.suite).scores.get(row.evaluator, ())
+            past = history.suite_history(row.suite).scores.get(row.evaluator, ())
             uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
             note = ", ".join(filter(None, (view.note, uncalibrated)))
             views.append(replace(view, past=past, uncalibrated=uncalibrated, note=note))

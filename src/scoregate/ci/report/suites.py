@@ -97,7 +97,7 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
                 str(row.measure) for row in quantities if row.label in (Change.BETTER, Change.WORSE)
             ),
             problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
-            past=comparison.run.history.of(suite.label).took,
+            past=comparison.run.history.suite_history(suite.label).took,
         )
         views.append(view)
     return tuple(views)
@@ -191,7 +191,7 @@ def build_totals(comparison: Comparison) -> Totals:
         errored=_count_status(suites, Status.ERRORED),
         scored=_count_status(suites, Status.SCORED),
         unscored=_count_status(suites, Status.UNSCORED),
-        with_errors=sum(len(columns.erring()) for columns in suites),
+        with_errors=sum(len(columns.errored_rows()) for columns in suites),
         pending=sum(columns.pending for columns in suites),
         newly_failing=newly_failing,
         newly_passing=newly_passing,

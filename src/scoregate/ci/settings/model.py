@@ -246,7 +246,7 @@ class Settings(LimitFields, BaseSettings):
 
     def policy(self) -> Policy:
         """The limits, each with where it was set."""
-        default = DEFAULTS.over(self._limits(self))
+        default = DEFAULTS.merge(self._limits(self))
         narrow = {glob: self._limits(suite, "suites", glob) for glob, suite in self.suites.items()}
         return Policy(
             default,

@@ -1,8 +1,8 @@
-"""The gate: rules applied to a comparison, in an explicit table."""
+"""The gate: applies the rules in two explicit tables to a comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -41,7 +41,7 @@ from scoregate.core.gate.suite_rules import (
     check_quantity_limits,
     find_limit,
 )
-from scoregate.core.policy import Limits, Policy, Severity
+from scoregate.core.policy import Policy, Severity
 from scoregate.core.run import SuiteResult
 
 __all__ = ["RUN_RULES", "SUITE_RULES", "Conclusion", "Finding"]
@@ -76,19 +76,23 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
 )
 
 
-# Not among `policy.DEFAULTS`, or every base that was judged before would seem to have another policy.
+# Not in `policy.DEFAULTS`, since then the policy of every older baseline would seem to differ.
 _WARNINGS_ONLY = ("judge_agreement",)
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Every finding, those that only warn, and the conclusion drawn from the rest.
+    """The findings of all rules, and the conclusion.
 
-    `policy_changes` tells in words how the policy differs from the base's. `not_applied` names relative gates that are
-    set although there is no base; `ungated` are the labels of suites in which nothing can fail. `uncalibrated` says by
-    suite and evaluator why scores of a judge did not count. `evaluator_changes` are how evaluators and their
-    thresholds differ from the base's.
+    Attributes:
+        findings: the findings that decide the conclusion.
+        warnings: the findings that only warn.
+        policy_changes: the differences to the baseline's policy, as text.
+        not_applied: the relative gates that are set, if there is no baseline.
+        ungated: the labels of suites in which nothing can fail.
+        uncalibrated: why scores of a judge didn't count, by suite and evaluator.
+        evaluator_changes: the differences to the baseline's evaluators and thresholds.
     """
 
     findings: tuple[Finding, ...]
@@ -101,11 +105,11 @@ class Verdict:
 
     @property
     def conclusion(self) -> Conclusion:
-        """Failed if any gate failed; else unmeasurable if anything could not be measured; else passed."""
-        found = {finding.conclusion for finding in self.findings}
-        if Conclusion.FAILED in found:
+        """Failed if any finding failed; else unmeasurable if any is; else passed."""
+        conclusions = {finding.conclusion for finding in self.findings}
+        if Conclusion.FAILED in conclusions:
             return Conclusion.FAILED
-        return Conclusion.UNMEASURABLE if Conclusion.UNMEASURABLE in found else Conclusion.PASSED
+        return Conclusion.UNMEASURABLE if Conclusion.UNMEASURABLE in conclusions else Conclusion.PASSED
 
     @property
     def exit_code(self) -> int:
@@ -114,7 +118,7 @@ class Verdict:
 
     @property
     def failed(self) -> tuple[Finding, ...]:
-        """The findings that do not hold."""
+        """The findings that are not passed."""
         return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)
 
 
@@ -129,15 +133,22 @@ def evaluate_gates(
     """Apply every rule.
 
     Args:
-        comparison: the run against its base. policy: what is demanded.
-        policy_changes: how the policy differs from the base's, to be told.
-        policy_problem: why the base's policy, which was to judge, could not be had.
-        calibrations: how well judges agree with people; asked only where the policy asks for it.
+        comparison: the run and its baseline.
+        policy: the limits.
+        policy_changes: the differences to the baseline's policy, as text.
+        policy_problem: why the baseline's policy, which should apply, is not available; empty if it is.
+        calibrations: the agreement of judges with people; used only if the policy depends on it.
     """
-    findings, warnings = list[Finding](), list[Finding]()
-    suites = _suite_contexts(comparison, policy, calibrations)
     run = RunContext(comparison, policy, policy_problem, find_evaluator_changes(comparison))
-    for finding, severity in _apply_rules(run, suites):
+    suites = [
+        _suite_context(at, suite, comparison, policy, calibrations) for at, suite in enumerate(comparison.run.suites)
+    ]
+    results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
+    results += [(finding, suite.limits) for suite in suites for rule in SUITE_RULES for finding in rule(suite)]
+    findings, warnings = list[Finding](), list[Finding]()
+    for finding, limits in results:
+        rule = finding.rule.replace(" ", "_")
+        severity = limits.severity.get(rule, Severity.WARN if rule in _WARNINGS_ONLY else Severity.FAIL)
         if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
             findings.append(finding)
         elif severity is Severity.WARN:
@@ -157,51 +168,31 @@ def evaluate_gates(
 
 
 def _can_fail(suite: SuiteResult, policy: Policy) -> bool:
-    """Whether any score of the suite has a threshold that counts, or any limit but that of errors is set for it."""
-    limits = policy.of(suite)
-    judged = any(suite.columns.judged.values()) and bool(limits.min_pass_rate)
+    """Whether a threshold of scores counts, or any limit besides the error rate is set."""
+    limits = policy.limits_of(suite)
+    has_thresholds = any(suite.columns.judged.values()) and bool(limits.min_pass_rate)
+    has_min_score = any(find_limit(limits.min_score, name)[1] is not None for name in suite.evaluators)
     absolute = (limits.max_cost, limits.max_tokens, limits.max_p95_ms)
-    scored = any(find_limit(limits.min_score, name)[1] is not None for name in suite.evaluators)
-    return judged or scored or any(limit is not None for limit in absolute) or bool(limits.relative_gates)
+    has_absolute_limit = any(limit is not None for limit in absolute)
+    return has_thresholds or has_min_score or has_absolute_limit or bool(limits.relative_gates)
 
 
-def _apply_rules(run: RunContext, suites: Iterable[SuiteContext]) -> Iterator[tuple[Finding, Severity]]:
-    for run_rule in RUN_RULES:
-        yield from ((finding, _severity(finding, run.policy.default)) for finding in run_rule(run))
-    for suite in suites:
-        for rule in SUITE_RULES:
-            yield from ((finding, _severity(finding, suite.limits)) for finding in rule(suite))
-
-
-def _severity(finding: Finding, limits: Limits) -> Severity:
-    rule = finding.rule.replace(" ", "_")
-    return limits.severity.get(rule, Severity.WARN if rule in _WARNINGS_ONLY else Severity.FAIL)
-
-
-def _suite_contexts(comparison: Comparison, policy: Policy, calibrations: Calibrations) -> list[SuiteContext]:
-    return [
-        SuiteContext(
-            at,
-            suite,
-            policy.of(suite),
-            comparison,
-            comparison.rows_of(suite.label),
-            tuple(row for row in comparison.quantities if row.suite == suite.label),
-            criteria=policy.criteria_of(suite),
-            calibrations=calibrations,
-            uncalibrated=_uncalibrated_judges(suite, policy, calibrations),
-        )
-        for at, suite in enumerate(comparison.run.suites)
-    ]
-
-
-def _uncalibrated_judges(suite: SuiteResult, policy: Policy, calibrations: Calibrations) -> dict[str, str]:
-    """By evaluator, why its scores may not fail the suite."""
-    least = policy.of(suite).min_judge_agreement
-    if least is None:
-        return {}
-    told = {
-        name: explain_uncalibrated(info, calibrations, least=least, fewest=policy.min_overrides)
-        for name, info in suite.evaluators.items()
-    }
-    return {name: why for name, why in told.items() if why}
+def _suite_context(
+    index: int, suite: SuiteResult, comparison: Comparison, policy: Policy, calibrations: Calibrations
+) -> SuiteContext:
+    limits, uncalibrated = policy.limits_of(suite), {}
+    if (least := limits.min_judge_agreement) is not None:
+        for name, info in suite.evaluators.items():
+            if why := explain_uncalibrated(info, calibrations, least=least, fewest=policy.min_overrides):
+                uncalibrated[name] = why
+    return SuiteContext(
+        index,
+        suite,
+        limits,
+        comparison,
+        comparison.rows_of(suite.label),
+        tuple(row for row in comparison.quantities if row.suite == suite.label),
+        criteria=policy.criteria_of(suite),
+        calibrations=calibrations,
+        uncalibrated=uncalibrated,
+    )

@@ -1,4 +1,4 @@
-"""What a rule found."""
+"""The findings of rules, and the context that rules get."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scoregate.core.run import SuiteResult
 
 
 class Conclusion(StrEnum):
-    """What the whole comes to. A failed gate is certain, so it wins over what could not be measured."""
+    """The conclusion of a rule or a run. A failure is certain, so `failed` wins over `unmeasurable`."""
 
     PASSED = "passed"
     FAILED = "failed"
     UNMEASURABLE = "unmeasurable"
 
 
-# By rule: what is wrong where it does not hold, and what it is called where it does.
+# By rule: the title of a failed rule, and the title of a passed rule.
 _TITLES = {
     "something ran": ("No suite ran", "Suites ran"),
     "run complete": ("The run is incomplete", "Complete run"),
@@ -54,10 +54,18 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule applied: whether it holds, the value and limit in words, and where the limit was set.
+    """The result of one rule.
 
-    `bound` is the limit as a number, in the unit of what is measured; None where it is none. `uncertain`: it holds, but
-    by less than noise, or although the estimate is beyond the limit.
+    Attributes:
+        rule: the name of the rule.
+        conclusion: whether the rule passed.
+        value: the measured value, as text.
+        limit: the required value, as text.
+        origin: where the limit is set; `always` for a rule without a setting.
+        suite: the label of the suite; None for a rule about the run.
+        evaluator: the id of the evaluator.
+        bound: the limit in the unit of the value; None if it is no number.
+        uncertain: whether the distance to the limit is within noise.
     """
 
     rule: str
@@ -72,19 +80,19 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """The rule in plain words: `No suite ran`, `Pass rate`."""
-        wrong, held = _rule_titles(self.rule)
-        return held if self.conclusion is Conclusion.PASSED else wrong
+        """The title of the rule, such as `No suite ran` or `Pass rate`."""
+        failed_title, passed_title = _rule_titles(self.rule)
+        return passed_title if self.conclusion is Conclusion.PASSED else failed_title
 
     @property
     def preposition(self) -> str:
-        """What joins title and suite: `Pass rate of demo`, `Too many errors in demo`."""
-        wrong, held = _rule_titles(self.rule)
-        return "of" if self.conclusion is Conclusion.PASSED or wrong == held else "in"
+        """The preposition between title and suite, as in `Pass rate of demo` and `Too many errors in demo`."""
+        failed_title, passed_title = _rule_titles(self.rule)
+        return "of" if self.conclusion is Conclusion.PASSED or failed_title == passed_title else "in"
 
     @property
     def has_limit(self) -> bool:
-        """Whether there is a limit to name; what always holds says all in its title."""
+        """Whether reports show the limit; the title of a rule without a setting is enough."""
         return self.origin != "always"
 
 
@@ -95,10 +103,13 @@ def _rule_titles(rule: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The whole run and what is demanded of it.
+    """The context of rules about the run.
 
-    `policy_problem` says why the base does not demand it, as it was to; `evaluator_changes` are how evaluators differ
-    from the base's.
+    Attributes:
+        comparison: the run and its baseline.
+        policy: the limits.
+        policy_problem: why the baseline's policy, which should apply, is not available; empty if it is.
+        evaluator_changes: the differences to the baseline's evaluators.
     """
 
     comparison: Comparison
@@ -109,9 +120,18 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class SuiteContext:
-    """One suite, its rows, and what is demanded of it.
+    """The context of rules about one suite.
 
-    `calibrations` is how well judges agree with people; `uncalibrated` says by evaluator why its scores do not count.
+    Attributes:
+        index: the index of the suite in the run.
+        suite: the suite.
+        limits: the limits of the suite.
+        comparison: the run and its baseline.
+        rows: the rows of the suite's scores.
+        quantities: the rows of its latency, cost and tokens.
+        criteria: the criteria of the suite.
+        calibrations: the agreement of judges with people.
+        uncalibrated: why the scores of an evaluator don't count, by evaluator.
     """
 
     index: int
