@@ -230,3 +230,20 @@ def test_the_architecture_page_names_what_exists() -> None:
         if not path.startswith("tests/"):
             assert (SOURCE / "scoregate" / f"{path}.py").is_file(), path
             assert not name or f"{path.removesuffix('/__init__')}: {name}" in definitions, f"{path}: {name}"
+
+
+def documented_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    section = re.search(r"^Args:\n((?:    .*\n?|\n)*)", ast.get_docstring(function) or "", re.MULTILINE)
+    return {
+        name.lstrip("*") for name in re.findall(r"^    ([^\s:][^:\n]*):", section[1] if section else "", re.MULTILINE)
+    }
+
+
+def test_documented_arguments_exist() -> None:
+    wrong = []
+    for module in MODULES:
+        for function in functions_of(module):
+            arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+            unknown = documented_arguments(function) - arguments
+            wrong += [f"{module}.{function.name}: {name}" for name in sorted(unknown)]
+    assert wrong == []
