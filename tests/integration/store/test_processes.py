@@ -58,7 +58,7 @@ def rows():
     print("half", flush=True)
     time.sleep(600)
 
-streamed = dataclasses.replace(OVERRIDES, key=None)
+streamed = dataclasses.replace(OVERRIDES, item_key=None)
 open_store().update(streamed, ("accuracy",), lambda _: rows())
 """
 
