@@ -160,5 +160,5 @@ async def _environment_notices(root: Path, environ: Mapping[str, str]) -> AsyncI
             "set `persist-credentials: false` for actions/checkout"
         )
     if names := short_secrets(environ):
-        subject = "their values have" if len(names) > 1 else "its value has"
-        yield f"{', '.join(names[:_MOST_NAMES])}: {subject} fewer than 8 characters, so reports don't redact it"
+        subject = "the values have fewer than 8 characters, so reports don't redact them"
+        yield f"{', '.join(names[:_MOST_NAMES])}: {subject}"

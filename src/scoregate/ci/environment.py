@@ -95,7 +95,7 @@ class VenvSpec:
         path = os.pathsep.join((str(Path(sys.executable).parent), self.environ.get("PATH", os.defpath)))
         if (program := shutil.which("uv", path=path)) is None:
             raise InstallError(
-                "uv is not installed, which makes the environment of the suites",
+                "scoregate needs uv to create the environment of the suites, but uv is not installed",
                 advice="Install it (`pip install uv`), or set `install` to none.",
             )
         return program

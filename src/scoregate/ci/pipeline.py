@@ -126,9 +126,9 @@ async def _apply_reviews(baseline: Baseline, reporting: Reporting) -> Baseline:
 
 
 async def load_history(baseline: Baseline, settings: Settings, ports: Ports) -> History:
-    """The history before the new run replaces the last one. A base that is rerun has no history of its own.
+    """Load the history before the last run is overwritten. A baseline that is rerun has no history.
 
-    With a folder as the baseline, the runs since it are in the history of the last run, so both are merged.
+    If the baseline is a folder, its history is merged with that of the last run, which has the runs in between.
     """
     kind = settings.baseline_kind
     history = history_after(baseline.run) if baseline.run is not None and kind is not BaselineKind.RERUN else None

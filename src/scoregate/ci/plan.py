@@ -1,4 +1,4 @@
-"""The plan: the sources that discovery suites, and how each is launched."""
+"""The plan: the sources that discovery found, and how each is launched."""
 
 from __future__ import annotations
 

@@ -60,10 +60,10 @@ def with_gates(settings: Settings, sources: Iterable[Source]) -> Settings:
 
 
 def choose_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
-    """The policy of the settings, or of the base if the settings or the base run ask for that.
+    """Choose the policy of the settings, or that of the base if `policy_from` is `base` in either one.
 
-    A change can't undo that for itself. If the settings are the base's already, they judge; otherwise the policy of the
-    base run does.
+    So a pull request can't switch it off. If the settings are already those of the base, they apply; otherwise the
+    policy of the base run does.
     """
     own, stored = settings.policy(), read_stored_policy(base)
     if settings.proposed is not None:

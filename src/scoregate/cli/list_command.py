@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,18 @@ def command(**flags: Any) -> int:
         *(format_source(launch.source, launch.name) for launch in plan.launches),
         *(f"cannot run  {source.error}" for source in plan.broken),
         *format_skipped(suites),
-        *([] if suites.sources else ["No suites were found. `scoregate init` creates one."]),
+        *([] if suites.sources else [_explain_no_suites(flags)]),
     ]
     console = make_console()
     for line in lines:
         console.print(Text(one_line(line, 500)))
     return 0 if plan.launches and not plan.broken else 3
+
+
+def _explain_no_suites(flags: Mapping[str, Any]) -> str:
+    if any(flags.get(name) for name in ("paths", "suite", "config")):
+        return "No suites were found with these filters."
+    return "No suites were found. `scoregate init` creates one."
 
 
 async def _make_plan(root: Path, settings: Settings) -> tuple[DiscoveredSuites, Plan]:

@@ -27,7 +27,10 @@ from scoregate.core.run import Run
 @click.command("merge")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--expect", type=click.IntRange(min=1), metavar="N", help="Expected number of runs; fewer can't be measured."
+    "--expect",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of runs to expect. If one is missing, the exit code is 3.",
 )
 @click.option("-m", "--message", metavar="TEXT", help="Title of the run.")
 @report_options

@@ -106,7 +106,7 @@ model_options: Callable[[Any], Any] = combine_options(
     click.option("--model", metavar="NAME", help="Default model for judges, metrics and simulated users."),
     click.option(
         "--cache",
-        metavar="DIR|off|readonly|refresh",
+        metavar="[on|off|readonly|refresh][:DIR]",
         help="Folder of the model cache, or how to use the cache.",
     ),
     click.option("--max-cost", type=float, metavar="USD", help="Cost budget: stop calling models when it is reached."),

@@ -35,7 +35,7 @@ from scoregate.cli.run_gate import run_gate
 @click.option(
     "--install",
     metavar="auto|uv-sync|requirements|none|COMMAND",
-    help="Create an environment for the suites; auto: in the GitHub Action only, from the project's files.",
+    help="Create an environment for the suites; auto: from the project's files, in the GitHub Action only.",
 )
 @model_options
 @gate_options

@@ -20,16 +20,16 @@ from scoregate.cli.progress_state import PrintLine
 
 
 def format_source(source: Source, name: str) -> str:
-    """`evals/demo.py:12  [python] demo  below evals/, …`."""
+    """`evals/demo.py:12 [python] demo (in evals/, …)`."""
     if source.kind is SourceKind.COMMAND:
-        return f"{name}  [{source.kind}] {shlex.join(source.argv)}  {source.why}"
+        return f"{name} [{source.kind}] {shlex.join(source.argv)} ({source.why})"
     ids = "" if source.suite_ids is None else f" {', '.join(source.suite_ids)}"
-    return f"{name}:{source.line}  [{source.kind}]{ids}  {source.why}"
+    return f"{name}:{source.line} [{source.kind}]{ids} ({source.why})"
 
 
 def format_skipped(suites: DiscoveredSuites) -> Iterator[str]:
     """Skipped files and notices."""
-    yield from (f"skipped  {skipped.path}  {skipped.why}" for skipped in suites.skipped)
+    yield from (f"skipped {skipped.path}: {skipped.why}" for skipped in suites.skipped)
     yield from (f"note: {notice}" for notice in suites.notices)
 
 

@@ -29,7 +29,7 @@ page_options: Callable[[Any], Any] = combine_options(
         "--open/--no-open",
         "opens",
         default=None,
-        help="Open the page in a browser; default: if a terminal and a screen are there.",
+        help="Open the page in a browser; default: only in a terminal on a machine with a display.",
     ),
 )
 
@@ -52,7 +52,7 @@ def show_page(
     from scoregate.web.server import serve
 
     if opens is None:
-        # The user can see a browser: there is a terminal and a screen, and it is neither CI nor SSH.
+        # The user can see a browser: there is a terminal and a display, but no CI and no SSH.
         is_remote = in_ci(os.environ) or any(os.environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
         displays = ("DISPLAY", "WAYLAND_DISPLAY")
         has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in displays)

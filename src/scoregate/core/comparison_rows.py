@@ -135,7 +135,7 @@ class Row:
 def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     """Correct the p-values of all rows of a kind and set the labels that depend on them.
 
-    The family that is corrected for is every compared row whose p could have been as small as alpha.
+    The correction counts only rows that could reach alpha, see `is_in_family`.
 
     Args:
         rows: the rows of a comparison; a label other than `within noise` doesn't change.
@@ -158,7 +158,7 @@ def _p_or_one(p: float | None) -> float:
 
 
 def is_in_family(row: Row, alpha: float) -> bool:
-    """Whether a row was compared and its p could have been as small as alpha."""
+    """Whether a row was compared, and its p-value could be at most alpha."""
     return row.label in _COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
 
 

@@ -54,7 +54,7 @@ def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs 
 
     Returns:
         The estimate. Below 50 clusters the interval of a score allows for a change by `scale` that no case shows yet;
-        if the test is significant, the end towards 0 stays as the differences give it.
+        if the test is significant, the end nearer to 0 is not widened.
     """
     spread = measure_spread(pairs.clusters)
     p_lower, p_upper = one_sided_p(test_pairs or pairs)

@@ -87,7 +87,7 @@ def find_lost_scores(
 ) -> LostScores:
     """Find the cases that have a score on one side only.
 
-    Whether the loss is significant is tested like scores are: on the share of each case's trials that have a score.
+    The sign-flip test compares, for each case, the share of trials that have a score.
 
     Args:
         columns: the columns of the run.

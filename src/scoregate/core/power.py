@@ -135,19 +135,21 @@ def _estimate_variance(
         total = (spread.moment + 2 * largest**2) / (spread.clusters + 2)
         step = sqrt(spread.moment / spread.changed) if spread.changed else largest
         if not spread.changed:
-            return _Variance(0.0, total * repeats, step, "no pair differs: at most")
+            return _Variance(0.0, total * repeats, step, "all pairs are equal: upper bound")
         if within is None:
-            return _Variance(0.0, total * repeats, step, "differences from the base; repeats: at least")
+            return _Variance(0.0, total * repeats, step, "differences from the base; repeats: lower bound")
         noise = min(2 * within, total * repeats)
         return _Variance(total - noise / repeats, noise, step, "differences from the base, and repeats")
     if within is not None:
         step = _typical_step(scores for scores in trials if len(scores) > 1)
-        return _Variance(0.0, 2 * within, step / sqrt(repeats), "repeats" if step else "no repeat differs: at most")
+        return _Variance(
+            0.0, 2 * within, step / sqrt(repeats), "repeats" if step else "all repeats are equal: upper bound"
+        )
     scores = [scores[0] for scores in trials]
     mean = fmean(scores)
     farthest = max(abs(score - mean) for score in scores) or 1.0
     variance = (sum((score - mean) ** 2 for score in scores) + farthest**2) / (len(scores) + 1)
-    source = "every score alike: at most" if max(scores) == min(scores) else "spread of the scores: at most"
+    source = "all scores are equal: upper bound" if max(scores) == min(scores) else "spread of the scores: upper bound"
     return _Variance(0.0, 2 * variance, _typical_step([sorted(scores)]) or 1.0, source)
 
 

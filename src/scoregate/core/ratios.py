@@ -77,7 +77,7 @@ def shared_means(new: Side, old: Side) -> tuple[float | None, float | None, int]
 def total_test(new: Side, old: Side, columns: Columns) -> float:
     """Test the ratio of totals by swapping run and baseline within pairs.
 
-    Swaps order the ratio like random signs order the sum of differences, so this is the test that scores have.
+    Swapping a pair is the same as changing the sign of its difference, so the sign-flip test applies.
 
     Args:
         new: the amounts of the run.

@@ -87,7 +87,8 @@ def read_state(store: Store, name: str) -> DatasetState:
     if (card := read_document(store, name)) is None:
         names = ", ".join(name for (name,) in islice(store.list_keys(DATASETS), 20))
         raise JudgmentValidationError(
-            f"there is no dataset {name!r:.200}", advice=f"There are {names}." if names else "There are none."
+            f"there is no dataset {name!r:.200}",
+            advice=f"There are {names}." if names else "Create one: client.datasets.create(…).",
         )
     try:
         schema = parse_schema(card.document)

@@ -133,8 +133,8 @@ class _SuspendNotifier(Generic[T]):
 _BATCH_S = 0.002
 _FAST_CALL_S = 0.0003
 _FAST_BATCH_WAIT_S = 0.004
-# At the start, a batch waits this long for the one before in any case: the scorer then imports what it needs, and
-# other threads would only wait for these imports.
+# At the start, a batch waits up to this long for the previous one, even if the scorer is slow: the scorer then imports
+# what it needs, and other threads would only wait for these imports.
 _START_S = 0.05
 # Finished results are emitted after this long, even if the scorer still works on the last trial of the batch.
 _EMIT_AFTER_S = 0.1

@@ -154,7 +154,7 @@ def price_usage(usage: Usage, *, provider: str, model: str, prices: Mapping[str,
             _reported_names.add(name)
         if not is_reported:
             print(
-                f'scoregate: the price of {name} is not known, so its cost is not counted; set it as [prices."{name}"]',
+                f'scoregate: the price of {name} is not known, so its cost is not counted; set it in [prices."{name}"]',
                 file=sys.stderr,
             )
     return replace(usage, cost=cost)

@@ -181,7 +181,7 @@ def import_openai() -> Any:
         import openai
     except ImportError as error:
         raise MissingExtra(
-            f"models need the openai package: {error}", advice="pip install 'scoregate[judges]'"
+            f"calls to models need the package openai: {error}", advice="pip install 'scoregate[judges]'"
         ) from None
     return openai
 

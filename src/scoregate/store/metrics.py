@@ -56,7 +56,7 @@ class StoredMetric(Document):
         if (self.kind is None) == (self.use is None):
             raise ValueError('a metric has either a kind or the code that it uses, as in use = "module:Class"')
         if self.arguments and self.use is None:
-            raise ValueError("arguments, `with`, are for code that is used")
+            raise ValueError("`with` needs `use`: it holds the arguments of that code")
         return self
 
     @model_serializer(mode="wrap")

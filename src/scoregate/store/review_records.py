@@ -132,9 +132,9 @@ def remove_items(store: Store, kind: Kind[S], key: Key, names: Iterable[str]) ->
             matches = [item for item in items if item.id == name]
             matches = matches or [item for item in items if name and item.id.startswith(name)]
             if len(matches) != 1:
-                problem = f"{len(matches)} ids begin with it" if matches else "there is none"
+                problem = f"{len(matches)} ids begin with it" if matches else "no id begins with it"
                 raise StoreError(
-                    f"{store.location(kind, key)}: no single item {name!r:.200}: {problem}",
+                    f"{store.location(kind, key)}: {name!r:.200} identifies no review: {problem}",
                     advice="The command `list` shows every id.",
                 )
             removed[matches[0].id] = matches[0]

@@ -87,8 +87,8 @@ class SuiteFile(Document):
     @model_validator(mode="after")
     def _check_endpoint(self) -> SuiteFile:
         if (self.endpoint is None) == (self.testset.endpoint is None):
-            problem = "both are there" if self.endpoint else "there is neither"
-            raise ValueError(f"an endpoint is named by `endpoint` in [testset], or is a table [endpoint]: {problem}")
+            problem = "two endpoints" if self.endpoint else "no endpoint"
+            raise ValueError(f"{problem}: give either `endpoint` in [testset], or a table [endpoint]")
         return self
 
 

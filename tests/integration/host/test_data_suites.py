@@ -57,7 +57,7 @@ def desk(project: Project, chat_service: ChatService) -> Iterator[Project]:
 
 def test_it_is_found_and_its_cases_stand_at_their_lines(desk: Project) -> None:
     listed = desk.scoregate("list")
-    assert "evals/desk.toml:2 [testset] desk in evals/, has a table [testset]" in " ".join(listed.output.split())
+    assert "evals/desk.toml:2 [testset] desk (in evals/, has a table [testset])" in " ".join(listed.output.split())
     ran = desk.scoregate("run")
     assert ran.exit_code == 0, ran.output
     (suite,) = ran.run["suites"]

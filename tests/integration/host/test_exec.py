@@ -263,7 +263,7 @@ def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Proj
     project.write("evals/later.py", theirs.replace("testing.run", "testing.v2.run"))
     listed = project.scoregate("list")
     assert listed.exit_code == 0, listed.output
-    assert "evals/theirs.py:3 [python] theirs in evals/, starts a suite of Autoblocks at line 3" in listed.output
+    assert "evals/theirs.py:3 [python] theirs (in evals/, starts a suite of Autoblocks at line 3)" in listed.output
     assert "note: evals/later.py was skipped" in listed.output
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output

@@ -133,6 +133,14 @@ def test_what_init_writes_runs_green(project: Project) -> None:
     assert (project.root / ".github" / "workflows" / "evals.yml").is_file()
 
 
+def test_init_names_the_branch_and_writes_no_example_next_to_a_suite(project: Project) -> None:
+    project.git("branch", "-m", "trunk")
+    project.write("checks/eval_mine.py", suite())
+    assert project.scoregate("init").exit_code == 0
+    assert "branches: [trunk]" in (project.root / ".github" / "workflows" / "evals.yml").read_text()
+    assert not (project.root / "evals").exists()
+
+
 @pytest.mark.parametrize("out", [".", "..", "/"])
 def test_reports_do_not_go_over_the_project(project: Project, out: str) -> None:
     project.write("evals/demo.py", suite(good=1))

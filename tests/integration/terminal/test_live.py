@@ -42,7 +42,7 @@ def test_a_window_of_any_size_shows_how_far_it_is_and_then_the_verdict(
 ) -> None:
     waiting(project, "日本語の回答を評価するスイート🎉")
     opened = window("run", size=size)
-    opened.wait_for(lambda: "2/3" in opened.text)
+    opened.wait_for(lambda: "2/3" in opened.text and "2 of 3 cases" in opened.text)
     assert opened.screen.cursor.hidden
     assert re.search(r"\d+ s · 2 of 3 cases", opened.text)
     assert "日本語" in opened.text.replace(" ", "")

@@ -136,7 +136,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         ("min_score = 3", "must be at most 1"),
         ("min_score = true", "must be a table"),
         ("severity = { pass_rate = 'maybe' }", "must be 'fail', 'warn' or 'off'"),
-        ("severity = { pasrate = 'warn' }", "must be 'pass_rate'"),
+        ("severity = { pasrate = 'warn' }", "did you mean 'pass_rate'?"),
         ("evaluators = { a = { min_efect = 0.1 } }", "did you mean 'min_effect'?"),
         ("suites = { a = 1 }", "must be a table"),
         ("out = ''", "must not be empty"),

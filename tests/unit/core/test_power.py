@@ -70,7 +70,7 @@ def test_equal_pairs_are_not_taken_for_certainty() -> None:
 
 def test_without_base_or_repeats_it_says_the_most_that_it_could_take() -> None:
     need = need_of(run_of([[float(number % 2)] for number in range(40)]), None, 0.05)
-    assert need.source.endswith("at most")
+    assert need.source.endswith("upper bound")
 
 
 def test_one_case_says_nothing() -> None:
@@ -83,9 +83,9 @@ def test_scores_that_are_all_alike_are_not_taken_for_certainty(cases: int, repea
     need = need_of(run_of([[1.0] * repeats] * cases), None, 0.05)
     assert need.detectable > 0.05
     assert need.cases > cases
-    assert need.source.endswith("at most")
+    assert need.source.endswith("upper bound")
 
 
 def test_repeats_that_agree_are_not_taken_for_certainty() -> None:
     need = need_of(run_of([[float(number % 2)] * 2 for number in range(20)]), None, 0.05)
-    assert (need.source, need.detectable > 0.05, need.cases > 20) == ("no repeat differs: at most", True, True)
+    assert (need.source, need.detectable > 0.05, need.cases > 20) == ("all repeats are equal: upper bound", True, True)

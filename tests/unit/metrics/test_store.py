@@ -172,7 +172,7 @@ BAD: list[tuple[Any, str]] = [
     ("polite", "there is no metric 'polite'"),
     ({"prompt": "x"}, "the metric '': a metric has either a kind or the code"),
     ({"kind": "numeric", "use": "a:b"}, "either a kind or the code"),
-    ({"kind": "numeric", "with": {"a": 1}}, "`with`, are for code"),
+    ({"kind": "numeric", "with": {"a": 1}}, "`with` needs `use`"),
     ({"kind": "odd"}, "kind: must be 'numeric'"),
     ({"kind": "numeric"}, "'NumericJudge' needs an evaluation_prompt"),
     ({"kind": "numeric", "prompt": "x", "treshold": 1}, "treshold: there is no such field"),

@@ -86,8 +86,8 @@ def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[testset]\n", "there is neither"),
-        ('[testset]\nendpoint = "a"\n[endpoint]\nurl = "http://h"\n', "both are there"),
+        ("[testset]\n", "no endpoint: give"),
+        ('[testset]\nendpoint = "a"\n[endpoint]\nurl = "http://h"\n', "two endpoints: give"),
         ('[testset]\nendpoint = "a"\ntests = "a.csv"\nset = "b"\n', "tests and set exclude each other"),
         (
             '[testset]\nendpoint = "a"\n[[metrics]]\nkind = "goal"\nthresold = 1\n',

@@ -30,7 +30,7 @@ class Baseline:
 
     @property
     def reference(self) -> BaseReference | None:
-        """What a run stores of its baseline; also that there may be one that could not be read."""
+        """The reference that a run stores. It also records a baseline that could not be read."""
         if self.run is None:
             return BaseReference("", UNREADABLE) if self.unreadable else None
         return BaseReference(self.run.id, self.run.name, self.folder)

@@ -48,13 +48,13 @@ async def find_artifact_baseline(
 
     Runs of one commit are pooled. Artifacts of a fork's run are never a baseline. A run that failed its gate is one,
     because its scores are valid. After a run that was interrupted or can't be read, the next nearest commit is tried.
-    There is no baseline yet only if GitHub's list has no artifact, or only expired and interrupted ones; otherwise it
-    is unreadable.
+    No artifact, or only expired or interrupted ones, means that there is no baseline yet. After any other failure the
+    baseline is unreadable.
     """
     if settings.baseline_kind not in _KINDS:
         return None
     if connection is None or base is None:
-        return Baseline(None, "name a baseline with --baseline RUN or rerun")
+        return Baseline(None, "name a baseline with --baseline FOLDER or --baseline rerun")
     if connection.api is None:
         return Baseline(None, "without a token, artifacts can't be downloaded: set github-token", unreadable=True)
     try:

@@ -96,7 +96,7 @@ def _named_candidates(
         else:
             problem = "is neither a Python file nor a TOML file" if full.exists() else "does not exist"
             advice = "Name files and folders with suites. For other languages, add [[commands]] to the settings."
-            raise UsageError(f"{path} ({origin}) {problem}", advice=advice)
+            raise UsageError(f"{path} {problem} (named by {origin})", advice=advice)
 
 
 def _walk_files(folder: Path, root: Path) -> Iterator[str]:

@@ -43,9 +43,9 @@ class LogTailer:
     _optional: int = 0
 
     def read(self) -> Iterator[EventsReceived]:
-        """The lines that existed at the last call and are not yet read, in chunks.
+        """Return unread lines that were complete at the previous call, in chunks.
 
-        The delay of one call lets the host read first what the script printed before, such as declared secrets.
+        The delay of one call lets the host read printed secrets first.
         """
         for path in sorted(self.folder.glob("*.jsonl")):
             log = self._logs.setdefault(path.name, _Log(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -229,6 +230,9 @@ def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str
         return f"{name}: {_unknown_setting(keys[-1], known)}"
     if problem["type"] == "missing":
         return f"{name} is missing"
+    if keys[-1] == "[key]":
+        allowed = re.findall(r"'([^']+)'", problem["ctx"].get("expected", ""))
+        return f"{'.'.join(keys[:-2])}: {_unknown_setting(keys[-2], allowed)}"
     rule = _RULES.get(problem["type"])
     text = rule.format(**problem["ctx"]) if rule and "{" in rule else rule
     return f"{name} = {problem['input']!r:.80}: {text or problem['msg'].replace('Input should', 'must')}"

@@ -105,7 +105,7 @@ def check_baseline(context: RunContext) -> Iterator[Finding]:
 def check_policy(context: RunContext) -> Iterator[Finding]:
     """The baseline's policy is available if it should apply; a change could loosen its own policy."""
     if context.policy_problem:
-        value, limit = f"{context.policy_problem}; judged by the change's own", "the base's settings"
+        value, limit = f"{context.policy_problem}; judged by the settings of the change", "the settings of the base"
         yield Finding("policy available", Conclusion.UNMEASURABLE, value, limit, "policy_from = base")
 
 
@@ -166,5 +166,9 @@ def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, 
             if any(fnmatchcase(name, glob) for name in names) or (is_partial and not origin.startswith("--")):
                 continue
             yield Finding(
-                "limits apply", Conclusion.UNMEASURABLE, f"{glob} in {rule} matches no evaluator", rule, origin
+                "limits apply",
+                Conclusion.UNMEASURABLE,
+                f"{glob} in {rule} matches no evaluator",
+                "a pattern that matches",
+                origin,
             )
