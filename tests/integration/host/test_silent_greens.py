@@ -175,8 +175,8 @@ def test_a_log_that_is_deleted_or_cut_off_is_unmeasurable(project: Project, dama
     wait = (
         "import time\n"
         "for _ in range(600):\n"
-        "    live = pathlib.Path('scoregate-out/run/live.json')\n"
-        "    if live.exists() and '\"finished\":20' in live.read_text().replace(' ', ''):\n"
+        "    live = pathlib.Path('scoregate-out/run/.live.json')\n"
+        "    if live.exists() and '\"done\":20' in live.read_text().replace(' ', ''):\n"
         "        break\n"
         "    time.sleep(0.05)\n"
     )
