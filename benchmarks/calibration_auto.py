@@ -15,7 +15,7 @@ from calibration_targets import Effort, Rate, Target, hold, print_row, print_tab
 from numpy.random import Generator
 
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.pairing import find_undecided_cases
@@ -132,7 +132,7 @@ def measure(kind: Kind, n: int, drop: float, *, count: int, uniform: bool = Fals
         found.rate(lambda each: each.uniform is not None and each.uniform.label in CALLED) if uniform else None,
         found.rate(lambda each: holds(each.auto, -drop)),
         found.mean(lambda each: each.auto.delta or 0.0),
-        found.rate(lambda each: each.auto.label is Change.EQUIVALENT),
+        found.rate(lambda each: each.auto.label is RowLabel.EQUIVALENT),
         found.rate(lambda each: each.red),
         found.mean(lambda each: each.extra),
     )

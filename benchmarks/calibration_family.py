@@ -15,7 +15,7 @@ from numpy.random import Generator
 from scipy.special import ndtr
 
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change
+from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy
@@ -120,5 +120,5 @@ def _ask(drawn: tuple[Array, Array]) -> Answer:
     base, new = (run_of({f"e{at}": row[:, None] for at, row in enumerate(side)}) for side in drawn)
     comparison = compare(new, base, criteria=CRITERIA)
     red = evaluate_gates(comparison, _POLICY).conclusion is Conclusion.FAILED
-    worse = any(row.label is Change.WORSE for row in comparison.rows)
+    worse = any(row.label is RowLabel.WORSE for row in comparison.rows)
     return Answer(any(row.label in CALLED for row in comparison.rows), red, red != worse)

@@ -13,7 +13,7 @@ from calibration_scores import NORMAL, SKEWED, Array, Kind, ceiling, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.comparison_rows import Row, RowLabel
 
 COVERAGE = (0.93, 0.975)
 EQUIVALENT_MOST = 0.025
@@ -91,7 +91,7 @@ def measure(name: str, draw: Draw, truth: float, effort: Effort) -> Cell:
     narrowest = min((row.high or 0.0) - (row.low or 0.0) for stratum in found.strata for row in stratum.answers)
     covered = found.rate(partial(holds, truth=truth))
     changes = found.mean(lambda row: row.better + row.worse).value
-    equivalent = found.rate(lambda row: row.label is Change.EQUIVALENT)
+    equivalent = found.rate(lambda row: row.label is RowLabel.EQUIVALENT)
     return Cell(name, covered, equivalent, narrowest, changes)
 
 

@@ -12,7 +12,7 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.policy import Criteria
 
 SILENT = 0.2
@@ -53,7 +53,7 @@ def measure(sides: Sides, n: int, silent: float, lost: float, effort: Effort) ->
 
 
 def _is_unmeasurable(row: Row) -> bool:
-    return row.lost_too_many and row.label is Change.UNMEASURABLE
+    return row.lost_too_many and row.label is RowLabel.UNMEASURABLE
 
 
 def _draw(source: Generator, *, sides: Sides, n: int, silent: float, lost: float) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, pr
 from numpy.random import Generator
 
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change, Measure, Row
+from scoregate.core.comparison_rows import Measure, Row, RowLabel
 from scoregate.core.run import Run
 
 SIZES = (50, 100, 200)
@@ -112,8 +112,8 @@ def measure(kind: Kind, sides: Sides, n: int, *, drop: float, effort: Effort) ->
         found = screened(name, draw, _screen, ask, drawn=effort.of(4_000, 250), asked=effort.of(160, 16))
     return Cell(
         name,
-        found.rate(lambda row: row.label is Change.BETTER),
-        found.rate(lambda row: row.label is Change.WORSE),
+        found.rate(lambda row: row.label is RowLabel.BETTER),
+        found.rate(lambda row: row.label is RowLabel.WORSE),
         found.rate(lambda row: row.label in CALLED),
         found.rate(partial(holds, truth=-drop)),
     )

@@ -16,7 +16,7 @@ from numpy.random import Generator, default_rng
 
 from scoregate.core.cases import STATUSES, Columns, Status
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.events import EvaluatorInfo
 from scoregate.core.pairing import Pairs
 from scoregate.core.policy import Criteria
@@ -25,7 +25,7 @@ from scoregate.core.run import Run, SuiteResult
 Drawn = TypeVar("Drawn")
 Answer = TypeVar("Answer")
 
-CALLED = (Change.BETTER, Change.WORSE)
+CALLED = (RowLabel.BETTER, RowLabel.WORSE)
 # No smallest effect: it would hide false alarms.
 CRITERIA = Criteria(min_effect=0.0)
 

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 from tools import reference
 
-from scoregate.ci.settings.fields import SoftRule
+from scoregate.ci.settings.fields import RelaxableRule
 from scoregate.cli.main import COMMANDS, INTERNAL_ERROR, INTERRUPTED
 from scoregate.core.gate import EXIT_CODES
 from scoregate.core.gate.finding import _TITLES
@@ -40,10 +40,10 @@ def test_every_command_has_a_section() -> None:
 def test_every_rule_is_described_with_its_severity() -> None:
     text = (PAGES / "rules.md").read_text(encoding="utf-8")
     found = dict(re.findall(r"^### (\w+)\n.*?Severity: (`warn`|`fail`|fixed)", text, re.DOTALL | re.MULTILINE))
-    known = {name.replace(" ", "_") for name in _TITLES} | set(get_args(SoftRule))
+    known = {name.replace(" ", "_") for name in _TITLES} | set(get_args(RelaxableRule))
     assert set(found) == known
     fixed = {name for name, severity in found.items() if severity == "fixed"}
-    assert fixed == known - set(get_args(SoftRule))
+    assert fixed == known - set(get_args(RelaxableRule))
     assert {name for name, severity in found.items() if severity == "`warn`"} == {"comparable", "judge_agreement"}
 
 

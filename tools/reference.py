@@ -57,7 +57,7 @@ _NO_API = ("__version__",)
 TYPES = {
     "Text": "text",
     "Texts": "list of texts",
-    "Most": "whole number, 0 or more",
+    "NonNegativeInt": "whole number, 0 or more",
     "Count": "whole number, 1 or more",
     "Repeats": "whole number, 1 or more, or `auto`",
     "Factor": "number above 0",
@@ -74,8 +74,8 @@ TYPES = {
     "PolicySource": "`head` or `base`",
     "SecretStr": "text",
     "Words": "text, or list of texts",
-    "Target": "text",
-    "Word": "text or whole number",
+    "ImportReference": "text",
+    "VersionOrTag": "text or whole number",
     "Commands": "list of tables",
     "OfflineConfigs": "list of tables",
     "Annotated[Rate, Field(gt=0, lt=1)]": "number between 0 and 1",
@@ -85,8 +85,8 @@ TYPES = {
     "Mapping[str, PriceSettings]": "table of tables",
     "Mapping[str, EvaluatorSettings]": "table of tables",
     "Mapping[str, SuiteSettings]": "table of tables",
-    "Mapping[SoftRule, Severity]": "table of `fail`, `warn` or `off`",
-    "tuple[Mapping[Text, Word], ...]": "list of tables",
+    "Mapping[RelaxableRule, Severity]": "table of `fail`, `warn` or `off`",
+    "tuple[Mapping[Text, VersionOrTag], ...]": "list of tables",
 }
 # Settings that a file can't set, and settings that only a file can set.
 NOT_IN_FILES = ("working_directory", "github_token")

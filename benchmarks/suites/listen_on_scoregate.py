@@ -12,7 +12,7 @@ from listen_load import client
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived
 from scoregate.ci.listen import open_listener
-from scoregate.ci.recording import Recording
+from scoregate.ci.recording import RunRecorder
 from scoregate.core.events import Event
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Run
@@ -21,12 +21,12 @@ from scoregate.core.run import Run
 class Host:
     """Records the events it receives."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RunRecorder) -> None:
         self.recording = recording
 
     def on_events(self, log: str, events: Sequence[Event]) -> None:
         """Fold it."""
-        self.recording.take(EventsReceived("bench", log, events))
+        self.recording.record_event(EventsReceived("bench", log, events))
 
     def on_progress(self, tally: Tally) -> None:
         """Show nothing."""
@@ -40,7 +40,7 @@ async def main(folder: Path) -> None:
     """Serve until the client has ended and everything is recorded."""
     started = time.perf_counter()
     with RunWriter(folder) as writer:
-        recording = Recording(writer)
+        recording = RunRecorder(writer)
         async with open_listener(bytes) as listener, listener.connect(Host(recording), None) as line:  # type: ignore[arg-type]
             told = json.loads(await client(line.address))
         run = recording.finish(Run("bench", 0.0, 1.0, "0"))

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from scoregate.core.events import ErrorInfo, Origin
-from scoregate.engine.errors import error_info
+from scoregate.engine.errors import make_error_info
 from scoregate.engine.imports import import_target, use_origin
 from scoregate.engine.run import report_failed_suite
 from scoregate.errors import JudgmentTestError, ScoregateError, SettingsError
@@ -77,7 +77,7 @@ def load_callable(key: str, name: str) -> Any:
 
 def report_failure(suite: str, error: Exception, origin: str) -> None:
     """Print and record the error of a suite that cannot be run."""
-    info = error_info(error)
+    info = make_error_info(error)
     failure = ErrorInfo(info.type, f"{info.message} ({origin})", info.traceback if error.__cause__ else "", info.advice)
     print(f"{failure.message}\n{failure.advice}".rstrip(), file=sys.stderr)
     report_failed_suite(suite, failure)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from scoregate.ci.settings.fields import SoftRule
+from scoregate.ci.settings.fields import RelaxableRule
 from scoregate.core.gate import RUN_RULES, SUITE_RULES, Conclusion, Finding
 from scoregate.core.gate import finding as titles
 
@@ -30,7 +30,7 @@ def test_every_entry_begins_with_the_title_that_users_see() -> None:
 
 def test_rules_that_cannot_be_relaxed_are_listed() -> None:
     fixed = TEXT.partition("can't be relaxed:")[2]
-    assert set(re.findall(r"`(\w+)`", fixed)) == rules() - set(get_args(SoftRule))
+    assert set(re.findall(r"`(\w+)`", fixed)) == rules() - set(get_args(RelaxableRule))
 
 
 def test_every_exit_code_has_a_section() -> None:
@@ -40,7 +40,7 @@ def test_every_exit_code_has_a_section() -> None:
 
 def rules() -> set[str]:
     """Every name of a rule: those with a title of their own, those that a setting knows, and those in the source."""
-    names = {*titles._TITLES, *get_args(SoftRule), *_literals()}
+    names = {*titles._TITLES, *get_args(RelaxableRule), *_literals()}
     return {name.replace(" ", "_") for name in names}
 
 

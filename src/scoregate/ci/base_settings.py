@@ -24,8 +24,8 @@ from scoregate.ci.github.base import BaseCommit, find_base
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import open_connection
 from scoregate.ci.github.responses import text_at
-from scoregate.ci.plan import Source, SourceKind
-from scoregate.ci.policy import with_gates
+from scoregate.ci.plan import SourceKind, SuiteSource
+from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.settings import BaselineKind, PolicySource, Settings, load_settings
 from scoregate.ci.settings.ownership import with_added_suites
 from scoregate.ci.settings.sources import OF_BASE, OWN_FILE, SHARED_FILE, Layer, make_file_layer
@@ -189,5 +189,5 @@ async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -
             title = table.get("name")
             suite = suite_name(title if isinstance(title, str) else None, path)
             gates = read_gates(text, shown=f"{name}{OF_BASE}")
-            sources.append(Source(name, SourceKind.TESTSET, suite_ids=(suite,), gates=gates))
-    return with_gates(settings, sources)
+            sources.append(SuiteSource(name, SourceKind.TESTSET, suite_ids=(suite,), gates=gates))
+    return merge_suite_gates(settings, sources)

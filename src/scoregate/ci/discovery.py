@@ -12,8 +12,8 @@ from scoregate.ci import git
 from scoregate.ci.discover.python_files import find_scripts
 from scoregate.ci.discover.settings_sources import find_commands, find_configs
 from scoregate.ci.discover.testset_files import find_test_sets
-from scoregate.ci.plan import DiscoveredSuites, SkippedSource, Source, SourceKind
-from scoregate.ci.policy import with_gates
+from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
+from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.protection import missing_isolation
 from scoregate.ci.secrets import short_secrets
 from scoregate.ci.settings import Settings
@@ -44,7 +44,7 @@ async def discover(
         find: finds the suites; `find_suites` by default.
     """
     suites = await _find_with_proposed(root, settings, find or find_suites)
-    suites = check_required_env(suites, with_gates(settings, suites.sources), environ, skip_missing=skip_missing)
+    suites = check_required_env(suites, merge_suite_gates(settings, suites.sources), environ, skip_missing=skip_missing)
     return suites + DiscoveredSuites(notices=tuple([notice async for notice in _environment_notices(root, environ)]))
 
 
@@ -62,7 +62,7 @@ async def with_suite_gates(root: Path, settings: Settings) -> Settings:
     If the project itself is missing, as in a job that only has its runs, the settings stay as they are.
     """
     try:
-        return with_gates(settings, (await find_test_sets(root, settings)).sources)
+        return merge_suite_gates(settings, (await find_test_sets(root, settings)).sources)
     except UsageError:
         return settings
 
@@ -75,7 +75,7 @@ async def _find_with_proposed(root: Path, settings: Settings, find: FindSuites) 
     try:
         suites = await find(root, settings)
     except UsageError as error:
-        broken = Source(", ".join(settings.paths), SourceKind.PYTHON, error=error.message)
+        broken = SuiteSource(", ".join(settings.paths), SourceKind.PYTHON, error=error.message)
         suites = DiscoveredSuites((broken,))
     known = {(source.kind, source.path) for source in suites.sources}
     others = await find(root, settings.model_copy(update={"paths": head.paths}))
@@ -84,7 +84,7 @@ async def _find_with_proposed(root: Path, settings: Settings, find: FindSuites) 
 
 def select_suites(suites: DiscoveredSuites, globs: Sequence[str]) -> DiscoveredSuites:
     """Drop the sources of which no suite's id matches, as far as ids are known; report ids that are used twice."""
-    sources: list[Source] = []
+    sources: list[SuiteSource] = []
     skipped, notices = list(suites.skipped), list(suites.notices)
     files: dict[str, list[str]] = {}
     for source in suites.sources:
@@ -114,7 +114,7 @@ def check_required_env(
         environ: the environment.
         skip_missing: skip suites whose variables are not set, with a notice, instead of failing them.
     """
-    missing: dict[Source, tuple[str, ...]] = {}
+    missing: dict[SuiteSource, tuple[str, ...]] = {}
     for source in suites.sources:
         names = (*(source.suite_ids or ()), source.path)
         tables = [table for glob, table in settings.suites.items() if any(fnmatchcase(name, glob) for name in names)]
@@ -141,7 +141,7 @@ def check_required_env(
     )
 
 
-def _missing_message(source: Source, missing: tuple[str, ...]) -> str:
+def _missing_message(source: SuiteSource, missing: tuple[str, ...]) -> str:
     verb = "is" if len(missing) == 1 else "are"
     reason = "its endpoint needs" if set(missing) <= set(source.needs) else "the settings list as needed"
     return f"{', '.join(missing)} {verb} not set, which {reason}"

@@ -64,7 +64,7 @@ class VenvSpec:
         print_line: prints a line.
         identity: the user that makes it; None for the host's own.
         automatic: whether `install = "auto"` makes one.
-        own: whether scoregate's own interpreter is the only alternative.
+        host_python_is_fallback: whether scoregate's own interpreter is the only alternative.
     """
 
     root: Path
@@ -74,7 +74,7 @@ class VenvSpec:
     print_line: Callable[[str], None]
     identity: Identity | None = None
     automatic: bool = False
-    own: bool = False
+    host_python_is_fallback: bool = False
 
     @property
     def venv(self) -> Path:
@@ -137,13 +137,15 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
     if not makes_one and spec.automatic and settings.python is None:
         # `auto` makes one in the action, unless an earlier step made one.
         own_python = (sys.executable,)
-        makes_one = spec.own or find_interpreter(spec.root, {**spec.environ, "PATH": ""}).argv == own_python
+        makes_one = (
+            spec.host_python_is_fallback or find_interpreter(spec.root, {**spec.environ, "PATH": ""}).argv == own_python
+        )
     plan = find_install_plan(spec.root, settings) if makes_one else None
     if plan is not None and not dry:
         await create_environment(plan, spec, settings)
     if plan is not None and settings.python is None:
         return Interpreter((str(spec.python),), f"an environment made from {plan.why}", spec.activated())
-    if settings.python is None and spec.own:
+    if settings.python is None and spec.host_python_is_fallback:
         path = f"{Path(sys.executable).parent}{os.pathsep}{spec.environ.get('PATH', os.defpath)}"
         return Interpreter((sys.executable,), "scoregate's own, because there is nothing to install", {"PATH": path})
     return find_interpreter(spec.root, spec.environ, named=settings.python, origin=settings.origin("python"))

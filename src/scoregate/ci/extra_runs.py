@@ -10,19 +10,19 @@ from scoregate.ci.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.cases import Status
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.gate.baseline_rules import CRITICAL
 from scoregate.core.pairing import find_undecided_cases
-from scoregate.core.run import FAILURES, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
+from scoregate.core.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
 
 
 def describe_extra_cost(runs: Iterable[Run | None]) -> str:
     """The cost as text; empty if no price is known or nothing was paid."""
     costs = [suite.cost for run in runs if run is not None for suite in run.suites if suite.cost is not None]
-    return f"cost {numbers.cost(sum(costs))} beyond the run's own figures" if sum(costs) else ""
+    return f"cost {number_format.cost(sum(costs))} beyond the run's own figures" if sum(costs) else ""
 
 
 ROUNDS = 2
@@ -115,7 +115,7 @@ async def confirm_failures(comparison: Comparison, plan: Plan, settings: Setting
     if not cases:
         return comparison.run
     tries, runs = await _run_again(cases, plan, settings, ports, in_base=False)
-    failing = [case for case in cases if tries[case].count(False) >= FAILURES]
+    failing = [case for case in cases if tries[case].count(False) >= FAILURES_TO_CONFIRM]
     base_tries: Tries = {}
     base_runs: Runs = ()
     if failing and settings.baseline_kind is BaselineKind.RERUN:
@@ -162,7 +162,7 @@ async def _run_again(
         hashes: dict[str, dict[str, list[str]]] = {}
         for case in undecided:
             hashes.setdefault(case.script, {}).setdefault(case.suite, []).append(case.case)
-        part = restrict_plan(plan, hashes, repeats=FAILURES if number == 1 else 1)
+        part = restrict_plan(plan, hashes, repeats=FAILURES_TO_CONFIRM if number == 1 else 1)
         folder = f"confirm{'-base' if in_base else ''}-{number}"
         if in_base:
             run = (await ports.rerun(part, settings, folder=folder)).run

@@ -25,7 +25,7 @@ from scoregate.ci.github.context import (
 )
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.pipeline import Outcome, gate_finished_run
+from scoregate.ci.pipeline import GateResult, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
 from scoregate.core.run import History, Run
@@ -45,7 +45,7 @@ class PublishedRun:
     """The result of one artifact: its outcome, or the reason why there is none."""
 
     key: str
-    outcome: Outcome | None = None
+    outcome: GateResult | None = None
     problem: str = ""
 
 

@@ -12,7 +12,7 @@ from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.extra_runs import confirm_failures, repeat_undecided_cases
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import make_plan
-from scoregate.ci.policy import choose_policy, with_gates
+from scoregate.ci.policy import choose_policy, merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import BaselineKind, Settings
@@ -31,7 +31,7 @@ _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateResult:
     """The result of the pipeline.
 
     Args:
@@ -58,10 +58,10 @@ class Outcome:
         return INTERRUPTED if self.interrupted else self.verdict.exit_code
 
 
-async def run_gate(settings: Settings, ports: Ports) -> Outcome:
+async def run_gate(settings: Settings, ports: Ports) -> GateResult:
     """Run the suites and judge them."""
     suites = await ports.discover(settings)
-    settings = with_gates(settings, suites.sources)
+    settings = merge_suite_gates(settings, suites.sources)
     async with ports.reporting.announce():
         baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
         interpreter = await run_until_stopped(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
@@ -91,7 +91,7 @@ async def run_gate(settings: Settings, ports: Ports) -> Outcome:
 
 async def gate_finished_run(
     run: Run, settings: Settings, reporting: Reporting, *, amend: AmendRun = lambda _: None
-) -> Outcome:
+) -> GateResult:
     """Judge a run that was merged from several, or made before.
 
     Args:
@@ -101,7 +101,7 @@ async def gate_finished_run(
         amend: writes `run.json` again; nothing if the run has no folder here.
     """
     async with reporting.announce():
-        run = await to_thread.run_sync(reporting.counted, run)
+        run = await to_thread.run_sync(reporting.apply_reviews, run)
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
@@ -122,7 +122,7 @@ async def find_baseline(settings: Settings, reporting: Reporting) -> Baseline:
 
 
 async def _apply_reviews(baseline: Baseline, reporting: Reporting) -> Baseline:
-    return await to_thread.run_sync(baseline.with_runs, reporting.counted)
+    return await to_thread.run_sync(baseline.with_runs, reporting.apply_reviews)
 
 
 async def load_history(baseline: Baseline, settings: Settings, ports: Ports) -> History:
@@ -150,7 +150,7 @@ def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun
 
 def judge_run(
     run: Run, baseline: Baseline, settings: Settings, calibrations: Callable[[], Calibrations] = dict
-) -> Outcome:
+) -> GateResult:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
     Args:
@@ -174,11 +174,11 @@ def judge_run(
     verdict = evaluate_gates(
         comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
     )
-    return Outcome(comparison, verdict)
+    return GateResult(comparison, verdict)
 
 
-async def _report(outcome: Outcome, reporting: Reporting) -> Outcome:
-    view = reporting.view(outcome.comparison, outcome.verdict)
+async def _report(outcome: GateResult, reporting: Reporting) -> GateResult:
+    view = reporting.build_view(outcome.comparison, outcome.verdict)
     delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

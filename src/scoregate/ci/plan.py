@@ -47,7 +47,7 @@ class SuiteGates:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SuiteSource:
     """Something that holds suites.
 
     Args:
@@ -64,7 +64,7 @@ class Source:
         imports: result files to read at its end.
         needs: the variables that its file refers to.
         gates: the gates in its file.
-        apart: it uses none of the project's Python code, so scoregate's own Python runs it.
+        uses_host_python: it uses none of the project's Python code, so scoregate's own Python runs it.
     """
 
     path: str
@@ -80,7 +80,7 @@ class Source:
     imports: tuple[ResultImport, ...] = ()
     needs: tuple[str, ...] = ()
     gates: SuiteGates | None = field(default=None, hash=False)
-    apart: bool = False
+    uses_host_python: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class SkippedSource:
 class DiscoveredSuites:
     """The result of discovery; `narrowed`: the user named one source, so no others were searched for."""
 
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SuiteSource, ...] = ()
     skipped: tuple[SkippedSource, ...] = ()
     notices: tuple[str, ...] = ()
     narrowed: bool = False
@@ -129,7 +129,7 @@ class Launch:
     argv: tuple[str, ...]
     cwd: Path
     kind: SourceKind
-    source: Source
+    source: SuiteSource
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -151,7 +151,7 @@ class Plan:
     root: Path
     interpreter: Interpreter
     launches: tuple[Launch, ...] = ()
-    broken: tuple[Source, ...] = ()
+    broken: tuple[SuiteSource, ...] = ()
     notices: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -209,12 +209,12 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
     return Plan(plan.root, plan.interpreter, tuple(launches))
 
 
-def _argv(source: Source, interpreter: Interpreter) -> tuple[str, ...]:
+def _argv(source: SuiteSource, interpreter: Interpreter) -> tuple[str, ...]:
     path = f"./{source.path}" if source.path.startswith("-") else source.path
     if source.kind is SourceKind.PYTHON:
         return (*interpreter.argv, path)
     if source.kind is SourceKind.PYTEST:
         return (*interpreter.argv, "-m", "pytest", "-q", path)
-    if source.apart:
+    if source.uses_host_python:
         return (sys.executable, "-I", *source.argv)
     return (*interpreter.argv, *source.argv) if source.kind in _WORKER_KINDS else source.argv

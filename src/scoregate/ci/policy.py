@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from scoregate.ci.plan import Source
+from scoregate.ci.plan import SuiteSource
 from scoregate.ci.settings import Settings, SuiteSettings, load_settings
 from scoregate.ci.settings.ownership import ignored_changes
 from scoregate.ci.settings.sources import OF_BASE
@@ -39,13 +39,13 @@ class ChosenPolicy:
     problem: str = ""
 
 
-def with_gates(settings: Settings, sources: Iterable[Source]) -> Settings:
+def merge_suite_gates(settings: Settings, sources: Iterable[SuiteSource]) -> Settings:
     """The settings with the gates in suites' files; a value in the settings wins.
 
     If the base's settings judge, the gates only become part of the proposed settings.
     """
     if settings.proposed is not None:
-        return settings.model_copy(update={"proposed": with_gates(settings.proposed, sources)})
+        return settings.model_copy(update={"proposed": merge_suite_gates(settings.proposed, sources)})
     suites, origins = dict(settings.suites), dict(settings.origins)
     for source in sources:
         if source.gates is not None and source.suite_ids:
@@ -101,7 +101,7 @@ def _adapter() -> TypeAdapter[Policy]:
 
 
 def with_tree_policy(
-    run: Run, tree: Path, settings: Settings, environ: Mapping[str, str], *, sources: Iterable[Source]
+    run: Run, tree: Path, settings: Settings, environ: Mapping[str, str], *, sources: Iterable[SuiteSource]
 ) -> Run:
     """The run with the settings of the tree that it was made in, and their policy with the same flags.
 
@@ -125,5 +125,5 @@ def with_tree_policy(
     except SettingsError:
         return replace(run, policy={}, settings=None)
     return replace(
-        run, policy=asdict(with_gates(tree_settings, sources).policy()), settings=dict(tree_settings.file_values)
+        run, policy=asdict(merge_suite_gates(tree_settings, sources).policy()), settings=dict(tree_settings.file_values)
     )

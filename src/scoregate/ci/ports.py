@@ -53,18 +53,18 @@ class Reporting:
 
     Args:
         baselines: the sources, called in turn.
-        counted: applies the reviews that were added after a run; it blocks.
+        apply_reviews: applies the reviews that were added after a run; it blocks.
         calibrations: reads how well judges agree with people; it blocks.
         announce: a context that is open from the start to the end of the pipeline.
-        view: builds what reports print.
+        build_view: builds what reports print.
         publish: delivers the reports.
     """
 
     baselines: Sequence[BaselineSource]
-    counted: Callable[[Run], Run]
+    apply_reviews: Callable[[Run], Run]
     calibrations: Callable[[], Calibrations]
     announce: Callable[[], AbstractAsyncContextManager[None]]
-    view: Callable[[Comparison, Verdict], ReportView]
+    build_view: Callable[[Comparison, Verdict], ReportView]
     publish: Callable[[ReportView], Awaitable[Delivery]]
 
 

@@ -30,7 +30,7 @@ from scoregate.ci.launch import (
     Progress,
     launch_all,
 )
-from scoregate.ci.plan import Plan, Source
+from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
@@ -44,7 +44,7 @@ _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
 _FLUSH_SHARE = 20  # flushing takes at most 1/20 of the time
 _MOST_INVALID = 20
-Observer = Callable[[LaunchEvent, "Recording"], None]
+Observer = Callable[[LaunchEvent, "RunRecorder"], None]
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class _Flushed:
 
 
 @dataclass(slots=True)
-class Recording:
+class RunRecorder:
     """Records launch events; each finished trial goes to disk at once, only its scores stay in memory.
 
     Args:
@@ -66,7 +66,7 @@ class Recording:
         show_outputs: without it, outputs and the details of evaluations are not recorded.
         about: the run without its results. With it, finished cases are flushed to disk several times a second, so that
             a killed host loses none of them.
-        fold: the results so far.
+        reducer: the results so far.
         scripts: the scripts that ended.
         notices: for the report.
         message: of the run, from its first suite.
@@ -74,11 +74,11 @@ class Recording:
     """
 
     writer: RunWriter
-    broken: Sequence[Source] = ()
+    broken: Sequence[SuiteSource] = ()
     launches: int = 0
     show_outputs: bool = True
     about: Run | None = None
-    fold: RunReducer = field(default_factory=RunReducer)
+    reducer: RunReducer = field(default_factory=RunReducer)
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     message: str | None = None
@@ -90,11 +90,11 @@ class Recording:
     _suite_events: int = 0
     _flushed: _Flushed = field(default_factory=_Flushed)
 
-    def take(self, event: LaunchEvent) -> None:
+    def record_event(self, event: LaunchEvent) -> None:
         """Record an event, and flush if it is due."""
         self.finished.clear()
         if isinstance(event, EventsReceived):
-            self._take_events(event)
+            self._record_events(event)
         elif isinstance(event, Progress):
             self._progress[event.script, event.tally.log] = event.tally
         elif isinstance(event, Finished):
@@ -115,7 +115,7 @@ class Recording:
             self.notices.append(f"{event.script}: {event.notice}")
         self.flush_if_due()
 
-    def _take_events(self, received: EventsReceived) -> None:
+    def _record_events(self, received: EventsReceived) -> None:
         for original in received.events:
             event, invalid = drop_invalid_numbers(original)
             for what in invalid:
@@ -126,9 +126,9 @@ class Recording:
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None
             log = _key(received.script, received.log)
-            case = self.fold.apply(log, received.script, event)
+            case = self.reducer.apply(log, received.script, event)
             if case is not None:
-                self.finished.append((self.fold.suites[log, event.suite], self._write(case)))
+                self.finished.append((self.reducer.suites[log, event.suite], self._write(case)))
 
     def _write(self, case: CaseResult) -> CaseResult:
         case = case if self.show_outputs else without_outputs(case)
@@ -138,11 +138,11 @@ class Recording:
     def tallies(self) -> Iterator[tuple[str, Tally]]:
         """How far every suite is, each with its script."""
         reported = {_key(*names): tally for names, tally in self._progress.items()}
-        for (key, _), fold in self.fold.suites.items():
+        for (key, _), suite in self.reducer.suites.items():
             tally = reported.pop(key, None)
-            script = fold.script or ""
+            script = suite.script or ""
             log = key.removeprefix(f"{script}:")
-            yield script, tally if tally is not None and fold.finished is None else tally_suite(fold, log)
+            yield script, tally if tally is not None and suite.finished is None else tally_suite(suite, log)
         for (script, log), tally in self._progress.items():
             if _key(script, log) in reported:
                 yield script, tally
@@ -154,7 +154,7 @@ class Recording:
             run: the run without its suites and scripts.
             interrupted: scripts were stopped before their end.
         """
-        for case in self.fold.close():
+        for case in self.reducer.close():
             self._write(case)
         if (more := self._invalid - _MOST_INVALID) > 0:
             self.notices.append(f"{more:,} more numbers of cases are ignored: they are not valid")
@@ -167,7 +167,13 @@ class Recording:
             return
         start = time.thread_time()  # the time that other processes take must not delay the next flush
         # The numbers differ from the last flush if something other than a case was added.
-        state = (len(self.fold.suites), self._suite_events, len(self.scripts), len(self.notices), len(self._filtered))
+        state = (
+            len(self.reducer.suites),
+            self._suite_events,
+            len(self.scripts),
+            len(self.notices),
+            len(self._filtered),
+        )
         self.writer.flush(self._with_results(self.about) if state != flushed.state else None)
         flushed.state = state
         flushed.due = now + max(FLUSH_EVERY_S, _FLUSH_SHARE * (time.thread_time() - start))
@@ -179,13 +185,13 @@ class Recording:
             for source in self.broken
         ]
         ended = {script.name for script in self.scripts}
-        started = {fold.script for fold in self.fold.suites.values() if fold.script}
+        started = {suite.script for suite in self.reducer.suites.values() if suite.script}
         interrupted = ErrorInfo("Interrupted", "it was stopped before its end")
         scripts += [Script(name, error=interrupted) for name in started - ended]
         scripts += self.scripts
         return replace(
             about,
-            suites=self.fold.results(),
+            suites=self.reducer.results(),
             scripts=tuple(sorted(scripts, key=lambda script: script.name)),
             notices=(*about.notices, *self.notices),
             left_out=tuple(dict.fromkeys((*about.left_out, *self._filtered))),
@@ -238,13 +244,13 @@ class Recorder:
         about = await self._describe(plan, settings, notices)
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
-            recording = Recording(
+            recording = RunRecorder(
                 writer, broken=plan.broken, launches=len(plan.launches), show_outputs=show, about=about
             )
 
             def emit(event: LaunchEvent) -> None:
                 event = _redact_event(event, self.redact)
-                recording.take(event)
+                recording.record_event(event)
                 for observe in self.observers:
                     observe(event, recording)
 
@@ -302,7 +308,7 @@ class Recorder:
 
 
 @asynccontextmanager
-async def _flush_regularly(recording: Recording) -> AsyncIterator[None]:
+async def _flush_regularly(recording: RunRecorder) -> AsyncIterator[None]:
     """Flush what has finished also while no event arrives."""
 
     async def flush() -> None:

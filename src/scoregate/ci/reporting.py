@@ -19,7 +19,7 @@ from scoregate.ci.publish.data_branch import publish_to_branch
 from scoregate.ci.publish.delivery import Delivery, Publisher, Render, deliver
 from scoregate.ci.publish.files import publish_files
 from scoregate.ci.publish.job_log import publish_annotations, publish_summary
-from scoregate.ci.report import html, json, junit, markdown
+from scoregate.ci.report import html, junit, markdown, result_json
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.view import ReportView
 from scoregate.core.agreement import Calibrations
@@ -48,7 +48,7 @@ def load_calibrations(root: Path) -> Calibrations:
 REPORTS: Mapping[str, tuple[str, Render]] = {
     "junit": ("junit.xml", junit.render),
     "markdown": ("comment.md", markdown.render),
-    "json": ("result.json", json.render),
+    "json": ("result.json", result_json.render),
     "html": ("report.html", html.render),
 }
 PUBLISHERS: tuple[Publisher, ...] = (
@@ -71,10 +71,10 @@ def build_reporting(context: JobContext) -> Reporting:
             partial(find_branch_baseline, connection=connection, base=base),
             partial(check_base_exists, context.root, base=base),
         ),
-        counted=apply_stored_reviews(context.root),
+        apply_reviews=apply_stored_reviews(context.root),
         calibrations=partial(load_calibrations, context.root),
         announce=check.open if check else nullcontext,
-        view=lambda comparison, verdict: build_view(comparison, verdict, make_report_context(context)),
+        build_view=lambda comparison, verdict: build_view(comparison, verdict, make_report_context(context)),
         publish=partial(_publish, context, (*PUBLISHERS, check.publish) if check else PUBLISHERS),
     )
 

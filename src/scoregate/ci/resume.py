@@ -36,7 +36,7 @@ _SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_versi
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ReusableResults:
     """Results of a stored run that a plan's suites may reuse.
 
     Args:
@@ -58,12 +58,12 @@ class Resumed:
 
     plan: Plan
     notices: tuple[str, ...] = ()
-    offered: Offer | None = None
+    reusable: ReusableResults | None = None
     name: str = ""
 
     def describe_reuse(self, run: Run) -> Run:
         """The run that was made by the plan, with a notice of the results that it reused."""
-        return run if self.offered is None else describe_reuse(run, self.offered, self.name)
+        return run if self.reusable is None else describe_reuse(run, self.reusable, self.name)
 
 
 ResumePlan: TypeAlias = Callable[[Plan, Settings], Awaitable[Resumed]]
@@ -101,8 +101,8 @@ async def resume_run(
     elif known.settings != conditions.settings:
         why = "its model, interpreter or environment was another one"
     else:
-        offered = await to_thread.run_sync(offer_results, run, plan, folder, identity)
-        return Resumed(offered.plan, (), offered, name)
+        reusable = await to_thread.run_sync(offer_results, run, plan, folder, identity)
+        return Resumed(reusable.plan, (), reusable, name)
     return Resumed(plan, (f"no results of {name} are reused: {why}",))
 
 
@@ -152,7 +152,7 @@ async def read_conditions(root: Path, settings: Settings) -> Conditions:
     return Conditions(code, hashlib.blake2b(values, digest_size=8).hexdigest())
 
 
-def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None) -> Offer:
+def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None) -> ReusableResults:
     """Offer the results of a stored run to a plan: those of suites that it has once, without errors.
 
     Args:
@@ -189,7 +189,7 @@ def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None)
         else launch
         for launch in plan.launches
     ]
-    return Offer(run, replace(plan, launches=tuple(new_launches)), digests, refused)
+    return ReusableResults(run, replace(plan, launches=tuple(new_launches)), digests, refused)
 
 
 def _write(
@@ -219,31 +219,31 @@ def suite_key(suite: SuiteResult) -> SuiteKey:
     return suite.script, suite.id, json.dumps(dict(suite.params or {}), sort_keys=True, default=str)
 
 
-def describe_reuse(run: Run, offered: Offer, name: str) -> Run:
+def describe_reuse(run: Run, reusable: ReusableResults, name: str) -> Run:
     """The run with a notice of how many results it reused, and why not the others.
 
     Args:
         run: the run that was made with an offer.
-        offered: the offer.
+        reusable: the results that were offered.
         name: of the stored run, for the notice.
     """
     reused = sum(len(suite.columns.reused) for suite in run.suites)
     trials = sum(len(suite.columns) for suite in run.suites)
-    reasons = offered.refused + Counter(_refusals(run, offered))
+    reasons = reusable.refused + Counter(_refusals(run, reusable))
     notice = f"{reused:,} of {trials:,} results were reused from {name}"
     if reasons:
         shown = (f"{number:,} {reason}" for reason, number in reasons.most_common(_MOST_REASONS))
         notice += f"; not reused: {', '.join(shown)}"
-    source = offered.run
+    source = reusable.run
     used = ReusedRun(source.id, source.started, source.finished, source.attempt) if reused else None
     return replace(run, reused_from=used, notices=(*run.notices, notice))
 
 
-def _refusals(run: Run, offered: Offer) -> Iterator[str]:
+def _refusals(run: Run, reusable: ReusableResults) -> Iterator[str]:
     """The reasons why trials that were offered were run again."""
-    then = {suite_key(suite): suite for suite in offered.run.suites}
+    then = {suite_key(suite): suite for suite in reusable.run.suites}
     now = {suite_key(suite): suite for suite in run.suites}
-    for key, digests in offered.digests.items():
+    for key, digests in reusable.digests.items():
         suite = now.get(key)
         why = (
             "whose suite did not run" if suite is None else suite_reuse_problem(suite.evaluators, then[key].evaluators)

@@ -167,9 +167,18 @@ def make_venv_spec(
         print_line: prints a line.
         suite_environ: the environment of suites; the host's own by default.
     """
-    own = in_container(environ)
-    automatic = own or environ.get("SCOREGATE_ACTION") == "1"
-    return VenvSpec(root, scratch, suite_environ or environ, redact, print_line, identity, automatic=automatic, own=own)
+    host_python_is_fallback = in_container(environ)
+    automatic = host_python_is_fallback or environ.get("SCOREGATE_ACTION") == "1"
+    return VenvSpec(
+        root,
+        scratch,
+        suite_environ or environ,
+        redact,
+        print_line,
+        identity,
+        automatic=automatic,
+        host_python_is_fallback=host_python_is_fallback,
+    )
 
 
 async def _rerun_baseline(

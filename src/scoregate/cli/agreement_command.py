@@ -12,7 +12,7 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import select_reviews
 from scoregate.cli.text_output import print_json, print_line, print_lines, print_table
-from scoregate.core.agreement import Agreement, Conclusion, measure_agreement
+from scoregate.core.agreement import Agreement, AgreementLevel, measure_agreement
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
 
 _MOST_SCORES = 8
@@ -68,7 +68,7 @@ def command(evaluator: str | None, min_agreement: float | None, min_overrides: i
         print_json(_to_json(each, settings) for each in entries)
     else:
         _print_entries(entries, settings)
-    return int(Conclusion.BELOW in (_conclusion(each, settings) for each in entries))
+    return int(AgreementLevel.BELOW in (_conclusion(each, settings) for each in entries))
 
 
 def _build_entries(name: str, items: Sequence[Override], *, fewest: int) -> list[Entry]:
@@ -86,7 +86,7 @@ def _build_entries(name: str, items: Sequence[Override], *, fewest: int) -> list
     ]
 
 
-def _conclusion(entry: Entry, settings: Settings) -> Conclusion | None:
+def _conclusion(entry: Entry, settings: Settings) -> AgreementLevel | None:
     if not entry.decides:
         return None
     return entry.figures.conclusion(settings.min_agreement, fewest=settings.min_overrides)
@@ -113,10 +113,10 @@ def _print_entries(entries: Sequence[Entry], settings: Settings) -> None:
     least, origin = settings.min_agreement, settings.origin("min_agreement")
     for entry in entries:
         conclusion, figures = _conclusion(entry, settings), entry.figures
-        if conclusion is Conclusion.TOO_FEW:
+        if conclusion is AgreementLevel.TOO_FEW:
             note = f"note: {entry.title}: {figures.n} of {settings.min_overrides} required overrides"
             print_lines([note], styles=[("note", "yellow")])
-        elif conclusion is Conclusion.BELOW:
+        elif conclusion is AgreementLevel.BELOW:
             text = f"accuracy {figures.accuracy:.3f} is below min_agreement {least:g} ({origin})"
             print_lines([f"failed: {entry.title}: {text}"], styles=[("failed", "red")])
     print_lines(["", _HINT])

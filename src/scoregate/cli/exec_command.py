@@ -28,7 +28,7 @@ from scoregate.cli.options import (
     working_directory_option,
 )
 from scoregate.cli.output import OutputOptions
-from scoregate.cli.run_gate import run_gate
+from scoregate.cli.run_gate import run_project
 from scoregate.errors import UsageError
 
 _LONGEST_NAME = 100
@@ -83,4 +83,4 @@ def command(
         "junit": junit,
         "imports": imports,
     }
-    return run_gate(load_gate_settings(root, {**flags, "commands": [source]}), root, options, find=find_commands)
+    return run_project(load_gate_settings(root, {**flags, "commands": [source]}), root, options, find=find_commands)

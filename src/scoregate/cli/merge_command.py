@@ -13,7 +13,7 @@ import click
 from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.job import open_job_context
 from scoregate.ci.merge_runs import merge_matrix_runs, read_matrix_runs
-from scoregate.ci.pipeline import Outcome, gate_finished_run
+from scoregate.ci.pipeline import GateResult, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
@@ -58,7 +58,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
     return outcome.exit_code
 
 
-async def _judge(run: Run, settings: Settings, root: Path) -> Outcome:
+async def _judge(run: Run, settings: Settings, root: Path) -> GateResult:
     async with open_job_context(root, os.environ, settings) as context:
         amend = partial(amend_run, context.out / RUN_FOLDER)
         return await gate_finished_run(run, settings, build_reporting(context), amend=amend)

@@ -19,8 +19,8 @@ from rich.text import Text
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import harmless
 from scoregate.ci.github.context import read_github_job
-from scoregate.ci.pipeline import Outcome
-from scoregate.ci.report import json
+from scoregate.ci.pipeline import GateResult
+from scoregate.ci.report import result_json
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.console import render, render_brief
 from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
@@ -133,7 +133,7 @@ def write_document(chunks: Iterable[str], document: TextIO) -> None:
 _REPORTS = ("report.html", "comment.md", "junit.xml", "result.json", RUN_FOLDER)
 
 
-def print_result(outcome: Outcome, out: Path | None, output: Output, *, named: str = "") -> None:
+def print_result(outcome: GateResult, out: Path | None, output: Output, *, named: str = "") -> None:
     """Print the final report of a command, and the result as JSON if it was requested.
 
     Args:
@@ -154,10 +154,10 @@ def print_result(outcome: Outcome, out: Path | None, output: Output, *, named: s
             _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
     console.out(view.context.redact(printed.get()), end="", highlight=False)
     if output.document is not None:
-        write_document(map(view.context.redact, json.render(view)), output.document)
+        write_document(map(view.context.redact, result_json.render(view)), output.document)
 
 
-def build_outcome_view(outcome: Outcome, *, named: str = "") -> ReportView:
+def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
     redact = Redactor(secret_values(os.environ)).text
     return build_view(

@@ -12,8 +12,8 @@ import anyio
 from rich.text import Text
 
 from scoregate.ci.github.commands import harmless_marks
-from scoregate.ci.recording import Observer, Recording
-from scoregate.ci.report import numbers
+from scoregate.ci.recording import Observer, RunRecorder
+from scoregate.ci.report import number_format
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import CaseResult, Status
@@ -36,7 +36,7 @@ class SuiteProgress:
         """How long it took or has been running; empty if unknown."""
         if not self.tally.finished:
             return format_clock(monotonic() - self.started)
-        return "" if self.tally.duration_s is None else numbers.duration(self.tally.duration_s)
+        return "" if self.tally.duration_s is None else number_format.duration(self.tally.duration_s)
 
 
 @dataclass(slots=True)
@@ -47,9 +47,9 @@ class RunProgress:
     began: int = 0
     ended: int = 0
     _suites: dict[tuple[str, str, str], SuiteProgress] = field(default_factory=dict)
-    _run: Recording | None = None
+    _run: RunRecorder | None = None
 
-    def update(self, recording: Recording) -> Iterator[SuiteProgress]:
+    def update(self, recording: RunRecorder) -> Iterator[SuiteProgress]:
         """Update from the recording; yield the suites that finished since the last update."""
         now = monotonic()
         for script, tally in recording.tallies():
@@ -62,7 +62,7 @@ class RunProgress:
             if tally.finished:
                 yield self._suites[key]
 
-    def begin(self, script: str, recording: Recording) -> None:
+    def begin(self, script: str, recording: RunRecorder) -> None:
         """Count a started script. If it ran before, its suites start again."""
         if recording is not self._run:
             self._run, self.launches, self.began, self.ended = recording, recording.launches, 0, 0
@@ -83,7 +83,7 @@ class RunProgress:
 
 def format_clock(seconds: float) -> str:
     """Format a running time in whole seconds, so that it does not flicker."""
-    return numbers.duration(round(seconds)) if seconds >= 59.5 else f"{seconds:.0f} s"
+    return number_format.duration(round(seconds)) if seconds >= 59.5 else f"{seconds:.0f} s"
 
 
 def format_suite(suite: SuiteProgress) -> str:
@@ -97,7 +97,7 @@ def format_counts(tally: Tally) -> str:
     for status in Status:
         if count := tally.states.get(status, 0):
             word = STATES[status][0] if status in STATES else str(status)
-            parts.append(numbers.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}")
+            parts.append(number_format.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}")
     passed, failed = tally.states.get(Status.PASSED, 0), tally.states.get(Status.FAILED, 0)
     if failed:
         parts.append(f"{passed / (passed + failed):.0%} pass")
@@ -107,8 +107,8 @@ def format_counts(tally: Tally) -> str:
 
 def _format_done(tally: Tally) -> str:
     if tally.planned in (None, tally.done):
-        return numbers.count(tally.done, "case")
-    return f"{tally.done:,} of {numbers.count(tally.planned or 0, 'case')}"
+        return number_format.count(tally.done, "case")
+    return f"{tally.done:,} of {number_format.count(tally.planned or 0, 'case')}"
 
 
 def format_means(tally: Tally, width: int = 60) -> Iterator[str]:
@@ -192,7 +192,7 @@ _MOST_PARTS = 12
 _MARKS = {Status.PASSED: ("✓", "green"), Status.FAILED: ("✗", "red"), Status.ERRORED: ("!", "yellow")}
 
 
-def format_cases(recording: Recording) -> Text:
+def format_cases(recording: RunRecorder) -> Text:
     """`✓ demo · greeting  is-polite 1, is-brief 0.5  1.2 s`, for each case that the last event finished."""
     return Text("\n").join(_format_case(suite.label, case) for suite, case in recording.finished)
 
@@ -208,7 +208,7 @@ def _format_case(suite: str, case: CaseResult) -> Text:
             text.append(", …")
             break
     if case.duration_ms is not None:
-        text.append(f"  {numbers.duration(case.duration_ms / 1000)}", "dim")
+        text.append(f"  {number_format.duration(case.duration_ms / 1000)}", "dim")
     return text
 
 

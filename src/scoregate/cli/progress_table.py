@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.launch import Finished, LaunchEvent, Printed, Started
-from scoregate.ci.recording import Recording
-from scoregate.ci.report import numbers
+from scoregate.ci.recording import RunRecorder
+from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.cli.progress_state import (
     STATES,
@@ -143,7 +143,7 @@ def _status_parts(progress: RunProgress, now: float) -> Iterator[tuple[str, str]
     if failed := _count(suites, Status.FAILED):
         yield f"{failed:,} failed", "red"
     if errors := _count(suites, Status.ERRORED):
-        yield numbers.count(errors, "error"), "yellow"
+        yield number_format.count(errors, "error"), "yellow"
     if progress.ended == progress.launches:
         yield "comparing", "dim"
     elif left := _estimate_seconds_left(suites, progress, now):
@@ -154,7 +154,7 @@ def _status_parts(progress: RunProgress, now: float) -> Iterator[tuple[str, str]
 
 def _waiting(progress: RunProgress) -> str:
     running = progress.began - progress.ended
-    return f"{numbers.count(running, 'script')} running, no suite started yet" if running else "preparing"
+    return f"{number_format.count(running, 'script')} running, no suite started yet" if running else "preparing"
 
 
 def _format_done(suites: Sequence[SuiteProgress]) -> str:
@@ -162,8 +162,8 @@ def _format_done(suites: Sequence[SuiteProgress]) -> str:
     planned = [each.tally.planned for each in suites]
     known = [count for count in planned if count is not None]
     if len(known) < len(planned) or sum(known) <= done:
-        return numbers.count(done, "case")
-    return f"{done:,} of {numbers.count(sum(known), 'case')}"
+        return number_format.count(done, "case")
+    return f"{done:,} of {number_format.count(sum(known), 'case')}"
 
 
 def _count(suites: Sequence[SuiteProgress], status: Status) -> int:
@@ -196,9 +196,9 @@ class ProgressTable:
     cases: bool
     _progress: RunProgress
     _limit: RefreshLimit = field(default_factory=lambda: RefreshLimit(_UPDATE_S))
-    _recording: Recording | None = None
+    _recording: RunRecorder | None = None
 
-    def __call__(self, event: LaunchEvent, recording: Recording) -> None:
+    def __call__(self, event: LaunchEvent, recording: RunRecorder) -> None:
         if isinstance(event, Printed):
             self.print_line(format_output_line(event.line))
             return
@@ -218,7 +218,7 @@ class ProgressTable:
         if self._recording is not None and self._limit.is_due():
             self._update(self._recording)
 
-    def _update(self, recording: Recording) -> None:
+    def _update(self, recording: RunRecorder) -> None:
         self._recording = None
         with self._limit.measure():
             list(self._progress.update(recording))

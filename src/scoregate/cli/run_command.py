@@ -19,7 +19,7 @@ from scoregate.cli.options import (
     selection_options,
 )
 from scoregate.cli.output import OutputOptions
-from scoregate.cli.run_gate import run_gate
+from scoregate.cli.run_gate import run_project
 
 
 @click.command("run")
@@ -53,4 +53,4 @@ def command(options: OutputOptions, *, resume: bool, **flags: Any) -> int:
     does not ignore.
     """
     root = project_root(flags)
-    return run_gate(load_gate_settings(root, flags), root, options, resumes=resume)
+    return run_project(load_gate_settings(root, flags), root, options, resumes=resume)

@@ -13,8 +13,7 @@ import anyio
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress, recover
 from scoregate.ci.discovery import FindSuites, find_suites
-from scoregate.ci.pipeline import Outcome
-from scoregate.ci.pipeline import run_gate as run_pipeline
+from scoregate.ci.pipeline import GateResult, run_gate
 from scoregate.ci.progress_file import write_progress_file
 from scoregate.ci.recording import Observer
 from scoregate.ci.secrets import Redactor, secret_values
@@ -65,7 +64,7 @@ def temporary_folder() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
-def run_gate(
+def run_project(
     settings: Settings, root: Path, options: OutputOptions, *, find: FindSuites = find_suites, resumes: bool = False
 ) -> int:
     """Run the suites of a project, compare, apply the gates, report, and return the exit code.
@@ -85,7 +84,7 @@ def run_gate(
     return outcome.exit_code
 
 
-async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites, resumed: Path | None) -> Outcome:
+async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites, resumed: Path | None) -> GateResult:
     with temporary_folder() as scratch, show_progress(output) as display:
         async with (
             stop_on_signals() as stop,
@@ -106,7 +105,7 @@ async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites
             with mark_in_progress(root / settings.out / RUN_FOLDER):
                 is_verbose = output.options.verbose
                 ports = log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
-                return await run_pipeline(settings, ports)
+                return await run_gate(settings, ports)
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from scoregate.ci.archive import read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
 from scoregate.ci.discovery import with_suite_gates
-from scoregate.ci.pipeline import Outcome, judge_run
+from scoregate.ci.pipeline import GateResult, judge_run
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.store import open_store, read_calibrations
@@ -38,7 +38,7 @@ def load_gate_suite_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
     return anyio.run(with_suite_gates, root, load_gate_settings(root, flags))
 
 
-def rejudge_run(run: Path, baseline: Path | None, settings: Settings, *, root: Path | None = None) -> Outcome:
+def rejudge_run(run: Path, baseline: Path | None, settings: Settings, *, root: Path | None = None) -> GateResult:
     """Compare a finished run with a baseline, both with the current reviews, and apply the gates.
 
     Args:

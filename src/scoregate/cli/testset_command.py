@@ -24,7 +24,7 @@ from scoregate.cli.options import (
     working_directory_option,
 )
 from scoregate.cli.output import OutputOptions
-from scoregate.cli.run_gate import run_gate
+from scoregate.cli.run_gate import run_project
 from scoregate.cli.text_output import print_json, print_line, print_table
 from scoregate.entities import TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import read_header
@@ -65,7 +65,7 @@ def run_command(
     async def find(_root: Path, _settings: Settings) -> DiscoveredSuites:
         return suites
 
-    return run_gate(load_gate_settings(root, flags), root, options, find=find)
+    return run_project(load_gate_settings(root, flags), root, options, find=find)
 
 
 _KINDS = (".csv", ".jsonl", ".json")

@@ -12,14 +12,14 @@ from rich.text import Text
 from scoregate.ci.archive import BASE_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, Source, SourceKind
+from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource
 from scoregate.ci.ports import Ports
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings
 from scoregate.cli.progress_state import PrintLine
 
 
-def format_source(source: Source, name: str) -> str:
+def format_source(source: SuiteSource, name: str) -> str:
     """`evals/demo.py:12 [python] demo (in evals/, …)`."""
     if source.kind is SourceKind.COMMAND:
         return f"{name} [{source.kind}] {shlex.join(source.argv)} ({source.why})"

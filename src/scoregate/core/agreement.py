@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 from scoregate.core.distributions import normal_quantile
 from scoregate.core.events import EvaluatorInfo, Fingerprint
-from scoregate.core.intervals import wilson
+from scoregate.core.intervals import wilson_interval
 
 FEWEST_FOR_INTERVAL = 50
 _MOST_SCORES_FOR_INTERVAL = 100
@@ -21,7 +21,7 @@ _DIGITS = 9
 Confusion: TypeAlias = Mapping[tuple[float, float], float]
 
 
-class Conclusion(StrEnum):
+class AgreementLevel(StrEnum):
     """Whether a judge agrees with people as often as required; `too_few` if there are not enough reviews to decide."""
 
     HOLDS = "holds"
@@ -80,7 +80,7 @@ class Agreement:
     kappa: Kappa | None
     confusion: Mapping[tuple[float, float], int] = field(repr=False)
 
-    def conclusion(self, least: float | None, *, fewest: int) -> Conclusion | None:
+    def conclusion(self, least: float | None, *, fewest: int) -> AgreementLevel | None:
         """Compare the accuracy with a minimum.
 
         Args:
@@ -91,10 +91,10 @@ class Agreement:
             The conclusion; None if there are enough reviews and no requirement.
         """
         if self.n < fewest:
-            return Conclusion.TOO_FEW
+            return AgreementLevel.TOO_FEW
         if least is None:
             return None
-        return Conclusion.BELOW if self.accuracy < least else Conclusion.HOLDS
+        return AgreementLevel.BELOW if self.accuracy < least else AgreementLevel.HOLDS
 
     @property
     def scores(self) -> tuple[float, ...]:
@@ -120,7 +120,7 @@ def measure_agreement(reviews: Iterable[ScoreCorrection], confidence: float = 0.
     if not n:
         return None
     matching = sum(count for (judge, person), count in confusion.items() if judge == person)
-    low, high = wilson(matching, n, confidence)
+    low, high = wilson_interval(matching, n, confidence)
     return Agreement(n, matching, matching / n, low, high, cohens_kappa(confusion, confidence), dict(confusion))
 
 

@@ -65,11 +65,11 @@ def pair_pass_rates(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> It
         yield from ((rate, base_rates[case]) for case, rate in rates.items() if case in base_rates)
 
 
-def _pair_outcomes(new: SuiteResult, old: SuiteResult) -> tuple[_Outcomes, _Outcomes]:
-    shared = new.evaluators.keys() & old.evaluators.keys()
-    changed = {name for name in shared if describe_fingerprint_change(new.evaluators[name], old.evaluators[name])}
-    changed |= new.evaluators.keys() ^ old.evaluators.keys()
-    return _Outcomes(new.columns, changed), _Outcomes(old.columns, changed)
+def _pair_outcomes(new: SuiteResult, baseline: SuiteResult) -> tuple[_Outcomes, _Outcomes]:
+    shared = new.evaluators.keys() & baseline.evaluators.keys()
+    changed = {name for name in shared if describe_fingerprint_change(new.evaluators[name], baseline.evaluators[name])}
+    changed |= new.evaluators.keys() ^ baseline.evaluators.keys()
+    return _Outcomes(new.columns, changed), _Outcomes(baseline.columns, changed)
 
 
 class _Outcomes:
@@ -141,7 +141,7 @@ class Comparison:
     base_unreadable: bool = False
 
     @property
-    def missed(self) -> tuple[str, ...]:
+    def unexcused_missing_suites(self) -> tuple[str, ...]:
         """The labels of suites that are gone without a reason.
 
         Reasons are a missing requirement, such as a model's key, and a filter of this run. A filter in a file of the
@@ -187,16 +187,18 @@ def compare(
         return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
     pool = [each for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
-    olds = {at: _pool_suites(base.suites[base_at], pool) for at, base_at in pairs}
-    quantities = (row for at, suites in olds.items() for row in quantity_rows(run.suites[at], suites, criteria))
+    baseline_suites = {at: _pool_suites(base.suites[base_at], pool) for at, base_at in pairs}
+    quantities = (
+        row for at, suites in baseline_suites.items() for row in quantity_rows(run.suites[at], suites, criteria)
+    )
     return Comparison(
         run,
         base,
-        rows=tuple(label_rows(list(_compare_scores(run, base, olds, criteria_of=suite_criteria)), criteria)),
+        rows=tuple(label_rows(list(_compare_scores(run, base, baseline_suites, criteria_of=suite_criteria)), criteria)),
         quantities=tuple(label_rows(list(quantities), criteria)),
         newly_failing=tuple(find_flips(run, base, pairs, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, pairs, to=Status.PASSED)),
-        gone=tuple(old.label for at, old in enumerate(base.suites) if at not in {b for _, b in pairs}),
+        gone=tuple(suite.label for at, suite in enumerate(base.suites) if at not in {b for _, b in pairs}),
         base_note=note,
         pairs=pairs,
         pooled=1 + len(pool),
@@ -204,41 +206,41 @@ def compare(
     )
 
 
-def _pool_suites(old: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
+def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
     """The suite and the same suite in other runs, if its evaluators are the same there."""
-    suites = [old]
+    suites = [baseline]
     for run in pool:
         for other in run.suites:
-            if _is_same_suite(old, other) and old.script == other.script:
-                shared = old.evaluators.keys() & other.evaluators.keys()
-                if not any(describe_fingerprint_change(old.evaluators[n], other.evaluators[n]) for n in shared):
+            if _is_same_suite(baseline, other) and baseline.script == other.script:
+                shared = baseline.evaluators.keys() & other.evaluators.keys()
+                if not any(describe_fingerprint_change(baseline.evaluators[n], other.evaluators[n]) for n in shared):
                     suites.append(other)
                 break
     return suites
 
 
 def _compare_scores(
-    run: Run, base: Run, olds: dict[int, list[SuiteResult]], *, criteria_of: CriteriaOf
+    run: Run, base: Run, baseline_suites: dict[int, list[SuiteResult]], *, criteria_of: CriteriaOf
 ) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
-        if at not in olds:
+        if at not in baseline_suites:
             yield from new_rows(suite, "no base run of this suite yet")
             continue
         extras = None
         # extra trials of one side only were chosen for another comparison
         if run.extras and len(run.extras) == len(base.extras):
-            base_extras = _pool_suites(olds[at][0], base.extras)[1:]
+            base_extras = _pool_suites(baseline_suites[at][0], base.extras)[1:]
             extras = ExtraTrials(_pool_suites(suite, run.extras)[1:], base_extras)
-        yield from score_rows(suite, olds[at], criteria_of(suite), extras=extras)
-    matched = [id(old) for suites in olds.values() for old in suites]
-    for old in base.suites:
-        if id(old) not in matched:
-            yield from removed_rows(old)
+        yield from score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras)
+    matched = [id(suite) for suites in baseline_suites.values() for suite in suites]
+    for suite in base.suites:
+        if id(suite) not in matched:
+            yield from removed_rows(suite)
 
 
-def _pair_suites(new: Iterable[SuiteResult], old: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
+def _pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
     """Pair suites with equal id and parameters: first by file, then by label, then those without an alternative."""
-    unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(old))
+    unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(baseline))
     for match in ("file", "label", "only one"):
         for at, suite in list(unpaired.items()):
             candidates = [b for b, other in base_unpaired.items() if _is_same_suite(suite, other)]

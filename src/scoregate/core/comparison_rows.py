@@ -17,7 +17,7 @@ from scoregate.core.run import SuiteResult
 from scoregate.core.significance import correct_by_direction
 
 
-class Change(StrEnum):
+class RowLabel(StrEnum):
     """The label of a row: the first that applies, in this order."""
 
     UNMEASURABLE = "unmeasurable"
@@ -42,7 +42,7 @@ class Measure(StrEnum):
     TOKENS = "tokens"
 
 
-_COMPARED = (Change.UNCHANGED, Change.BETTER, Change.WORSE, Change.EQUIVALENT, Change.NOISE)
+_COMPARED = (RowLabel.UNCHANGED, RowLabel.BETTER, RowLabel.WORSE, RowLabel.EQUIVALENT, RowLabel.NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Row:
 
     suite: str
     evaluator: str
-    label: Change
+    label: RowLabel
     mean: float | None = None
     base: float | None = None
     delta: float | None = None
@@ -162,25 +162,25 @@ def is_in_family(row: Row, alpha: float) -> bool:
     return row.label in _COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
 
 
-def _choose_label(row: Row, criteria: Criteria) -> Change:
-    if row.label is not Change.NOISE:
+def _choose_label(row: Row, criteria: Criteria) -> RowLabel:
+    if row.label is not RowLabel.NOISE:
         return row.label
     own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
     if not row.better and not row.worse:
-        return Change.UNCHANGED
+        return RowLabel.UNCHANGED
     falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
     effect = -row.gain if falls else row.gain
     if row.q is not None and row.q <= criteria.alpha and effect > 0 and effect >= (own.min_effect or 0.0):
-        return Change.WORSE if falls else Change.BETTER
+        return RowLabel.WORSE if falls else RowLabel.BETTER
     if row.within is not None and row.within <= (own.margin or 0.0):
-        return Change.EQUIVALENT
-    return Change.NOISE
+        return RowLabel.EQUIVALENT
+    return RowLabel.NOISE
 
 
 _PART_NAMES = {"source": "its code", "prompt": "its prompt", "parameters": "its parameters"}
 
 
-def describe_fingerprint_change(new: EvaluatorInfo, old: EvaluatorInfo) -> str:
+def describe_fingerprint_change(new: EvaluatorInfo, baseline: EvaluatorInfo) -> str:
     """Describe how an evaluator differs from the baseline's.
 
     If both have different versions, only the versions are named; a version that changes nothing else is no change. A
@@ -189,9 +189,9 @@ def describe_fingerprint_change(new: EvaluatorInfo, old: EvaluatorInfo) -> str:
     Returns:
         The description; empty if nothing changed, or if neither side has a fingerprint.
     """
-    if new.higher_is_better != old.higher_is_better:
+    if new.higher_is_better != baseline.higher_is_better:
         return "its direction changed (higher_is_better)"
-    mark, base_mark = new.fingerprint or Fingerprint(), old.fingerprint or Fingerprint()
+    mark, base_mark = new.fingerprint or Fingerprint(), baseline.fingerprint or Fingerprint()
     if (mark == Fingerprint()) != (base_mark == Fingerprint()):
         known, unknown = ("now", "in the base") if base_mark == Fingerprint() else ("in the base", "now")
         return f"its fingerprint is known {known}, unknown {unknown}"
@@ -220,65 +220,69 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
     """The rows of a suite that only the run has; `reason` explains why."""
     for name, info in suite.evaluators.items():
         mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
-        label = Change.NEW if mean is not None or labels else Change.UNMEASURABLE
+        label = RowLabel.NEW if mean is not None or labels else RowLabel.UNMEASURABLE
         higher_is_better = info.higher_is_better
         yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=higher_is_better, labels=labels)
 
 
-def removed_rows(old: SuiteResult) -> Iterator[Row]:
+def removed_rows(baseline: SuiteResult) -> Iterator[Row]:
     """The rows of a suite that only the baseline has."""
-    for name in old.evaluators:
-        yield Row(old.label, name, Change.REMOVED, base=old.mean(name), reason="this suite is gone")
+    for name in baseline.evaluators:
+        yield Row(baseline.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this suite is gone")
 
 
 def score_rows(
-    suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria, *, extras: ExtraTrials | None = None
+    suite: SuiteResult, baseline_suites: Sequence[SuiteResult], criteria: Criteria, *, extras: ExtraTrials | None = None
 ) -> Iterator[Row]:
     """A row for each evaluator that the suite or its baseline has.
 
     Args:
         suite: the suite of the run.
-        olds: the suite in the runs of the baseline, the newest first.
+        baseline_suites: the suite in the runs of the baseline, the newest first.
         criteria: the level and the smallest effects that count.
         extras: more trials of some cases on both sides, chosen by the results of the first trials.
     """
-    old = olds[0]
-    cases = CaseSets.from_columns(suite.columns, old.columns)
+    baseline = baseline_suites[0]
+    cases = CaseSets.from_columns(suite.columns, baseline.columns)
     for name in suite.evaluators:
-        row = _score_row(suite, olds, name, criteria=criteria, cases=cases, extras=extras)
-        labels, base_labels = (each.columns.labels.get(name, {}) for each in (suite, old))
+        row = _score_row(suite, baseline_suites, name, criteria=criteria, cases=cases, extras=extras)
+        labels, base_labels = (each.columns.labels.get(name, {}) for each in (suite, baseline))
         yield replace(row, labels=labels, base_labels=base_labels) if labels or base_labels else row
-    for name in old.evaluators:
+    for name in baseline.evaluators:
         if name not in suite.evaluators:
-            yield Row(suite.label, name, Change.REMOVED, base=old.mean(name), reason="this evaluator is gone")
+            yield Row(suite.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this evaluator is gone")
 
 
 def _score_row(
     suite: SuiteResult,
-    olds: Sequence[SuiteResult],
+    baseline_suites: Sequence[SuiteResult],
     name: str,
     *,
     criteria: Criteria,
     cases: CaseSets,
     extras: ExtraTrials | None,
 ) -> Row:
-    info, base_info = suite.evaluators[name], olds[0].evaluators.get(name)
-    new, old = score_side([suite.columns], name), score_side([old.columns for old in olds], name)
-    pairs = pair_sides(new, old, suite.columns)
-    mean, base = (pairs.mean, pairs.base) if pairs.n else (suite.mean(name), olds[0].mean(name))
+    info, base_info = suite.evaluators[name], baseline_suites[0].evaluators.get(name)
+    new, baseline = score_side([suite.columns], name), score_side([each.columns for each in baseline_suites], name)
+    pairs = pair_sides(new, baseline, suite.columns)
+    mean, base = (pairs.mean, pairs.base) if pairs.n else (suite.mean(name), baseline_suites[0].mean(name))
     change = "" if base_info is None else describe_fingerprint_change(info, base_info)
-    lost = find_lost_scores(suite.columns, [old.columns for old in olds], name, cases, new=new, old=old)
-    row = Row(suite.label, name, Change.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
+    lost = find_lost_scores(
+        suite.columns, [each.columns for each in baseline_suites], name, cases, new=new, baseline=baseline
+    )
+    row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
     if not new.means and suite.columns.labels.get(name):
-        label = Change.NOT_COMPARABLE if change else Change.NEW if base_info is None else Change.LABELS
+        label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
         return replace(row, label=label, reason=change)
     if not new.means:
         reason = "no case has a score" if len(suite.columns) else "no case was run"
-        return replace(row, label=Change.UNMEASURABLE, reason=reason)
+        return replace(row, label=RowLabel.UNMEASURABLE, reason=reason)
     if change and not _error_problem(pairs, criteria):
-        return replace(row, label=Change.NOT_COMPARABLE, mean=suite.mean(name), base=olds[0].mean(name), reason=change)
-    if base_info is None or (not old.means and not pairs.dropped):
-        return replace(row, label=Change.NEW, base=None, reason="no base score of this evaluator yet")
+        return replace(
+            row, label=RowLabel.NOT_COMPARABLE, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=change
+        )
+    if base_info is None or (not baseline.means and not pairs.errored):
+        return replace(row, label=RowLabel.NEW, base=None, reason="no base score of this evaluator yet")
     direction = criteria.evaluator_criteria(name).higher_is_better
     row = replace(
         row,
@@ -288,55 +292,58 @@ def _score_row(
         higher_is_better=info.higher_is_better if direction is None else direction,
         checked=info.fingerprint is not None and base_info.fingerprint is not None,
     )
-    test_pairs = None if extras is None else extras.pair_with_first(suite.columns, olds, name)
+    test_pairs = None if extras is None else extras.pair_with_first(suite.columns, baseline_suites, name)
     row = _with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
     lost_too_many = lost.is_too_many(criteria.max_lost, criteria.alpha)
-    if lost_too_many and not info.battles and row.label is not Change.UNMEASURABLE:
+    if lost_too_many and not info.battles and row.label is not RowLabel.UNMEASURABLE:
         reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
-        row = replace(row, label=Change.UNMEASURABLE, reason=reason, lost_too_many=True)
+        row = replace(row, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
     return row
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraTrials:
-    """More trials of some cases of a suite, the same number in the run (`new`) and in the baseline (`old`)."""
+    """More trials of some cases of a suite, the same number in the run and in the baseline."""
 
     new: Sequence[SuiteResult]
-    old: Sequence[SuiteResult]
+    baseline: Sequence[SuiteResult]
 
-    def pair_with_first(self, columns: Columns, olds: Sequence[SuiteResult], name: str) -> Pairs:
+    def pair_with_first(self, columns: Columns, baseline_suites: Sequence[SuiteResult], name: str) -> Pairs:
         """Pair the scores of an evaluator over the first and the extra trials.
 
         Args:
             columns: the first trials of the run.
-            olds: the first trials of the baseline, the newest run first.
+            baseline_suites: the first trials of the baseline, the newest run first.
             name: the id of the evaluator.
         """
         return pair_scores(
             columns,
-            [each.columns for each in (*olds, *self.old)],
+            [each.columns for each in (*baseline_suites, *self.baseline)],
             name,
             more=[each.columns for each in self.new],
         )
 
 
-def quantity_rows(suite: SuiteResult, olds: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
+def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
     """Rows for latency, cost and tokens if both sides know them; lower is better.
 
     Args:
         suite: the suite of the run.
-        olds: the suite in the runs of the baseline, the newest first.
+        baseline_suites: the suite in the runs of the baseline, the newest first.
         criteria: the level and the smallest effects that count.
     """
     for measure, values in QUANTITIES.items():
-        new, old = quantity_side([suite.columns], values), quantity_side([old.columns for old in olds], values)
-        pairs = pair_sides(log_side(new), log_side(old), suite.columns)
+        new, baseline = (
+            quantity_side([suite.columns], values),
+            quantity_side([each.columns for each in baseline_suites], values),
+        )
+        pairs = pair_sides(log_side(new), log_side(baseline), suite.columns)
         if not pairs.n:
             continue
-        mean, base, _ = shared_means(new, old)
-        row = Row(suite.label, measure.value, Change.NOISE, mean, base, higher_is_better=False, measure=measure)
+        mean, base, _ = shared_means(new, baseline)
+        row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
         row = _with_estimate(row, pairs, criteria, scale=None)
-        total = None if measure is Measure.LATENCY else ratio_of_totals(new, old)
+        total = None if measure is Measure.LATENCY else ratio_of_totals(new, baseline)
         if total is not None:
             row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
         yield row
@@ -370,18 +377,18 @@ def _with_estimate(
             low=difference.low,
             high=difference.high,
             detectable=difference.detectable,
-            within=difference.within,
+            within=difference.smallest_margin,
         )
-    row = replace(row, dropped=pairs.dropped)
+    row = replace(row, dropped=pairs.errored)
     if reason := _error_problem(pairs, criteria):
-        return replace(row, label=Change.UNMEASURABLE, reason=reason)
+        return replace(row, label=RowLabel.UNMEASURABLE, reason=reason)
     if not pairs.n:
-        return replace(row, label=Change.NEW, reason="no case has a score in both runs")
-    return replace(row, label=Change.TOO_FEW) if len(pairs.clusters) < criteria.few else row
+        return replace(row, label=RowLabel.NEW, reason="no case has a score in both runs")
+    return replace(row, label=RowLabel.TOO_FEW) if len(pairs.clusters) < criteria.few else row
 
 
 def _error_problem(pairs: Pairs, criteria: Criteria) -> str:
     """Why too many pairs have an error; empty if their share is allowed."""
-    total = pairs.n + pairs.dropped
-    is_allowed = pairs.dropped <= criteria.max_dropped * total
-    return "" if is_allowed else f"{pairs.dropped:,} of {total:,} pairs have an error"
+    total = pairs.n + pairs.errored
+    is_allowed = pairs.errored <= criteria.max_dropped * total
+    return "" if is_allowed else f"{pairs.errored:,} of {total:,} pairs have an error"

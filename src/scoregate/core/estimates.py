@@ -25,7 +25,7 @@ class Estimate:
         high: the upper end of the 95 % interval of `delta`.
         detectable: the smallest change that is found with a power of 80 %; None for a single pair.
         smallest_p: the smallest two-sided p that was possible.
-        within: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
+        smallest_margin: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
     """
 
     delta: float
@@ -35,7 +35,7 @@ class Estimate:
     high: float
     detectable: float | None
     smallest_p: float
-    within: float
+    smallest_margin: float
 
     @property
     def p(self) -> float:
@@ -66,12 +66,12 @@ def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs 
         low = low if significant and spread.mean > 0 else widest_low
         high = high if significant and spread.mean < 0 else widest_high
     if scale is None:
-        within = max(-low, high)
+        smallest_margin = max(-low, high)
     else:
         # n cases can't rule out a rare change by the whole scale that none of them shows: a change in a share s of all
         # cases stays unseen with probability (1 − s)^n, which is 2.5 % at s = 3.7 / n
         lowest, highest = spread.score_interval(pairs.step)
-        within = max(-lowest, highest, abs(spread.mean) + _UNSEEN_CASES * scale / spread.clusters)
+        smallest_margin = max(-lowest, highest, abs(spread.mean) + _UNSEEN_CASES * scale / spread.clusters)
     bound = inf if scale is None else scale
     return Estimate(
         delta=spread.mean,
@@ -81,7 +81,7 @@ def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs 
         high=min(bound, high),
         detectable=spread.detectable(1.0 if scale is None else scale),
         smallest_p=smallest_p((test_pairs or pairs).sums),
-        within=within,
+        smallest_margin=smallest_margin,
     )
 
 

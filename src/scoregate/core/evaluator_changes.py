@@ -13,7 +13,7 @@ from scoregate.core.comparison_rows import describe_fingerprint_change
 from scoregate.core.evaluation import Threshold
 
 
-class Change(StrEnum):
+class EvaluatorChangeKind(StrEnum):
     """How an evaluator differs from the baseline's."""
 
     REMOVED = "removed"
@@ -27,7 +27,7 @@ class EvaluatorChange:
 
     suite: int
     evaluator: str
-    change: Change
+    change: EvaluatorChangeKind
     what: str
 
 
@@ -40,14 +40,14 @@ def find_evaluator_changes(comparison: Comparison) -> tuple[EvaluatorChange, ...
         suite, base_suite = comparison.run.suites[at], comparison.base.suites[base_at]
         for name, old in base_suite.evaluators.items():
             if (new := suite.evaluators.get(name)) is None:
-                changes.append(EvaluatorChange(at, name, Change.REMOVED, "it is missing"))
+                changes.append(EvaluatorChange(at, name, EvaluatorChangeKind.REMOVED, "it is missing"))
                 continue
             if what := describe_fingerprint_change(new, old):
-                changes.append(EvaluatorChange(at, name, Change.REPLACED, what))
+                changes.append(EvaluatorChange(at, name, EvaluatorChangeKind.REPLACED, what))
             if count := _count_lowered_thresholds(suite.columns, base_suite.columns, name):
                 cases = "1 case" if count == 1 else f"{count:,} cases"
                 what = f"its threshold is lower, or gone, in {cases}"
-                changes.append(EvaluatorChange(at, name, Change.LOWERED, what))
+                changes.append(EvaluatorChange(at, name, EvaluatorChangeKind.LOWERED, what))
     return tuple(changes)
 
 

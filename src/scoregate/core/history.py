@@ -12,8 +12,8 @@ from scoregate.core.cases import Columns, Status, percentiles
 from scoregate.core.events import EvaluatorInfo
 from scoregate.core.json_io import dump
 from scoregate.core.run import (
-    LONGEST,
-    MOST_BYTES,
+    MAX_HISTORY_BYTES,
+    MAX_TEXT_LENGTH,
     MOST_RUNS,
     MOST_SERIES,
     History,
@@ -41,7 +41,7 @@ def history_after(run: Run) -> History:
     kept = kept[1 - MOST_RUNS :]
     costs = [suite.cost for suite in run.suites if suite.cost is not None]
     past_run = PastRun(
-        id=run.id[:LONGEST],
+        id=run.id[:MAX_TEXT_LENGTH],
         finished=run.finished,
         commit=_shorten(run.commit),
         branch=_shorten(run.branch),
@@ -73,7 +73,7 @@ def with_history_of(run: Run, history: History) -> Run:
 
 
 def _shorten(text: str | None) -> str | None:
-    return None if text is None else text[:LONGEST]
+    return None if text is None else text[:MAX_TEXT_LENGTH]
 
 
 def _extend_column(old: Sequence[_T | None], kept: Sequence[int], new: _T | None) -> tuple[_T | None, ...]:
@@ -135,7 +135,7 @@ class _SizeBudget:
 
 def fit_history(history: History) -> History:
     """Keep as many columns as the limits of `History` allow; the suites of the newest run come first."""
-    budget = _SizeBudget(MOST_SERIES, MOST_BYTES - len(dump(history.runs)))
+    budget = _SizeBudget(MOST_SERIES, MAX_HISTORY_BYTES - len(dump(history.runs)))
     suites = {
         label: replace(suite, scores={name: each for name, each in suite.scores.items() if budget.add(name, each)})
         for label, suite in history.suites.items()

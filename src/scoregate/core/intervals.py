@@ -173,7 +173,7 @@ def _quantile(p: float, clusters: int) -> float:
     return normal_quantile(p) if clusters >= MANY else t_quantile(p, clusters - 1)
 
 
-def wilson(hits: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+def wilson_interval(hits: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's interval of a proportion, without continuity correction.
 
     Args:

@@ -57,23 +57,23 @@ class CaseSets:
 
     Attributes:
         new: the cases of the run.
-        old: the cases of the baseline.
+        baseline: the cases of the baseline.
         redefined: the cases of both with a different definition under the same hash.
         added: the number of cases in the run only.
         removed: the number of cases in the baseline only.
     """
 
     new: frozenset[str]
-    old: frozenset[str]
+    baseline: frozenset[str]
     redefined: frozenset[str]
     added: int
     removed: int
 
     @classmethod
-    def from_columns(cls, new: Columns, old: Columns) -> CaseSets:
+    def from_columns(cls, new: Columns, baseline: Columns) -> CaseSets:
         """Compare the cases of the run's columns with those of the baseline's columns."""
         digests = dict(zip(new.hashes, new.digests, strict=True))
-        base_digests = dict(zip(old.hashes, old.digests, strict=True))
+        base_digests = dict(zip(baseline.hashes, baseline.digests, strict=True))
         shared = digests.keys() & base_digests.keys()
         redefined = frozenset(
             case for case in shared if digests[case] and base_digests[case] and digests[case] != base_digests[case]
@@ -83,7 +83,7 @@ class CaseSets:
 
 
 def find_lost_scores(
-    columns: Columns, base_columns: Sequence[Columns], evaluator: str, cases: CaseSets, *, new: Side, old: Side
+    columns: Columns, base_columns: Sequence[Columns], evaluator: str, cases: CaseSets, *, new: Side, baseline: Side
 ) -> LostScores:
     """Find the cases that have a score on one side only.
 
@@ -95,10 +95,10 @@ def find_lost_scores(
         evaluator: the id of the evaluator.
         cases: the cases of both.
         new: the evaluator's scores in the run.
-        old: the evaluator's scores in the baseline.
+        baseline: the evaluator's scores in the baseline.
     """
-    lost = [case for case in old.means if case not in new.means]
-    gained = sum(1 for case in new.means if case not in old.means and case in cases.old)
+    lost = [case for case in baseline.means if case not in new.means]
+    gained = sum(1 for case in new.means if case not in baseline.means and case in cases.baseline)
     if not lost:
         return LostScores(gained=gained)
     waiting = {columns.hashes[row] for row in columns.deferred.get(evaluator, ())}

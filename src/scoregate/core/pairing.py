@@ -26,7 +26,7 @@ class Pairs:
         clusters: the sum of differences and the size of each cluster; a case without a cluster is one of size 1.
         rose: the number of differences above 0.
         fell: the number of differences below 0.
-        dropped: the number of cases without a pair because of an error on one side.
+        errored: the number of cases without a pair because of an error on one side.
         mean: the run's mean over the pairs, each case counted once; None without pairs.
         base: the baseline's mean over the pairs; None without pairs.
         step: the difference that one more trial with another value makes; 0 unless most cases have one value only.
@@ -37,7 +37,7 @@ class Pairs:
     clusters: tuple[tuple[float, int], ...] = ()
     rose: int = 0
     fell: int = 0
-    dropped: int = 0
+    errored: int = 0
     mean: float | None = None
     base: float | None = None
     step: float = 0.0
@@ -150,24 +150,24 @@ def log_side(amounts: Side) -> Side:
     return Side(read, {case: log(value) for case, value in amounts.means.items()}, {}, amounts.errored)
 
 
-def pair_sides(new: Side, old: Side, columns: Columns) -> Pairs:
+def pair_sides(new: Side, baseline: Side, columns: Columns) -> Pairs:
     """Pair the cases of two sides.
 
     Args:
         new: the values of the run.
-        old: the values of the baseline.
+        baseline: the values of the baseline.
         columns: the columns of the run, with the clusters.
     """
-    shared = [case for case in new.means if case in old.means]
-    means, base_means = ([side.means[case] for case in shared] for side in (new, old))
+    shared = [case for case in new.means if case in baseline.means]
+    means, base_means = ([side.means[case] for case in shared] for side in (new, baseline))
     # the order in which repeats finish changes the last digit of a mean; this is not a difference
     differences = [
         difference if abs(difference := mean - base_mean) > _ROUNDING else 0.0
         for mean, base_mean in zip(means, base_means, strict=True)
     ]
     trials: tuple[Trials, ...] = ()
-    if any(new.counts.get(case, 1) != old.counts.get(case, 1) for case in shared if new.counts or old.counts):
-        values, base_values = new.values(shared), old.values(shared)
+    if any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared if new.counts or baseline.counts):
+        values, base_values = new.values(shared), baseline.values(shared)
         trials = tuple((values[case], base_values[case]) for case in shared)
     n = len(shared)
     return Pairs(
@@ -175,7 +175,7 @@ def pair_sides(new: Side, old: Side, columns: Columns) -> Pairs:
         tuple(_cluster_sums(shared, differences, columns)),
         rose=sum(1 for difference in differences if difference > 0),
         fell=sum(1 for difference in differences if difference < 0),
-        dropped=sum(1 for case in new.errored | old.errored if new.has_run(case) and old.has_run(case)),
+        errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
         mean=sum(means) / n if n else None,
         base=sum(base_means) / n if n else None,
         step=_single_trial_step(trials),
@@ -183,16 +183,18 @@ def pair_sides(new: Side, old: Side, columns: Columns) -> Pairs:
     )
 
 
-def pair_scores(new: Columns, olds: Sequence[Columns], evaluator: str, *, more: Sequence[Columns] = ()) -> Pairs:
+def pair_scores(
+    new: Columns, baseline_runs: Sequence[Columns], evaluator: str, *, more: Sequence[Columns] = ()
+) -> Pairs:
     """Pair the scores of one evaluator.
 
     Args:
         new: the columns of the run.
-        olds: the columns of one or several runs of the baseline, which count as repeats.
+        baseline_runs: the columns of one or several runs of the baseline, which count as repeats.
         evaluator: the id of the evaluator.
         more: more trials of the run, which count as repeats.
     """
-    return pair_sides(score_side([new, *more], evaluator), score_side(olds, evaluator), new)
+    return pair_sides(score_side([new, *more], evaluator), score_side(baseline_runs, evaluator), new)
 
 
 def _single_trial_step(trials: Sequence[Trials]) -> float:
@@ -200,7 +202,7 @@ def _single_trial_step(trials: Sequence[Trials]) -> float:
 
     Unequal repeats hide how large a change can be: one failure of one trial weighs more than one of five.
     """
-    ranges = [(max(*new, *old) - min(*new, *old), min(len(new), len(old))) for new, old in trials]
+    ranges = [(max(*new, *baseline) - min(*new, *baseline), min(len(new), len(baseline))) for new, baseline in trials]
     constant = sum(1 for width, _ in ranges if width <= _ROUNDING)
     if 2 * constant <= len(ranges):
         return 0.0
@@ -265,16 +267,16 @@ def find_undecided_cases(run: Run, base: Run, suite: int, base_suite: int) -> li
     Returns:
         The hashes of the cases, in the order of the run.
     """
-    new, old = run.suites[suite], base.suites[base_suite]
-    shared = new.evaluators.keys() & old.evaluators.keys()
+    new, baseline = run.suites[suite], base.suites[base_suite]
+    shared = new.evaluators.keys() & baseline.evaluators.keys()
     scores: dict[str, dict[str, set[float]]] = {name: {} for name in shared}
-    for twin in (*_same_suites(new, run), *_same_suites(old, base)):
+    for twin in (*_same_suites(new, run), *_same_suites(baseline, base)):
         for name in shared:
             for case, score in zip(twin.columns.hashes, twin.columns.scores.get(name, ()), strict=False):
                 if not isnan(score):
                     scores[name].setdefault(case, set()).add(score)
     varying = {case for by_case in scores.values() for case, values in by_case.items() if len(values) > 1}
-    known = set(old.columns.hashes)
+    known = set(baseline.columns.hashes)
     return [case for case in dict.fromkeys(new.columns.hashes) if case in varying and case in known]
 
 

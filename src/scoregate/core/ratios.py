@@ -40,7 +40,7 @@ class Ratio:
         return exp(self.value)
 
 
-def ratio_of_totals(new: Side, old: Side) -> Ratio | None:
+def ratio_of_totals(new: Side, baseline: Side) -> Ratio | None:
     """The ratio of the totals over all cases, such as the change in cost.
 
     The interval of log(mean(x) / mean(y)) follows from the delta method: the difference of a case is
@@ -48,55 +48,55 @@ def ratio_of_totals(new: Side, old: Side) -> Ratio | None:
 
     Args:
         new: the amounts of the run.
-        old: the amounts of the baseline.
+        baseline: the amounts of the baseline.
 
     Returns:
         The ratio; None if no case is in both, or if a total is zero.
     """
-    mean, base_mean, n = shared_means(new, old)
+    mean, base_mean, n = shared_means(new, baseline)
     if not mean or not base_mean:
         return None
     relative = [
-        (new.means[case] / mean - amount / base_mean, 1) for case, amount in old.means.items() if case in new.means
+        (new.means[case] / mean - amount / base_mean, 1) for case, amount in baseline.means.items() if case in new.means
     ]
     low, high = measure_spread(relative).interval()
     value = log(mean / base_mean)
     return Ratio(value, n) if low == -inf else Ratio(value, n, value + low, value + high)
 
 
-def shared_means(new: Side, old: Side) -> tuple[float | None, float | None, int]:
+def shared_means(new: Side, baseline: Side) -> tuple[float | None, float | None, int]:
     """The means of both sides over the cases of both, and the number of these cases."""
-    shared = [case for case in new.means if case in old.means]
+    shared = [case for case in new.means if case in baseline.means]
     if not shared:
         return None, None, 0
-    sums = (sum(map(side.means.__getitem__, shared)) for side in (new, old))
+    sums = (sum(map(side.means.__getitem__, shared)) for side in (new, baseline))
     mean, base_mean = (total / len(shared) for total in sums)
     return mean, base_mean, len(shared)
 
 
-def total_test(new: Side, old: Side, columns: Columns) -> float:
+def total_test(new: Side, baseline: Side, columns: Columns) -> float:
     """Test the ratio of totals by swapping run and baseline within pairs.
 
     Swapping a pair is the same as changing the sign of its difference, so the sign-flip test applies.
 
     Args:
         new: the amounts of the run.
-        old: the amounts of the baseline.
+        baseline: the amounts of the baseline.
         columns: the columns of the run, with the clusters.
 
     Returns:
         The one-sided p of a ratio as large or larger.
     """
-    return one_sided_p(pair_sides(new, old, columns))[1]
+    return one_sided_p(pair_sides(new, baseline, columns))[1]
 
 
-def ratio_of_p95(new: Side, old: Side) -> Ratio | None:
+def ratio_of_p95(new: Side, baseline: Side) -> Ratio | None:
     """The ratio of the 95th percentiles over the trials of the cases of both; None if no case is in both."""
-    cases = _paired_trials(new, old)
+    cases = _paired_trials(new, baseline)
     return Ratio(_log_ratio(cases), len(cases)) if cases else None
 
 
-def p95_test(new: Side, old: Side) -> float:
+def p95_test(new: Side, baseline: Side) -> float:
     """Test the ratio of 95th percentiles by random permutations with a fixed seed.
 
     If each case has as many trials on both sides, a permutation swaps run and baseline within pairs. Otherwise it
@@ -104,12 +104,12 @@ def p95_test(new: Side, old: Side) -> float:
 
     Args:
         new: the amounts of the run.
-        old: the amounts of the baseline.
+        baseline: the amounts of the baseline.
 
     Returns:
         The one-sided p of a ratio as large or larger.
     """
-    cases = _paired_trials(new, old)
+    cases = _paired_trials(new, baseline)
     draws = max(_FEWEST, min(_MOST, _WORK // sum(len(trials) + len(base_trials) for trials, base_trials in cases)))
     swap = all(len(trials) == len(base_trials) for trials, base_trials in cases)
     ratios = _swapped_ratios(cases, draws) if swap else _permuted_ratios(cases, draws)
@@ -117,15 +117,15 @@ def p95_test(new: Side, old: Side) -> float:
     return (1 + sum(ratio >= observed - 1e-9 for ratio in ratios)) / (draws + 1)
 
 
-def _paired_trials(new: Side, old: Side) -> Sequence[Trials]:
-    shared = [case for case in new.means if case in old.means]
-    values, base_values = new.values(shared), old.values(shared)
+def _paired_trials(new: Side, baseline: Side) -> Sequence[Trials]:
+    shared = [case for case in new.means if case in baseline.means]
+    values, base_values = new.values(shared), baseline.values(shared)
     return [(values[case], base_values[case]) for case in shared]
 
 
 def _log_ratio(cases: Sequence[Trials]) -> float:
     (p95,) = percentiles((value for new, _ in cases for value in new), _SHARE)
-    (base_p95,) = percentiles((value for _, old in cases for value in old), _SHARE)
+    (base_p95,) = percentiles((value for _, baseline in cases for value in baseline), _SHARE)
     return log((p95 or 0.0) / (base_p95 or 0.0))
 
 
@@ -156,8 +156,8 @@ def _permuted_ratios(cases: Sequence[Trials], draws: int) -> Iterator[float]:
     source = random.Random(_SEED)
     for _ in range(draws):
         permuted = []
-        for new, old in cases:
-            values = [*new, *old]
+        for new, baseline in cases:
+            values = [*new, *baseline]
             source.shuffle(values)
             permuted.append((values[: len(new)], values[len(new) :]))
         yield _log_ratio(permuted)

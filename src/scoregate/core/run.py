@@ -12,12 +12,12 @@ from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 
-PASSES = 2
-FAILURES = 3
+PASSES_TO_CLEAR = 2
+FAILURES_TO_CONFIRM = 3
 MOST_TRIES = 4
 
 
-class Outcome(StrEnum):
+class ConfirmationOutcome(StrEnum):
     """The result of running a newly failing case again."""
 
     CONFIRMED = "confirmed"
@@ -43,24 +43,28 @@ class Confirmation:
     base_tries: tuple[bool, ...] = ()
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ConfirmationOutcome:
         """Two passes clear the case; three failures confirm it, unless the baseline fails as often."""
         if not is_decided(self.tries):
-            return Outcome.OPEN
-        if self.tries.count(True) >= PASSES:
-            return Outcome.CLEARED
-        return Outcome.FAILS_IN_BASE if self.base_tries.count(False) >= FAILURES else Outcome.CONFIRMED
+            return ConfirmationOutcome.OPEN
+        if self.tries.count(True) >= PASSES_TO_CLEAR:
+            return ConfirmationOutcome.CLEARED
+        return (
+            ConfirmationOutcome.FAILS_IN_BASE
+            if self.base_tries.count(False) >= FAILURES_TO_CONFIRM
+            else ConfirmationOutcome.CONFIRMED
+        )
 
 
 def is_decided(tries: Sequence[bool]) -> bool:
     """Whether no further try is needed, which is always so after four."""
-    return tries.count(True) >= PASSES or tries.count(False) >= FAILURES
+    return tries.count(True) >= PASSES_TO_CLEAR or tries.count(False) >= FAILURES_TO_CONFIRM
 
 
 MOST_RUNS = 20
 MOST_SERIES = 500
-MOST_BYTES = 256 * 1024
-LONGEST = 200
+MAX_HISTORY_BYTES = 256 * 1024
+MAX_TEXT_LENGTH = 200
 
 
 class Score(NamedTuple):
@@ -93,7 +97,7 @@ class SuiteMetrics(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """An earlier run. `finished` is in seconds since the epoch; texts have at most LONGEST characters."""
+    """An earlier run. `finished` is in seconds since the epoch; texts have at most MAX_TEXT_LENGTH characters."""
 
     id: str
     finished: float
@@ -122,7 +126,7 @@ class SuiteHistory:
 class History:
     """The last runs, the oldest first, and their suites by label.
 
-    There are at most MOST_RUNS runs, MOST_SERIES columns and MOST_BYTES of JSON; further columns are left out.
+    There are at most MOST_RUNS runs, MOST_SERIES columns and MAX_HISTORY_BYTES of JSON; further columns are left out.
     """
 
     runs: tuple[PastRun, ...] = ()

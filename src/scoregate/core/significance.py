@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from scoregate.core.distributions import binomial_half_cdf, binomial_half_pmf
 
-ENUMERATED = 14
-INVERTED = 200
-_FINEST = 1_000
+MAX_ENUMERATED = 14
+MAX_INVERTED = 200
+_MAX_DENOMINATOR = 1_000
 _MOST_VALUES = 128
 _WORK = 1_000_000
 _WORK_OF_SERIES = 100_000
@@ -46,8 +46,8 @@ def sign_flip_test(differences: Sequence[float]) -> float | None:
     steps = _lattice_steps(values)
     if steps is not None and (p := _convolution_p(steps)) is not None:
         return p
-    if len(values) > ENUMERATED:
-        return _inversion_p(values) if len(values) <= INVERTED else None
+    if len(values) > MAX_ENUMERATED:
+        return _inversion_p(values) if len(values) <= MAX_INVERTED else None
     sums = [0.0]  # under every choice of signs
     for value in values:
         sums = [total + sign for total in sums for sign in (value, -value)]
@@ -68,9 +68,9 @@ def _lattice_steps(values: Sequence[float]) -> list[int] | None:
     distinct = {round(abs(value), 12) for value in values}
     if len(distinct) > _MOST_VALUES:
         return None
-    fractions = [Fraction(value).limit_denominator(_FINEST) for value in distinct]
+    fractions = [Fraction(value).limit_denominator(_MAX_DENOMINATOR) for value in distinct]
     unit = lcm(*(fraction.denominator for fraction in fractions))
-    if unit > _FINEST * 10:
+    if unit > _MAX_DENOMINATOR * 10:
         return None
     steps = [round(value * unit) for value in values]
     return steps if all(abs(v * unit - s) < _CLOSE * unit for v, s in zip(values, steps, strict=True)) else None
@@ -141,7 +141,7 @@ def _inversion_p(values: Sequence[float]) -> float:
 Trials: TypeAlias = tuple[Sequence[float], Sequence[float]]
 """The values of a case in the run and in the baseline, at least one each."""
 
-_DRAWN = 400
+_MAX_MONTE_CARLO_CASES = 400
 _FEWEST, _MOST = 1_999, 9_999
 _TABLE = 256
 _SEED = 20_260_105
@@ -169,7 +169,7 @@ def within_case_test(cases: Sequence[Trials]) -> tuple[float, float]:
     if not mixed:
         return 0.5, 0.5
     observed = fsum(fsum(new) / len(new) - fsum(old) / len(old) for new, old in mixed)
-    return _monte_carlo_p(mixed, observed) if len(mixed) <= _DRAWN else _edgeworth_p(mixed, observed)
+    return _monte_carlo_p(mixed, observed) if len(mixed) <= _MAX_MONTE_CARLO_CASES else _edgeworth_p(mixed, observed)
 
 
 def _monte_carlo_p(cases: Sequence[Trials], observed: float) -> tuple[float, float]:

@@ -44,7 +44,7 @@ class Scorer(NamedTuple):
     max_concurrency: int = 10
 
 
-class Limits(NamedTuple):
+class RunLimits(NamedTuple):
     """The limits of running a suite.
 
     Attributes:
@@ -87,7 +87,7 @@ class Suite:
     conclusion: Scorer | None = None
     trace_form: Callable[[Any], Any] | None = None
     hook: Callable[[Any, Any], Any] | None = None
-    limits: Limits = Limits()  # noqa: RUF009
+    limits: RunLimits = RunLimits()  # noqa: RUF009
     origin: Origin | None = None
     variants: Sequence[Mapping[str, Any] | None] = (None,)
     problems: Sequence[ErrorInfo] = ()

@@ -14,7 +14,7 @@ from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import NAMES, RequestValues
 from scoregate.endpoints.request import compile_request
-from scoregate.endpoints.response import Response, compile_fields, to_reply
+from scoregate.endpoints.response import EndpointResponse, compile_fields, to_reply
 from scoregate.endpoints.retry import ConcurrencyLimit, RequestPacer
 from scoregate.endpoints.target import PerLoop, SendMessage
 from scoregate.engine.calls import Caller
@@ -58,7 +58,7 @@ class FunctionTransport:
             value = await self._call(workers, self._fill(context))
         plain = value if isinstance(value, dict) else {"output": value}
         fields = self._fields if isinstance(value, dict) else compile_fields(None, self.endpoint)
-        return to_reply(Response(f"{value!r:.400}", plain), fields, self.endpoint)
+        return to_reply(EndpointResponse(f"{value!r:.400}", plain), fields, self.endpoint)
 
     async def _call(self, workers: _Workers, call: Callable[..., Any]) -> Any:
         try:

@@ -22,14 +22,14 @@ from scoregate.endpoints.templates import (
 )
 from scoregate.errors import MissingExtra
 
-FieldReader: TypeAlias = Callable[["Response"], Any]
+FieldReader: TypeAlias = Callable[["EndpointResponse"], Any]
 
 
 class NotJsonError(Exception):
     """The response is no JSON, but the mapping of responses needs JSON."""
 
 
-class Response:
+class EndpointResponse:
     """A response: its text, and its JSON value, which is parsed at the first use.
 
     Args:
@@ -66,7 +66,9 @@ class Response:
 _ADVICE = 'See `response_mapping`: it names where in the answer the output is, such as output = "$.answer".'
 
 
-def to_reply(answer: Response, fields: Mapping[str, FieldReader], endpoint: EndpointContext) -> tuple[Reply, Any]:
+def to_reply(
+    answer: EndpointResponse, fields: Mapping[str, FieldReader], endpoint: EndpointContext
+) -> tuple[Reply, Any]:
     """The reply, and the id of the conversation in its original type.
 
     Raises:
@@ -203,7 +205,7 @@ def template_reader(text: str, endpoint: EndpointContext) -> FieldReader:
     evaluate = compile_evaluator(tree, _SANDBOX)
     compile_cached = lru_cache(maxsize=64)(partial(compile_path, endpoint=endpoint))
 
-    def read(answer: Response) -> Any:
+    def read(answer: EndpointResponse) -> Any:
         names: dict[str, Any] = {_TEXT: answer.string}
         if not is_text_alone:
             data = answer.value

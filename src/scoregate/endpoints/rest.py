@@ -15,7 +15,7 @@ from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import RequestValues
 from scoregate.endpoints.http import ClientPool, resolve_address, send_request, without_parameters
 from scoregate.endpoints.request import compile_request
-from scoregate.endpoints.response import Response, compile_fields, to_reply
+from scoregate.endpoints.response import EndpointResponse, compile_fields, to_reply
 from scoregate.endpoints.retry import ConcurrencyLimit, RequestPacer, RetryPolicy
 from scoregate.endpoints.target import PerLoop, SendMessage
 from scoregate.errors import EndpointError
@@ -123,7 +123,7 @@ class HttpTransport:
 
     async def _ask(self, shared: LoopResources, context: RequestValues) -> tuple[Reply, Any]:
         text = await self._service.retry.run(partial(self._attempt, shared, context))
-        return to_reply(Response(text), self._service.fields, self.endpoint)
+        return to_reply(EndpointResponse(text), self._service.fields, self.endpoint)
 
     async def _attempt(self, shared: LoopResources, context: RequestValues) -> bytes:
         async with shared.slots.turn():

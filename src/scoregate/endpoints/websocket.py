@@ -18,7 +18,7 @@ from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import RequestValues
 from scoregate.endpoints.http import LARGEST_RESPONSE, status_error
-from scoregate.endpoints.response import NotJsonError, Response, to_reply
+from scoregate.endpoints.response import EndpointResponse, NotJsonError, to_reply
 from scoregate.endpoints.rest import USER_AGENT, HttpEndpoint, LoopResources
 from scoregate.endpoints.retry import RETRYABLE_STATUSES, TransientError
 from scoregate.endpoints.target import SendMessage
@@ -79,13 +79,13 @@ class WebSocketTransport:
         try:
             await connection.send(text)
             while True:
-                answer = Response(await connection.receive())
+                answer = EndpointResponse(await connection.receive())
                 if self._has_output(answer):
                     return to_reply(answer, self._service.fields, self.endpoint)
         except (WebSocketException, OSError) as error:
             raise self._connection_error(error) from None
 
-    def _has_output(self, answer: Response) -> bool:
+    def _has_output(self, answer: EndpointResponse) -> bool:
         """Whether this is the reply or an error. Other messages, such as "typing …", come before it."""
         try:
             if self._service.fields["output"](answer) is not None:

@@ -19,7 +19,7 @@ _CLOSED_LOOP_ADVICE = (
 _ANYIO_FOLDER = os.sep + "anyio" + os.sep
 
 
-def error_info(error: BaseException) -> ErrorInfo:
+def make_error_info(error: BaseException) -> ErrorInfo:
     """Return the error's type, message, advice and traceback, without the frames of scoregate and anyio."""
     frame = error.__traceback__
     while frame is not None:

@@ -47,7 +47,7 @@ _FIELD_PARSERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def lazy_result(log: EventLog) -> SuiteResult:
+def make_lazy_result(log: EventLog) -> SuiteResult:
     """The result of a suite; the log is read when a field of the result is first read."""
     return _LazyResult(log)
 

@@ -19,7 +19,7 @@ from scoregate.core.suite import Suite
 from scoregate.core.usage import UsageMeter, collect_usage
 from scoregate.engine.calls import Caller, PausableDeadline, is_transient, retry_delay_s
 from scoregate.engine.environment import events_folder, run_message
-from scoregate.engine.errors import EXIT_EXCEPTIONS, error_info
+from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
 from scoregate.engine.scoring import ScorerPool
@@ -28,8 +28,8 @@ from scoregate.engine.trial import (
     emit_case_started,
     enter_trial,
     iterate_trials,
+    make_usage_fields,
     report_budget_stop,
-    usage_fields,
 )
 from scoregate.errors import NotRecordable, ScoregateError
 from scoregate.version import __version__
@@ -70,8 +70,8 @@ class TaskStage:
             if isinstance(error, ScoregateError) and error.so_far is not None:
                 with suppress(NotRecordable):
                     trial.log.emit("case_output", output=error.so_far, **trial.key)
-            fields = {**self._trace_fields(trial), **usage_fields(trial.meter.usage), **trial.key}
-            trial.log.emit("errored", stage="task", error=error_info(error), **fields)
+            fields = {**self._trace_fields(trial), **make_usage_fields(trial.meter.usage), **trial.key}
+            trial.log.emit("errored", stage="task", error=make_error_info(error), **fields)
             return False
         return True
 
@@ -103,7 +103,7 @@ class TaskStage:
             duration_ms=round(duration_ms, 3),
             attempts=attempt,
             **self._trace_fields(trial),
-            **usage_fields(trial.meter.usage),
+            **make_usage_fields(trial.meter.usage),
             **trial.key,
         )
 
@@ -195,7 +195,7 @@ def finish_suite(log: EventLog, started: float, *, assertion_failed: bool = Fals
     """
     report_budget_stop(log, log.unattributed)
     duration_s, usage = round(perf_counter() - started, 4), log.unattributed.take()
-    log.emit("suite_finished", duration_s=duration_s, assertion_failed=assertion_failed, **usage_fields(usage))
+    log.emit("suite_finished", duration_s=duration_s, assertion_failed=assertion_failed, **make_usage_fields(usage))
 
 
 def report_failed_suite(suite: str, error: ErrorInfo) -> None:

@@ -22,7 +22,7 @@ with suppress(ImportError):  # a private module of anyio, imported here so that 
 T = TypeVar("T")
 
 
-def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
+def run_sync(function: Callable[[], Awaitable[T]], *, in_new_thread: bool = False) -> T:
     """Run an async function and return its result.
 
     Inside a running event loop, the function runs in a new loop in a new thread, and the caller waits. In the main
@@ -30,10 +30,10 @@ def run_sync(function: Callable[[], Awaitable[T]], *, apart: bool = False) -> T:
 
     Args:
         function: an async function without arguments.
-        apart: always use a new thread. It and its worker threads are daemons, so an abandoned worker does not keep the
-            process from ending.
+        in_new_thread: always use a new thread. It and its worker threads are daemons, so an abandoned worker does not
+            keep the process from ending.
     """
-    if apart or _has_running_loop():
+    if in_new_thread or _has_running_loop():
         return _run_in_thread(function)
     is_main = threading.current_thread() is threading.main_thread()
     return _run_in_shared_loop(function) if is_main else anyio.run(function)

@@ -10,7 +10,7 @@ from scoregate.core.evaluation import Evaluation, Label, Usage
 from scoregate.core.events import ErrorInfo, Pending
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.usage import METER, UsageMeter, charged_usage
-from scoregate.engine.errors import error_info
+from scoregate.engine.errors import make_error_info
 from scoregate.engine.event_log import EventLog
 
 
@@ -110,17 +110,17 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
     elif isinstance(result, Pending):
         trial.log.emit("review_requested", name=evaluator, evaluator=evaluator, **result._asdict(), **trial.key)
     elif isinstance(result, BaseException):
-        fields = {"evaluator": evaluator, "error": error_info(result), **usage_fields(meter.usage)}
+        fields = {"evaluator": evaluator, "error": make_error_info(result), **make_usage_fields(meter.usage)}
         trial.log.emit("errored", stage="evaluator", **fields, **trial.key)
     elif isinstance(result, Evaluation):
         fields = {name: value for name in _RESULT_FIELDS if (value := getattr(result, name)) is not None}
         if result.usage is not None and not meter.used:
             trial.log.unattributed.remove(result.usage)
         if meter.used:
-            fields |= usage_fields(charged_usage(result.usage, meter))
+            fields |= make_usage_fields(charged_usage(result.usage, meter))
         trial.log.emit("scored", evaluator=evaluator, score=result.score, **fields, **trial.key)
     elif isinstance(result, Label):
-        usage = usage_fields(charged_usage(result.usage, meter))
+        usage = make_usage_fields(charged_usage(result.usage, meter))
         fields = {"label": result.label, "metadata": result.metadata, **usage}
         trial.log.emit("labelled", evaluator=evaluator, **fields, **trial.key)
     else:
@@ -144,7 +144,7 @@ def emit_case_started(trial: Trial, description: Description, *, reused: str | N
     )
 
 
-def usage_fields(usage: Usage | None) -> dict[str, Any]:
+def make_usage_fields(usage: Usage | None) -> dict[str, Any]:
     """The field `usage` of an event; no field without usage."""
     return {} if usage is None else {"usage": usage}
 

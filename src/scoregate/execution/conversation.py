@@ -11,7 +11,7 @@ from scoregate.errors import EntityError, MetricError
 from scoregate.execution.cases import REQUIRED_CONTENT, TestLike
 from scoregate.execution.metrics import MetricSelection
 from scoregate.execution.simulated_user import converse, prompt_version
-from scoregate.execution.stopping import Limits, Plan
+from scoregate.execution.stopping import ConversationPlan, Limits
 from scoregate.grading.prompts import digest_texts, to_text
 from scoregate.metrics import GoalAchievementJudge, Subject, goal_verdicts
 
@@ -84,7 +84,7 @@ class TargetTask:
                 return await session.send(test.prompt.content)
             from scoregate.models import get_model
 
-            plan = Plan(**{name: getattr(test.test_configuration, name) for name in _PLAN_FIELDS})
+            plan = ConversationPlan(**{name: getattr(test.test_configuration, name) for name in _PLAN_FIELDS})
             user = get_model(self.options.user)
             verdicts = goal_verdicts(goal_judge, make_subject(test, Conversation(())))
             return await converse(session, plan, user=user, goal_judge=verdicts, limits=self.options.limits)

@@ -23,7 +23,7 @@ from scoregate.execution.results import (
     run_and_store,
     status_of,
 )
-from scoregate.execution.suite import build_suite, read_outcomes, run_tests
+from scoregate.execution.suite import build_test_suite, read_outcomes, run_tests
 from scoregate.store import Store, StoredEndpoint, current_store
 from scoregate.store.test_runs import StoredTestRun
 
@@ -96,7 +96,7 @@ def prepare_suite(
     target, conversations = open_target(definition), options.conversations()
     metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
     task, limits = TargetTask(target, metrics, conversations), options.limits(definition.max_concurrency)
-    return build_suite(name, tests, task.run, metrics, conversations=conversations, limits=limits), metrics
+    return build_test_suite(name, tests, task.run, metrics, conversations=conversations, limits=limits), metrics
 
 
 def rescore_test_set(
@@ -111,7 +111,7 @@ def rescore_test_set(
         return _to_response(test_set, endpoint, None)
     metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
     conversations, limits = options.conversations(), options.limits(_RESCORE_CONCURRENCY)
-    suite = build_suite(name, tests, answers.run, metrics, conversations=conversations, limits=limits)
+    suite = build_test_suite(name, tests, answers.run, metrics, conversations=conversations, limits=limits)
     return _to_response(test_set, endpoint, run_and_store(new, suite, metrics, store=store))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.suite import Limits
+from scoregate.core.suite import RunLimits
 from scoregate.enums import ExecutionMode
 from scoregate.errors import EntityError
 from scoregate.execution.conversation import ConversationOptions
@@ -34,7 +34,7 @@ class ExecutionOptions:
     evaluation_model: str | Model | None = None
     max_concurrency: int | None = None
 
-    def limits(self, default_concurrency: int) -> Limits:
+    def limits(self, default_concurrency: int) -> RunLimits:
         """The limits of the suite.
 
         Raises:
@@ -45,7 +45,7 @@ class ExecutionOptions:
         if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
             raise EntityError(f"max_concurrency must be a whole number of at least 1, not {concurrency!r:.60}")
         mode = ExecutionMode.from_string(self.mode) if isinstance(self.mode, str) else self.mode
-        return Limits(1 if mode is ExecutionMode.SEQUENTIAL else concurrency)
+        return RunLimits(1 if mode is ExecutionMode.SEQUENTIAL else concurrency)
 
     def conversations(self) -> ConversationOptions:
         """The options of conversations."""

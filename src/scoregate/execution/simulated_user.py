@@ -14,7 +14,15 @@ from pydantic import BaseModel, Field, field_validator
 from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Turn
 from scoregate.core.text import truncate_middle
 from scoregate.errors import EndpointError, ScoregateError
-from scoregate.execution.stopping import Bounds, Limits, Plan, Progress, find_ending, make_bounds, needs_goal_check
+from scoregate.execution.stopping import (
+    Bounds,
+    ConversationPlan,
+    Limits,
+    Progress,
+    find_ending,
+    make_bounds,
+    needs_goal_check,
+)
 from scoregate.grading.prompts import digest_texts, fenced, render_messages
 
 if TYPE_CHECKING:
@@ -45,7 +53,7 @@ class Move(BaseModel):
         return message
 
 
-async def next_move(model: Model, plan: Plan, turns: Sequence[Turn], *, bounds: Bounds) -> Move:
+async def next_move(model: Model, plan: ConversationPlan, turns: Sequence[Turn], *, bounds: Bounds) -> Move:
     """The next move of the user. The prompt is the same in every run.
 
     Raises:
@@ -57,10 +65,12 @@ async def next_move(model: Model, plan: Plan, turns: Sequence[Turn], *, bounds: 
     return move
 
 
-def turn_messages(plan: Plan, turns: Sequence[Turn], bounds: Bounds) -> list[dict[str, Any]]:
+def turn_messages(plan: ConversationPlan, turns: Sequence[Turn], bounds: Bounds) -> list[dict[str, Any]]:
     """The messages for the model: the plan, and the conversation so far between delimiters."""
     so_far = fenced(Conversation(tuple(turns)).text(), "conversation") if turns else None
-    values = {"plan": plan, "bounds": bounds, "number": len(turns) + 1, "conversation": so_far}
+    # The text of the template is part of fingerprints, so its names stay.
+    turn_bounds = {"most": bounds.max_turns, "least": bounds.min_turns}
+    values = {"plan": plan, "bounds": turn_bounds, "number": len(turns) + 1, "conversation": so_far}
     return render_messages(_PROMPTS, "turn", values)
 
 
@@ -75,7 +85,12 @@ _MOST_FINDINGS, _LONGEST_FINDING = 50, 500
 
 
 async def converse(
-    session: Session, plan: Plan, *, user: Model, goal_judge: GoalJudge | None = None, limits: Limits | None = None
+    session: Session,
+    plan: ConversationPlan,
+    *,
+    user: Model,
+    goal_judge: GoalJudge | None = None,
+    limits: Limits | None = None,
 ) -> Conversation:
     """Let a simulated user talk with a target until a rule ends the conversation.
 
@@ -113,7 +128,9 @@ async def converse(
 class _ConversationLoop:
     """The state of a conversation. The verdict is about all turns so far; None if they were not judged."""
 
-    def __init__(self, session: Session, plan: Plan, user: Model, *, judge: GoalJudge | None, bounds: Bounds) -> None:
+    def __init__(
+        self, session: Session, plan: ConversationPlan, user: Model, *, judge: GoalJudge | None, bounds: Bounds
+    ) -> None:
         self.turns: list[Turn] = []
         self._findings: dict[str, None] = {}
         self._verdict: GoalVerdict | None = None
@@ -164,4 +181,4 @@ class _ConversationLoop:
         return find_ending(standing, self._bounds)
 
 
-__all__ = ["GoalJudge", "Limits", "Plan", "converse"]
+__all__ = ["ConversationPlan", "GoalJudge", "Limits", "converse"]

@@ -47,7 +47,7 @@ _TOOL_CALLS_PER_TURN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ConversationPlan:
     """The plan of the simulated user.
 
     Args:
@@ -104,34 +104,34 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits of one conversation, in turns. The prompt template uses `most` and `least`.
+    """The limits of one conversation, in turns.
 
     Args:
-        most: the conversation ends after this turn.
-        least: before this turn, only the limits of turns, tool calls and time end it.
-        judged: from this turn on, the goal is judged after each turn.
-        late: from this turn on, an impossible goal ends it.
+        max_turns: the conversation ends after this turn.
+        min_turns: before this turn, only the limits of turns, tool calls and time end it.
+        judge_from_turn: from this turn on, the goal is judged after each turn.
+        late_from_turn: from this turn on, an impossible goal ends it.
         tool_calls: the most tool calls.
         impossible: a goal score below this value counts as impossible.
     """
 
-    most: int
-    least: int
-    judged: int
-    late: int
+    max_turns: int
+    min_turns: int
+    judge_from_turn: int
+    late_from_turn: int
     tool_calls: int
     impossible: float
 
 
-def make_bounds(plan: Plan, limits: Limits) -> Bounds:
+def make_bounds(plan: ConversationPlan, limits: Limits) -> Bounds:
     """The limits for a plan. The last fifth of the turns counts as late."""
     most = plan.max_turns or limits.max_turns
     least, late = min(plan.min_turns or 1, most), ceil(round(_LATE_SHARE * most, 9))
     return Bounds(
-        most=most,
-        least=least,
-        judged=late if plan.min_turns is None else least,
-        late=max(late, least),
+        max_turns=most,
+        min_turns=least,
+        judge_from_turn=late if plan.min_turns is None else least,
+        late_from_turn=max(late, least),
         tool_calls=limits.max_tool_calls or _TOOL_CALLS_PER_TURN * most,
         impossible=limits.impossible,
     )
@@ -162,19 +162,19 @@ def find_ending(progress: Progress, bounds: Bounds) -> EndReason | None:
     count, verdict = len(progress.turns), progress.verdict
     score = None if verdict is None else verdict.score
     is_goal_met = progress.done if verdict is None else verdict.achieved
-    if is_goal_met and count >= bounds.least:
+    if is_goal_met and count >= bounds.min_turns:
         return EndReason.GOAL
-    if score is not None and score < bounds.impossible and count >= bounds.late:
+    if score is not None and score < bounds.impossible and count >= bounds.late_from_turn:
         return EndReason.IMPOSSIBLE
-    if count >= bounds.most:
+    if count >= bounds.max_turns:
         return EndReason.MAX_TURNS
     if sum(len(turn.tool_calls) for turn in progress.turns) >= bounds.tool_calls:
         return EndReason.TOOL_LIMIT
-    return EndReason.LOOP if count >= bounds.least and is_looping(progress.turns) else None
+    return EndReason.LOOP if count >= bounds.min_turns and is_looping(progress.turns) else None
 
 
 def needs_goal_check(progress: Progress, bounds: Bounds) -> bool:
     """Whether to judge the goal now: late, when the user is done, or before another rule ends the conversation."""
     if not progress.turns:
         return False
-    return len(progress.turns) >= bounds.judged or find_ending(progress, bounds) is not None
+    return len(progress.turns) >= bounds.judge_from_turn or find_ending(progress, bounds) is not None

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.events import ErrorInfo, Fingerprint
-from scoregate.core.suite import Limits, Scorer, Suite
+from scoregate.core.suite import RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
 from scoregate.engine.environment import events_folder, read_selection, run_message, select_cases
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
-from scoregate.engine.results import lazy_result
+from scoregate.engine.results import make_lazy_result
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.enums import TestType
@@ -35,14 +35,14 @@ from scoregate.metrics import Metric, build_scorers
 Task: TypeAlias = Callable[[TestLike], Awaitable[Answer]]
 
 
-def build_suite(
+def build_test_suite(
     name: str,
     tests: Iterable[TestLike],
     task: Task,
     metrics: MetricSelection,
     *,
     conversations: ConversationOptions,
-    limits: Limits,
+    limits: RunLimits,
 ) -> Suite:
     """The suite of those tests that the environment selects.
 
@@ -127,7 +127,7 @@ def run_tests(suite: Suite, title: str | None = None) -> EventLog:
     """
     suite = replace(suite, origin=caller_origin(), message=run_message() or title)
     started = perf_counter()
-    (log,) = run_sync(partial(run_suite, suite, events_folder(), reuses=True), apart=True)
+    (log,) = run_sync(partial(run_suite, suite, events_folder(), reuses=True), in_new_thread=True)
     finish_suite(log, started)
     return log
 
@@ -135,4 +135,4 @@ def run_tests(suite: Suite, title: str | None = None) -> EventLog:
 def read_outcomes(suite: Suite, log: EventLog) -> Iterator[tuple[TestLike, CaseResult]]:
     """Each test with its result, read from the log one by one."""
     tests = {case.hash: case.value for case in suite.cases}
-    return ((tests[case.hash], case) for case in lazy_result(log).cases)
+    return ((tests[case.hash], case) for case in make_lazy_result(log).cases)

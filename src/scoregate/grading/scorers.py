@@ -9,7 +9,7 @@ from scoregate.core.evaluation import Evaluation, Label
 from scoregate.core.events import Choice, ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.calls import is_async
-from scoregate.engine.errors import EXIT_EXCEPTIONS, error_info
+from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.grading.grade import Grade
 from scoregate.grading.subject import Subject
 
@@ -51,7 +51,7 @@ def build_scorer(
 
     def fail(output: Any, error: BaseException) -> None:
         if observe is not None and not isinstance(error, EXIT_EXCEPTIONS):
-            observe(output, error_info(error))
+            observe(output, make_error_info(error))
 
     def score(case: Any, output: Any) -> Evaluation | Label | None:
         try:

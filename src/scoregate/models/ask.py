@@ -14,7 +14,7 @@ from scoregate.core.backoff import backoff_s
 from scoregate.core.evaluation import Usage
 from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
-from scoregate.models.calls import Answer, Call, Mode, Response, Steps, parse_object
+from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object
 from scoregate.models.errors import Failure, FailureKind, classify_failure
 from scoregate.models.rate_limit import Limiter, Permit, get_limiter
 
@@ -134,13 +134,13 @@ def _ask_model(call: Call, mode: Mode, account: CallAccounting, entry: CacheEntr
     return Answer(response.body, usage, response)
 
 
-def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[Response]:
+def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelResponse]:
     limiter, policy = get_limiter(call.address, call.model), RetryPolicy()
     while True:
         permit = yield from _wait_for_permit(limiter, mode, account, is_retry=policy.refusals > 0)
         try:
             with account.reserve_budget():
-                response: Response = yield call.send
+                response: ModelResponse = yield call.send
         except Exception as error:
             failure = classify_failure(error)
             if failure.kind is FailureKind.LIMIT:

@@ -17,7 +17,7 @@ from scoregate.core.evaluation import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ModelResponse:
     """A response: its headers, its body (None for a stream), and the value that the client returns for it."""
 
     headers: Mapping[str, str]
@@ -34,7 +34,7 @@ class Call:
         address: the base URL.
         path: the path of the API, such as "/chat/completions".
         question: the parameters that determine the answer, including `model`; the cache key is made of them.
-        send: sends the question once; returns a `Response` or an awaitable of one.
+        send: sends the question once; returns a `ModelResponse` or an awaitable of one.
         adapt: gets a final failure; returns True if it changed the request and an immediate retry may succeed.
         is_cacheable: whether an answer may be stored; an answer with an error may not. None stores nothing.
     """
@@ -59,7 +59,7 @@ class Answer:
 
     body: bytes | None
     usage: Usage | None
-    response: Response | None = None
+    response: ModelResponse | None = None
 
     @property
     def data(self) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from scoregate.core.cleanup import CLEANUPS
 from scoregate.errors import MissingExtra, MissingKey
-from scoregate.models.providers import Target
+from scoregate.models.providers import ModelTarget
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, OpenAI
@@ -117,7 +117,7 @@ _clients: dict[_ClientKey, OpenAI] = {}
 _async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_ClientKey, AsyncOpenAI]] = WeakKeyDictionary()
 
 
-def get_client(target: Target) -> OpenAI:
+def get_client(target: ModelTarget) -> OpenAI:
     """The client for sync calls, shared by all threads.
 
     Raises:
@@ -131,7 +131,7 @@ def get_client(target: Target) -> OpenAI:
         return _clients[key]
 
 
-def get_async_client(target: Target) -> AsyncOpenAI:
+def get_async_client(target: ModelTarget) -> AsyncOpenAI:
     """The client for calls in the running event loop.
 
     Raises:
@@ -155,7 +155,7 @@ def get_async_client(target: Target) -> AsyncOpenAI:
     return clients[key]
 
 
-def _client_options(target: Target) -> dict[str, Any]:
+def _client_options(target: ModelTarget) -> dict[str, Any]:
     if target.key is None:
         raise MissingKey(
             f"no key for {target.name}, and its answer is not in the cache",

@@ -21,13 +21,13 @@ from scoregate.models.structured_output import build_generation
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from scoregate.models.providers import Target
+    from scoregate.models.providers import ModelTarget
 
 
 class OpenAIModel:
     """A `Model` at a target; `parameters` are sent with every request."""
 
-    def __init__(self, target: Target, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, target: ModelTarget, parameters: Mapping[str, Any]) -> None:
         self.target = target
         self.parameters = dict(parameters)
 

@@ -52,7 +52,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ModelTarget:
     """A model at an address. `key` is None if no variable in `keys` contains one, although the provider needs it."""
 
     provider: str
@@ -84,7 +84,7 @@ def resolve_target(
     timeout_s: float = 120.0,
     settings: ModelSettings | None = None,
     environ: Mapping[str, str] = os.environ,
-) -> Target:
+) -> ModelTarget:
     """Find the address and key for a name such as "openai/gpt-4o" or "gpt-4o".
 
     Arguments take precedence, then the settings for the project's provider, then the provider's variables.
@@ -111,7 +111,7 @@ def resolve_target(
         )
     key = api_key or (settings.key if is_project_provider else None) or _first_set(provider.keys, environ)
     all_headers = {**(settings.headers if is_project_provider else {}), **(headers or {})}
-    target = Target(
+    target = ModelTarget(
         provider_name,
         model,
         url,
@@ -137,7 +137,7 @@ def split_name(name: str) -> tuple[str, str]:
     return provider, model
 
 
-def _azure_target(target: Target, environ: Mapping[str, str]) -> Target:
+def _azure_target(target: ModelTarget, environ: Mapping[str, str]) -> ModelTarget:
     """Use Azure's v1 API or, if a version is set, the older API with an address for each deployment."""
     if urlsplit(target.base_url).path.strip("/"):
         return target

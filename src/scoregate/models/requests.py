@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scoregate.errors import MalformedAnswer, RefusedSchema
-from scoregate.models.calls import Answer, Call, Response
+from scoregate.models.calls import Answer, Call, ModelResponse
 from scoregate.models.http_clients import get_async_client, get_client
-from scoregate.models.providers import Target
+from scoregate.models.providers import ModelTarget
 from scoregate.models.structured_output import (
     ModelCapabilities,
     SchemaMode,
@@ -38,7 +38,7 @@ RAW = {"X-Stainless-Raw-Response": "true"}
 class Request:
     """A question to a target; with a schema, the answer must be an instance of it."""
 
-    target: Target
+    target: ModelTarget
     messages: tuple[Mapping[str, Any], ...]
     parameters: Mapping[str, Any]
     schema: type[BaseModel] | None = None
@@ -113,10 +113,10 @@ class _Sender:
         self._request, self._target = request, request.target
         self._used = ModelCapabilities()
 
-    def send(self) -> Response:
+    def send(self) -> ModelResponse:
         return _read_response(get_client(self._target).post(PATH, **self._request_arguments()))
 
-    async def a_send(self) -> Response:
+    async def a_send(self) -> ModelResponse:
         return _read_response(await get_async_client(self._target).post(PATH, **self._request_arguments()))
 
     def adapt(self, error: BaseException) -> bool:
@@ -128,5 +128,5 @@ class _Sender:
         return {"cast_to": object, "body": self._request.body(self._used), "options": {"headers": RAW}}
 
 
-def _read_response(response: Any) -> Response:
-    return Response(response.headers, response.content)
+def _read_response(response: Any) -> ModelResponse:
+    return ModelResponse(response.headers, response.content)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from scoregate.core.evaluation import Usage
 from scoregate.models.ask import ask, find_cached_answer
 from scoregate.models.budget import CallAccounting, parse_usage
-from scoregate.models.calls import ASYNC, SYNC, Answer, Call, Mode, Response, Steps, run_steps, run_steps_async
+from scoregate.models.calls import ASYNC, SYNC, Answer, Call, Mode, ModelResponse, Steps, run_steps, run_steps_async
 from scoregate.models.errors import add_advice
 from scoregate.models.http_clients import close_connections_at_end, create_http_client, import_openai
 from scoregate.models.providers import PROVIDERS
@@ -192,11 +192,11 @@ class WrappedRequest:
             mode,
         )
 
-    def send(self) -> Response:
+    def send(self) -> ModelResponse:
         """Send the request for a raw response."""
         return self._read_response(self._send_request(self._path, **self._raw_arguments()))
 
-    async def a_send(self) -> Response:
+    async def a_send(self) -> ModelResponse:
         """Send the request for a raw response."""
         return self._read_response(await self._send_request(self._path, **self._raw_arguments()))
 
@@ -206,8 +206,8 @@ class WrappedRequest:
         body = add_usage_option(self._body) if self._adds_usage else self._body
         return {**self._arguments, "body": body, "options": options}
 
-    def _read_response(self, response: Any) -> Response:
-        return Response(response.headers, None if self._is_stream else response.content, response)
+    def _read_response(self, response: Any) -> ModelResponse:
+        return ModelResponse(response.headers, None if self._is_stream else response.content, response)
 
     def build_result(self, answer: Answer, mode: Mode) -> Any:
         """Build the object that the client returns to the user."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from scoregate.datasets import Example
 from scoregate.engine.calls import is_async
-from scoregate.engine.errors import EXIT_EXCEPTIONS, error_info
+from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.engine.signatures import read_parameters
 from scoregate.engine.trial import set_partial_output
 from scoregate.offline_tests.results import AgentFunction
@@ -180,5 +180,5 @@ def _set_output(attempt: Attempt, output: Any) -> Attempt:
 
 def error_text(error: BaseException) -> str:
     """The type and the message of an error."""
-    info = error_info(error)
+    info = make_error_info(error)
     return f"{info.type}: {info.message}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoregate.core.suite import Limits
+from scoregate.core.suite import RunLimits
 from scoregate.core.text import is_positive_number, is_whole_number
 from scoregate.datasets import Dataset, Example
 from scoregate.engine.environment import read_selection
@@ -129,7 +129,7 @@ class OfflineTestsFactory:
             raise ValueError(f"max_concurrency must be a whole number of at least 1, not {max_concurrency!r:.60}")
         if not is_positive_number(timeout_seconds):
             raise ValueError(f"timeout_seconds must be a number over 0, not {timeout_seconds!r:.60}")
-        limits = Limits(max_concurrency, scoring_s=timeout_seconds)
+        limits = RunLimits(max_concurrency, scoring_s=timeout_seconds)
         config = self.get_config(test_config) if isinstance(test_config, str) else test_config
         if config is None:
             report_missing_config(str(test_config))
@@ -259,7 +259,7 @@ class Evaluations:
         name = eval_run_name or _DEFAULT_NAME
         if not read_selection().includes(name):
             return []
-        limits = Limits(max_concurrency, scoring_s=timeout_seconds)
+        limits = RunLimits(max_concurrency, scoring_s=timeout_seconds)
         trace = self.client.traces.get
         test = OfflineTest(name, eval_run_name, given, versions, passes=passes, limits=limits, trace=trace)
         return run_test(test, assert_test=assert_test).results

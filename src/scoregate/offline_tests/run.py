@@ -16,7 +16,7 @@ from scoregate.core.usage import sum_usage
 from scoregate.engine.environment import events_folder, read_selection, run_message
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
-from scoregate.engine.results import lazy_result
+from scoregate.engine.results import make_lazy_result
 from scoregate.engine.run import finish_suite, report_failed_suite, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.terminal import one_line, print_text, show_progress
@@ -99,7 +99,7 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
     offline_run = OfflineRun(test, tracer=tracer)
     suite = offline_run.suite(read_selection(), message=run_message() or test.title, origin=caller_origin())
     with show_progress(test.name, suite.trials * len(suite.scorers), shown=folder is None) as offline_run.advance:
-        (log,) = run_sync(partial(run_suite, suite, folder), apart=True)
+        (log,) = run_sync(partial(run_suite, suite, folder), in_new_thread=True)
     names = [scorer.info.id for scorer in suite.scorers]
     result = _build_result(offline_run, log, run_id=run_id, names=names)
     failed = assert_test and not result.passed
@@ -137,7 +137,7 @@ def _build_result(offline_run: OfflineRun, log: EventLog, *, run_id: str, names:
     errors = [result.error for each in attempts for result in each.results.values()]
     status: Status = "completed" if None in errors else "error"
     rows = [_build_row(each, names) for each in attempts]
-    return OfflineTestResult(run_id, status, results_url(), rows, dict(traces), title, lazy_result(log))
+    return OfflineTestResult(run_id, status, results_url(), rows, dict(traces), title, make_lazy_result(log))
 
 
 def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:

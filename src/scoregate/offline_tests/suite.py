@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.events import EvaluatorInfo, Origin
-from scoregate.core.suite import Limits, Scorer, Suite
+from scoregate.core.suite import RunLimits, Scorer, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.engine.environment import Selection, select_cases
@@ -102,7 +102,7 @@ class OfflineTest:
     agent: AgentFunction | None = None
     arguments: ArgumentMapping | None = None
     passes: PassConditionFn | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: RunLimits = field(default_factory=RunLimits)
     trace: Callable[[str], Trace | None] = lambda _: None
 
 

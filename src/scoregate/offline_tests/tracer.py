@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from scoregate.core.json_io import dump, dump_plain
 from scoregate.core.trace import Span, Trace
 from scoregate.engine.calls import is_async
-from scoregate.engine.errors import error_info
+from scoregate.engine.errors import make_error_info
 from scoregate.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Recording:
             if content is not None:
                 message = {"role": role, "parts": [{"type": "text", "content": _to_text(content)}]}
                 attributes[f"gen_ai.{name}.messages"] = dump([message]).decode()
-        error = None if self._error is None else f"{type(self._error).__name__}: {error_info(self._error).message}"
+        error = None if self._error is None else f"{type(self._error).__name__}: {make_error_info(self._error).message}"
         return Span(
             f"{self._context.span_id:016x}",
             f"invoke_agent {self._agent}",

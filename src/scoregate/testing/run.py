@@ -12,7 +12,7 @@ from scoregate.core.run import SuiteResult
 from scoregate.core.suite_labels import label_suites
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.results import lazy_result, reduce_log
+from scoregate.engine.results import make_lazy_result, reduce_log
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
@@ -85,7 +85,7 @@ def run_test_suite(
         timeout=timeout,
         selection=selected,
     )
-    logs = run_sync(partial(run_suite, suite, folder, reuses=True), apart=suite.limits.timeout_s is not None)
+    logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
     return _finish(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
 
 
@@ -103,7 +103,7 @@ def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job:
         failed = assert_test and not replace(reduce_log(log), complete=True).passed
         finish_suite(log, started, assertion_failed=failed)
     if len(logs) == 1:
-        result = lazy_result(logs[0])
+        result = make_lazy_result(logs[0])
     else:
         found = [reduce_log(log) for log in logs]
         variants = tuple(replace(each, label=label) for each, label in zip(found, label_suites(found), strict=True))

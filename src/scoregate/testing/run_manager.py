@@ -13,10 +13,10 @@ from scoregate.core.run import SuiteResult
 from scoregate.core.suite import Case
 from scoregate.engine.environment import events_folder
 from scoregate.engine.environment import run_message as environment_message
-from scoregate.engine.errors import error_info
+from scoregate.engine.errors import make_error_info
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
-from scoregate.engine.results import lazy_result
+from scoregate.engine.results import make_lazy_result
 from scoregate.engine.run import finish_suite
 from scoregate.engine.trial import serialize_output
 from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
@@ -90,7 +90,7 @@ class RunManager:
             )
             log.emit("case_output", output=serialize_output(output), duration_ms=test_case_duration_ms, **key)
         except Exception as error:  # a case or an output without a JSON form
-            log.emit("errored", stage="task", error=error_info(error), **key)
+            log.emit("errored", stage="task", error=make_error_info(error), **key)
         for evaluation in given:
             _emit_score(log, evaluation, key)
         log.emit("case_finished", **key)
@@ -117,7 +117,7 @@ class RunManager:
         log = self._open("ending it")
         self._ended = True
         finish_suite(log, self._started)
-        return lazy_result(log)
+        return make_lazy_result(log)
 
     async def async_start(self) -> None:
         """Start the run; see `start`."""
@@ -163,4 +163,4 @@ def _emit_score(log: EventLog, given: EvaluationWithId, key: dict[str, Any]) -> 
             **key,
         )
     except Exception as error:  # a score out of range, metadata without a JSON form
-        log.emit("errored", stage="evaluator", evaluator=name, error=error_info(error), **key)
+        log.emit("errored", stage="evaluator", evaluator=name, error=make_error_info(error), **key)

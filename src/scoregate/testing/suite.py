@@ -10,7 +10,7 @@ from zlib import crc32
 
 from scoregate.core.events import ErrorInfo
 from scoregate.core.json_io import dump, sort_sets, to_plain
-from scoregate.core.suite import Case, Description, Limits, Suite
+from scoregate.core.suite import Case, Description, RunLimits, Suite
 from scoregate.core.text import LONGEST_NAME, case_name, is_positive_number, is_whole_number
 from scoregate.engine.environment import Selection, run_message, select_cases
 from scoregate.engine.evaluators import read_scorers
@@ -207,7 +207,7 @@ def _read_hasher(given: Any, problems: list[str]) -> Hasher:
         return make_hasher(None)
 
 
-def _read_limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -> Limits:
+def _read_limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -> RunLimits:
     if not is_whole_number(concurrency, 1):
         problems.append(f"max_test_case_concurrency must be a whole number of at least 1, not {concurrency!r}")
         concurrency = 10
@@ -217,7 +217,7 @@ def _read_limits(concurrency: Any, retries: Any, timeout: Any, problems: list[st
     if timeout is not None and not is_positive_number(timeout):
         problems.append(f"timeout must be a number of seconds over 0, not {timeout!r}")
         timeout = None
-    return Limits(concurrency, retries, timeout)
+    return RunLimits(concurrency, retries, timeout)
 
 
 def _read_variants(params: Any, problems: list[str]) -> Sequence[Mapping[str, Any] | None]:

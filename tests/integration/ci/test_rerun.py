@@ -13,7 +13,7 @@ from tests.integration.ci.conftest import Repository
 
 from scoregate.ci.baseline.rerun import find_import_folders, move_plan, open_base_tree
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, Source, SourceKind, make_plan
+from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource, make_plan
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitError
 
@@ -97,11 +97,11 @@ async def test_the_tree_goes_when_cancelled(repository: Repository) -> None:
 
 def plan(root: Path) -> Plan:
     sources = (
-        Source("evals/old.py", SourceKind.PYTHON),
-        Source("evals/new.py", SourceKind.PYTHON),
-        Source("js", SourceKind.COMMAND, argv=("node", "e.js"), cwd="web"),
-        Source("go", SourceKind.COMMAND, argv=("go", "test"), cwd="gone"),
-        Source("evals/bad.py", SourceKind.PYTHON, error="bad"),
+        SuiteSource("evals/old.py", SourceKind.PYTHON),
+        SuiteSource("evals/new.py", SourceKind.PYTHON),
+        SuiteSource("js", SourceKind.COMMAND, argv=("node", "e.js"), cwd="web"),
+        SuiteSource("go", SourceKind.COMMAND, argv=("go", "test"), cwd="gone"),
+        SuiteSource("evals/bad.py", SourceKind.PYTHON, error="bad"),
     )
     return make_plan(
         DiscoveredSuites(tuple(sources)), Settings(repeats=3), interpreter=Interpreter(("/venv/python",), ""), root=root
@@ -168,7 +168,7 @@ async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repos
     environ = {"PYTHONPATH": str(repository.root / "src"), "PATH": os.environ["PATH"]}
     python = Interpreter((sys.executable,), "test")
     script = make_plan(
-        DiscoveredSuites((Source("evals/a.py", SourceKind.PYTHON),)),
+        DiscoveredSuites((SuiteSource("evals/a.py", SourceKind.PYTHON),)),
         Settings(),
         interpreter=python,
         root=repository.root,

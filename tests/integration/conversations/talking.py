@@ -12,10 +12,10 @@ from tests.fakes.openai import OpenAIServer
 from scoregate.core.cleanup import close_at_end
 from scoregate.core.conversation import Conversation, GoalVerdict, Reply
 from scoregate.execution.simulated_user import converse
-from scoregate.execution.stopping import Limits, Plan
+from scoregate.execution.stopping import ConversationPlan, Limits
 from scoregate.models import get_model
 
-PLAN = Plan("Find out the opening hours")
+PLAN = ConversationPlan("Find out the opening hours")
 TURN = re.compile(r"It is your turn (\d+) of at most")
 
 
@@ -59,7 +59,9 @@ def judging(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
     return judge, shown
 
 
-def talk(session: Scripted, plan: Plan = PLAN, *, judge: Any = None, limits: Limits | None = None) -> Conversation:
+def talk(
+    session: Scripted, plan: ConversationPlan = PLAN, *, judge: Any = None, limits: Limits | None = None
+) -> Conversation:
     """Hold a conversation to its end."""
 
     async def hold() -> Conversation:

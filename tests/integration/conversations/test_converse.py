@@ -12,7 +12,7 @@ from tests.integration.conversations.talking import PLAN, Scripted, judging, pro
 from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Reply, Turn
 from scoregate.core.usage import UsageMeter
 from scoregate.errors import EndpointError, MalformedAnswer, ModelError
-from scoregate.execution.stopping import Limits, Plan
+from scoregate.execution.stopping import ConversationPlan, Limits
 
 
 def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServer) -> None:
@@ -25,7 +25,7 @@ def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServe
         tool_calls=[{"name": "lookup"}],
     )
     session = Scripted("Hello", told)
-    conversation = talk(session, Plan("goal", max_turns=2))
+    conversation = talk(session, ConversationPlan("goal", max_turns=2))
     first, second = conversation.turns
     assert session.heard == ["question 1", "question 2"] == [first.user, second.user]
     assert (first.assistant, first.reasoning, first.context, first.tool_calls) == ("Hello", "because 1", (), ())
@@ -40,7 +40,7 @@ def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServe
 
 def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
-    plan = Plan(
+    plan = ConversationPlan(
         "Get a refund",
         instructions="Be short.",
         scenario="You bought shoes.",
@@ -64,14 +64,14 @@ def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAISer
 def test_what_the_user_finds_is_kept_once_with_its_turn(server: OpenAIServer) -> None:
     found = {1: ["told before anything was said"], 2: ["says it opens at 9", " says it opens at 9 "], 3: ["is rude"]}
     user_says(server, lambda turn: {"message": f"question {turn}", "findings": found[turn]})
-    conversation = talk(Scripted("At 9.", "Go away."), Plan("goal", max_turns=3))
+    conversation = talk(Scripted("At 9.", "Go away."), ConversationPlan("goal", max_turns=3))
     assert conversation.findings == ("Turn 1: says it opens at 9", "Turn 2: is rude")
 
 
 def test_a_goal_that_is_met_ends_it(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(False, True)
-    conversation = talk(Scripted("a", "b", "c"), Plan("goal", min_turns=1), judge=judge)
+    conversation = talk(Scripted("a", "b", "c"), ConversationPlan("goal", min_turns=1), judge=judge)
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, EndReason.GOAL, True)
     assert [(len(each.turns), each.ended) for each in shown] == [(1, None), (2, None)]
 
@@ -79,7 +79,7 @@ def test_a_goal_that_is_met_ends_it(server: OpenAIServer) -> None:
 def test_a_goal_that_is_met_in_the_very_last_turn_counts(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(True)
-    conversation = talk(Scripted("a"), Plan("goal", max_turns=1), judge=judge)
+    conversation = talk(Scripted("a"), ConversationPlan("goal", max_turns=1), judge=judge)
     assert (conversation.ended, conversation.goal_achieved, len(shown)) == (EndReason.GOAL, True, 1)
 
 
@@ -94,7 +94,7 @@ def test_a_goal_that_is_not_met_is_said_so(server: OpenAIServer) -> None:
 def test_a_goal_that_seems_out_of_reach_late_is_given_up(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, _ = judging(GoalVerdict(False, 0.2))
-    conversation = talk(Scripted("a"), Plan("goal", min_turns=1), judge=judge)
+    conversation = talk(Scripted("a"), ConversationPlan("goal", min_turns=1), judge=judge)
     assert (len(conversation.turns), conversation.ended) == (8, EndReason.IMPOSSIBLE)
 
 
@@ -109,7 +109,7 @@ def test_a_user_who_is_done_asks_the_judge_and_goes_on_where_it_says_no(server: 
 def test_nothing_is_judged_twice(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": True})
     judge, shown = judging(GoalVerdict(False, 0.5))
-    talk(Scripted("a"), Plan("goal", max_turns=3, min_turns=1), judge=judge)
+    talk(Scripted("a"), ConversationPlan("goal", max_turns=3, min_turns=1), judge=judge)
     assert [len(each.turns) for each in shown] == [1, 2, 3]
 
 
@@ -181,13 +181,13 @@ def test_an_error_of_the_judge_is_an_error(server: OpenAIServer) -> None:
         raise ModelError("no judge today")
 
     with pytest.raises(ModelError, match="no judge today") as caught:
-        talk(Scripted("Hello"), Plan("goal", max_turns=1), judge=judge)
+        talk(Scripted("Hello"), ConversationPlan("goal", max_turns=1), judge=judge)
     assert caught.value.so_far["turns"][0]["assistant"] == "Hello"
 
 
 def test_what_the_user_takes_is_metered(server: OpenAIServer, meter: UsageMeter) -> None:
     user_says(server, lambda turn: f"question {turn}")
-    talk(Scripted("Hello"), Plan("goal", max_turns=3))
+    talk(Scripted("Hello"), ConversationPlan("goal", max_turns=3))
     assert [usage.cached for usage in meter.usages] == [False] * 3
     assert all(usage.input_tokens > 100 for usage in meter.usages)
 
@@ -201,9 +201,9 @@ def test_the_same_conversation_costs_nothing_a_second_time(
     def target(name: str) -> Scripted:
         return Scripted(*(Reply(f"answer {at}", conversation_id=name, metadata={"time": name}) for at in range(3)))
 
-    first = talk(target("one"), Plan("goal", max_turns=3))
+    first = talk(target("one"), ConversationPlan("goal", max_turns=3))
     assert len(server.requests) == 3
-    second = talk(target("other"), Plan("goal", max_turns=3))
+    second = talk(target("other"), ConversationPlan("goal", max_turns=3))
     assert len(server.requests) == 3, "ids and times of a target are no part of a question"
     assert [turn.user for turn in second.turns] == [turn.user for turn in first.turns]
 
@@ -211,7 +211,7 @@ def test_the_same_conversation_costs_nothing_a_second_time(
 @pytest.mark.parametrize("output", [None, 0, [], {"a": None}, "ä\ud800"])
 def test_whatever_comes_back_is_text_to_the_user(server: OpenAIServer, output: Any) -> None:
     user_says(server, lambda turn: f"question {turn}")
-    conversation = talk(Scripted(output), Plan("goal", max_turns=2))
+    conversation = talk(Scripted(output), ConversationPlan("goal", max_turns=2))
     assert isinstance(conversation.turns[0].assistant, str)
     assert conversation.turns[0] == Turn(
         "question 1",

@@ -13,15 +13,15 @@ from tests.fakes.github import Artifact, bomb, zipped
 from tests.integration.github.place import Place
 
 from scoregate.ci.baseline.artifact import read_artifact
-from scoregate.ci.baseline.unpack import OWN_BOUNDS, Bounds
+from scoregate.ci.baseline.unpack import OWN_BOUNDS, ArchiveBounds
 from scoregate.errors import GitHubRefused, RecordError
 
 pytestmark = pytest.mark.anyio
-SMALL = Bounds(packed=1 << 20, files=1 << 20, head=100_000, inflated=1 << 20, cases=1_000)
+SMALL = ArchiveBounds(packed=1 << 20, files=1 << 20, head=100_000, inflated=1 << 20, cases=1_000)
 Tamper = Callable[[Artifact], object]
 
 
-async def read(place: Place, artifact: Artifact, bounds: Bounds = OWN_BOUNDS) -> int:
+async def read(place: Place, artifact: Artifact, bounds: ArchiveBounds = OWN_BOUNDS) -> int:
     told = {"id": artifact.id, "digest": artifact.digest}
     async with place.api() as api:
         return len(list((await read_artifact(api, told, bounds)).cases))

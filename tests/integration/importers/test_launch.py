@@ -14,7 +14,7 @@ from tests.integration.importers.files import DATA, FORMATS, raw
 
 from scoregate.ci.importers import Reader
 from scoregate.ci.launch.result_files import ResultFiles
-from scoregate.ci.plan import Launch, ResultImport, Source, SourceKind
+from scoregate.ci.plan import Launch, ResultImport, SourceKind, SuiteSource
 from scoregate.ci.user_ids import Identity
 
 __all__ = ["project"]
@@ -222,7 +222,7 @@ def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:
 @pytest.mark.anyio
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 async def test_a_link_to_what_whoever_ran_may_not_read_is_refused(tmp_path: Path) -> None:
-    source = Source("others", SourceKind.COMMAND, imports=(ResultImport("deepeval", "*.json"),))
+    source = SuiteSource("others", SourceKind.COMMAND, imports=(ResultImport("deepeval", "*.json"),))
     results = ResultFiles.of(Launch("others", ("true",), tmp_path, SourceKind.COMMAND, source))
     told: list[object] = []
     nobody = Identity(65534, 65534)

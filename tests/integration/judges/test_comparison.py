@@ -12,7 +12,7 @@ from tests.unit.judges import graders
 
 from scoregate.client import Client
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.run import Run
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.engine.results import reduce_log
@@ -50,8 +50,8 @@ async def test_another_version_is_not_comparable_and_says_so(client: Client, ser
     old = await run(*client.judges.resolve(["helpfulness"], [{"name": "helpfulness", "version": "0.0"}]))
     new = await run(*client.judges.resolve(["helpfulness"]))
     row = rows(new, old)["helpfulness"]
-    assert (row.label, row.reason) == (Change.NOT_COMPARABLE, "judge helpfulness 0.0 -> 1.0")
-    assert rows(new, new)["helpfulness"].label is not Change.NOT_COMPARABLE
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "judge helpfulness 0.0 -> 1.0")
+    assert rows(new, new)["helpfulness"].label is not RowLabel.NOT_COMPARABLE
 
 
 async def test_a_version_that_is_the_same_in_all_but_its_number_is_comparable(
@@ -62,7 +62,7 @@ async def test_a_version_that_is_the_same_in_all_but_its_number_is_comparable(
     old = await run(*client.judges.resolve(["helpfulness"]))
     client.judges.update("helpfulness", major=True)
     new = await run(*client.judges.resolve(["helpfulness"]))
-    assert rows(new, old)["helpfulness"].label is not Change.NOT_COMPARABLE
+    assert rows(new, old)["helpfulness"].label is not RowLabel.NOT_COMPARABLE
 
 
 async def test_another_model_of_the_project_is_told_as_ever(

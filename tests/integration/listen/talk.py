@@ -14,7 +14,7 @@ import httpx
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Filtered, Notice
 from scoregate.ci.listen import BaselineLookup, Listener, open_listener
-from scoregate.ci.recording import Recording
+from scoregate.ci.recording import RunRecorder
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.events import ErrorInfo, Event
@@ -40,26 +40,26 @@ class EmptyBook:
 class Ear:
     """Hears, and records as the host does."""
 
-    recording: Recording
+    recording: RunRecorder
     tallies: list[Tally] = field(default_factory=list)
     events: list[tuple[str, Event]] = field(default_factory=list)
     failures: list[ErrorInfo] = field(default_factory=list)
 
     def on_events(self, log: str, events: Sequence[Event]) -> None:
         self.events += ((log, event) for event in events)
-        self.recording.take(EventsReceived("command", log, events))
+        self.recording.record_event(EventsReceived("command", log, events))
 
     def on_progress(self, tally: Tally) -> None:
         self.tallies.append(tally)
 
     def on_filtered(self, suite: str) -> None:
-        self.recording.take(Filtered("command", suite))
+        self.recording.record_event(Filtered("command", suite))
 
     def on_error(self, error: ErrorInfo) -> None:
         self.failures.append(error)
 
     def on_notice(self, notice: str) -> None:
-        self.recording.take(Notice("command", notice))
+        self.recording.record_event(Notice("command", notice))
 
 
 @dataclass
@@ -140,7 +140,7 @@ async def talking(
 ) -> AsyncIterator[Talk]:
     """A server with one line, recorded in a folder; the run is whole when the block has ended."""
     with RunWriter(folder) as writer:
-        ear = Ear(Recording(writer))
+        ear = Ear(RunRecorder(writer))
         async with open_listener(redact) as listener, calling(listener, ear, suites=suites, book=book) as talk:
             yield talk
         talk.run = ear.recording.finish(Run("id", 0.0, 1.0, "0"))

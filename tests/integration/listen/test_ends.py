@@ -12,7 +12,7 @@ from tests.integration.listen.talk import Ear, EmptyBook, calling, talking
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener
-from scoregate.ci.recording import Recording
+from scoregate.ci.recording import RunRecorder
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ async def test_a_suite_that_did_not_end_is_told_without_its_end(tmp_path: Path) 
 
 async def test_what_was_said_is_told_when_the_run_is_cancelled(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
-        ear = Ear(Recording(writer))
+        ear = Ear(RunRecorder(writer))
         async with open_listener(bytes) as listener:
             with anyio.CancelScope() as scope:
                 async with calling(listener, ear) as talk:
@@ -87,7 +87,7 @@ async def test_what_is_told_after_the_end_is_an_error(tmp_path: Path) -> None:
 
 async def test_a_closed_line_hears_nothing(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
-        ear = Ear(Recording(writer))
+        ear = Ear(RunRecorder(writer))
         async with open_listener(bytes) as listener:
             async with listener.connect(ear, EmptyBook()) as line:
                 pass
@@ -98,7 +98,7 @@ async def test_a_closed_line_hears_nothing(tmp_path: Path) -> None:
 
 async def test_two_lines_of_one_server_are_told_apart(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "1") as one, RunWriter(tmp_path / "2") as two:
-        ears = Ear(Recording(one)), Ear(Recording(two))
+        ears = Ear(RunRecorder(one)), Ear(RunRecorder(two))
         async with open_listener(bytes) as listener, calling(listener, ears[0]) as a, calling(listener, ears[1]) as b:
             runs = await a.start("a"), await b.start("b")
             await a.end(runs[0], "a")
@@ -131,7 +131,7 @@ async def test_what_the_host_cannot_record_is_the_hosts_failure(tmp_path: Path) 
 
 async def broken_recording(folder: Path) -> None:
     with RunWriter(folder) as writer:
-        async with open_listener(bytes) as listener, calling(listener, Ear(Recording(writer))) as talk:
+        async with open_listener(bytes) as listener, calling(listener, Ear(RunRecorder(writer))) as talk:
             run = await talk.start()
             await talk.score(run)
             writer.close()

@@ -14,7 +14,7 @@ from tests.integration.listen.talk import Ear, EmptyBook, Talk, calling, talking
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener
-from scoregate.ci.recording import Recording
+from scoregate.ci.recording import RunRecorder
 from scoregate.core.events import ReviewRequested
 from scoregate.core.run import Run
 from scoregate.errors import StoreError
@@ -131,7 +131,7 @@ async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> Non
             assert (await client.get(address)).status_code == 500
 
     with RunWriter(tmp_path) as writer:
-        ear = Ear(Recording(writer))
+        ear = Ear(RunRecorder(writer))
         async with open_listener(bytes) as listener, anyio.create_task_group() as tasks:
             async with calling(listener, ear, book=book) as talk:
                 tasks.start_soon(ask, f"{talk.client.base_url}{BASELINE.removeprefix('/')}")

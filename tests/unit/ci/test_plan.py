@@ -8,22 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, Source, SourceKind, make_plan, restrict_plan
+from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan, restrict_plan
 from scoregate.ci.settings import Settings
 
 ROOT = Path("/project")
 PYTHON = Interpreter(("/venv/bin/python",), "test")
 
 
-def plan(*sources: Source, settings: Settings | None = None) -> Plan:
+def plan(*sources: SuiteSource, settings: Settings | None = None) -> Plan:
     return make_plan(DiscoveredSuites(tuple(sources)), settings or Settings(), interpreter=PYTHON, root=ROOT)
 
 
 def test_each_kind_has_its_words() -> None:
     script, test, command = plan(
-        Source("evals/a.py", SourceKind.PYTHON),
-        Source("tests/test_a.py", SourceKind.PYTEST),
-        Source("js", SourceKind.COMMAND, argv=("npx", "tsx", "e.ts"), cwd="web"),
+        SuiteSource("evals/a.py", SourceKind.PYTHON),
+        SuiteSource("tests/test_a.py", SourceKind.PYTEST),
+        SuiteSource("js", SourceKind.COMMAND, argv=("npx", "tsx", "e.ts"), cwd="web"),
     ).launches
     assert script.argv == ("/venv/bin/python", "evals/a.py")
     assert test.argv == ("/venv/bin/python", "-m", "pytest", "-q", "tests/test_a.py")
@@ -32,14 +32,14 @@ def test_each_kind_has_its_words() -> None:
 
 
 def test_a_file_that_looks_like_an_option_is_none() -> None:
-    assert plan(Source("-c_eval.py", SourceKind.PYTHON)).launches[0].argv[-1] == "./-c_eval.py"
+    assert plan(SuiteSource("-c_eval.py", SourceKind.PYTHON)).launches[0].argv[-1] == "./-c_eval.py"
 
 
 def test_the_settings_reach_the_process() -> None:
     settings = Settings(repeats=2, suites={"slow-*": {"repeats": 1}})
     fast, slow = plan(
-        Source("a.py", SourceKind.PYTHON, suite_ids=("fast",)),
-        Source("b.py", SourceKind.PYTHON, suite_ids=("slow-x",)),
+        SuiteSource("a.py", SourceKind.PYTHON, suite_ids=("fast",)),
+        SuiteSource("b.py", SourceKind.PYTHON, suite_ids=("slow-x",)),
         settings=settings,
     ).launches
     cache = "on:/project/.scoregate-cache"
@@ -53,14 +53,14 @@ def test_the_settings_reach_the_process() -> None:
 
 
 def test_what_cannot_run_is_kept_apart() -> None:
-    broken = Source("b.py", SourceKind.PYTHON, error="b.py:1: bad")
-    made = plan(Source("a.py", SourceKind.PYTHON), broken)
+    broken = SuiteSource("b.py", SourceKind.PYTHON, error="b.py:1: bad")
+    made = plan(SuiteSource("a.py", SourceKind.PYTHON), broken)
     assert [launch.name for launch in made.launches] == ["a.py"]
     assert made.broken == (broken,)
 
 
 def test_what_two_sources_found_is_added() -> None:
-    one = DiscoveredSuites((Source("a.py", SourceKind.PYTHON),), (SkippedSource("b.py", "no"),), ("x",))
+    one = DiscoveredSuites((SuiteSource("a.py", SourceKind.PYTHON),), (SkippedSource("b.py", "no"),), ("x",))
     both = one + DiscoveredSuites(notices=("y",))
     assert (len(both.sources), len(both.skipped), both.notices) == (1, 1, ("x", "y"))
 
@@ -68,12 +68,14 @@ def test_what_two_sources_found_is_added() -> None:
 @given(st.lists(st.sampled_from(["a", "a #2", "a #2 #2", "b"]), max_size=12))
 def test_no_two_launches_have_one_name(paths: list[str]) -> None:
     names = [
-        launch.name for launch in plan(*(Source(path, SourceKind.COMMAND, argv=("x",)) for path in paths)).launches
+        launch.name for launch in plan(*(SuiteSource(path, SourceKind.COMMAND, argv=("x",)) for path in paths)).launches
     ]
     assert len(set(names)) == len(paths)
     assert all(name.startswith(path) for name, path in zip(names, paths, strict=True))
 
 
 def test_what_is_run_again_is_asked_anew() -> None:
-    part = restrict_plan(plan(Source("a.py", SourceKind.PYTHON, suite_ids=("s",))), {"a.py": {"s": ["x"]}}, repeats=2)
+    part = restrict_plan(
+        plan(SuiteSource("a.py", SourceKind.PYTHON, suite_ids=("s",))), {"a.py": {"s": ["x"]}}, repeats=2
+    )
     assert part.launches[0].environment["SCOREGATE_CACHE"] == "off"

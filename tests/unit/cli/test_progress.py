@@ -11,7 +11,7 @@ from rich.console import Console
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, Started
-from scoregate.ci.recording import Recording
+from scoregate.ci.recording import RunRecorder
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
 from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted
@@ -36,9 +36,9 @@ def shown(folder: Path, *launches: Sequence[LaunchEvent]) -> str:
     with show_progress(Output(OutputOptions(), Console(file=out, width=200))) as watch:
         for number, launch in enumerate(launches):
             with RunWriter(folder / str(number)) as writer:
-                recording = Recording(writer)
+                recording = RunRecorder(writer)
                 for happening in (Started("run"), *launch, Finished(Script("run", exit_code=0))):
-                    recording.take(happening)
+                    recording.record_event(happening)
                     watch.observe(happening, recording)
     return out.getvalue()
 

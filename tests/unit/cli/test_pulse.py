@@ -11,7 +11,7 @@ import pytest
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent
-from scoregate.ci.recording import Recording
+from scoregate.ci.recording import RunRecorder
 from scoregate.cli.progress_state import RunProgress
 from scoregate.cli.progress_table import draw_status_line
 from scoregate.core.evaluation import Threshold
@@ -32,20 +32,25 @@ def spoke(done: int, planned: int | None) -> LaunchEvent:
 
 
 @pytest.fixture
-def recording(tmp_path: Path) -> Iterable[Recording]:
+def recording(tmp_path: Path) -> Iterable[RunRecorder]:
     with RunWriter(tmp_path / "run") as writer:
-        yield Recording(writer, launches=2)
+        yield RunRecorder(writer, launches=2)
 
 
 def line(
-    recording: Recording, *happenings: LaunchEvent, began: int = 2, width: int = 120, ago: float = 30.0, ended: int = 0
+    recording: RunRecorder,
+    *happenings: LaunchEvent,
+    began: int = 2,
+    width: int = 120,
+    ago: float = 30.0,
+    ended: int = 0,
 ) -> str:
     """What is shown of suites that were first heard of `ago` seconds ago."""
     standings = RunProgress()
     for _ in range(began):
         standings.begin("run", recording)
     for happening in happenings:
-        recording.take(happening)
+        recording.record_event(happening)
     with patch("scoregate.cli.progress_state.monotonic", return_value=monotonic() - ago):
         list(standings.update(recording))
     for _ in range(ended):
@@ -53,12 +58,12 @@ def line(
     return draw_status_line(standings, monotonic() - ago, width=width).plain[2:]
 
 
-def test_before_any_suite_is_heard_of_it_tells_what_runs(recording: Recording) -> None:
+def test_before_any_suite_is_heard_of_it_tells_what_runs(recording: RunRecorder) -> None:
     assert line(recording, began=0) == "30 s · preparing"
     assert line(recording) == "30 s · 2 scripts running, no suite started yet"
 
 
-def test_it_counts_and_guesses_what_is_left(recording: Recording) -> None:
+def test_it_counts_and_guesses_what_is_left(recording: RunRecorder) -> None:
     told = line(recording, spoke(20, 60))
     assert told == "30 s · 20 of 60 cases · 5 failed · about 1 m 0 s left · 0 of 2 scripts"
 
@@ -68,15 +73,15 @@ def test_it_counts_and_guesses_what_is_left(recording: Recording) -> None:
     [(spoke(20, None), 2, 30.0), (spoke(20, 60), 1, 30.0), (spoke(2, 60), 2, 30.0), (spoke(20, 60), 2, 1.0)],
     ids=["nobody knows how many", "a script waits", "too few are done", "too soon"],
 )
-def test_it_does_not_guess_on_nothing(recording: Recording, happening: LaunchEvent, began: int, ago: float) -> None:
+def test_it_does_not_guess_on_nothing(recording: RunRecorder, happening: LaunchEvent, began: int, ago: float) -> None:
     assert "left" not in line(recording, happening, began=began, ago=ago)
 
 
-def test_once_all_scripts_are_over_it_says_what_goes_on(recording: Recording) -> None:
+def test_once_all_scripts_are_over_it_says_what_goes_on(recording: RunRecorder) -> None:
     over = Finished(Script("run", exit_code=0))
     assert line(recording, spoke(4, 4), over, ended=2) == "30 s · 4 cases · 1 failed · comparing · 2 of 2 scripts"
 
 
 @pytest.mark.parametrize("width", range(10, 90, 7))
-def test_it_stays_on_one_line(recording: Recording, width: int) -> None:
+def test_it_stays_on_one_line(recording: RunRecorder, width: int) -> None:
     assert len(line(recording, spoke(20, 60), width=width)) + 2 <= width

@@ -9,8 +9,8 @@ import pytest
 
 from scoregate.core.conversation import EndReason, GoalVerdict, Turn
 from scoregate.execution.stopping import (
+    ConversationPlan,
     Limits,
-    Plan,
     Progress,
     find_ending,
     is_looping,
@@ -68,7 +68,7 @@ CASES: dict[str, tuple[Progress, dict[str, int], EndReason | None]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_counts_most_ends_it(case: str) -> None:
     standing, plan, ended = CASES[case]
-    assert find_ending(standing, make_bounds(Plan("goal", **plan), Limits())) is ended
+    assert find_ending(standing, make_bounds(ConversationPlan("goal", **plan), Limits())) is ended
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,17 @@ def test_what_counts_most_ends_it(case: str) -> None:
 def test_the_goal_is_judged_only_where_that_can_matter(
     count: int, done: bool, plan: dict[str, int], judged: bool
 ) -> None:
-    assert needs_goal_check(Progress(turns(count), done=done), make_bounds(Plan("goal", **plan), Limits())) is judged
+    assert (
+        needs_goal_check(Progress(turns(count), done=done), make_bounds(ConversationPlan("goal", **plan), Limits()))
+        is judged
+    )
 
 
 def test_the_last_fifth_is_late() -> None:
-    late = [make_bounds(Plan("goal", max_turns=most), Limits()).late for most in (1, 2, 3, 4, 5, 10, 15, 35, 50)]
+    late = [
+        make_bounds(ConversationPlan("goal", max_turns=most), Limits()).late_from_turn
+        for most in (1, 2, 3, 4, 5, 10, 15, 35, 50)
+    ]
     assert late == [1, 2, 3, 4, 4, 8, 12, 28, 40]
 
 
@@ -133,7 +139,7 @@ def test_what_leads_nowhere_is_told_from_what_is_only_alike(conversation: list[T
 @pytest.mark.parametrize("wrong", [{"goal": " "}, {"goal": "a", "max_turns": 0}, {"goal": "a", "min_turns": -1}])
 def test_a_plan_needs_a_goal_and_turns(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"a goal|at least 1"):
-        Plan(**wrong)
+        ConversationPlan(**wrong)
 
 
 @pytest.mark.parametrize(

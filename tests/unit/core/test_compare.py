@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.builders import ERROR, Told, compared, info, row_of, run_of, scored
 
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change
+from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.events import EvaluatorInfo
 
 LOW, HIGH = [0.0] * 40, [1.0] * 40
@@ -22,14 +22,14 @@ def told(scores: list[Any], **fields: Any) -> Told:
 @pytest.mark.parametrize(
     ("new", "old", "label"),
     [
-        (HIGH, LOW, Change.BETTER),
-        (LOW, HIGH, Change.WORSE),
-        (HIGH, HIGH, Change.UNCHANGED),
-        (HIGH[:9], LOW[:9], Change.TOO_FEW),
-        ([1.0, 0.0] * 20, [0.0, 1.0] * 20, Change.NOISE),
+        (HIGH, LOW, RowLabel.BETTER),
+        (LOW, HIGH, RowLabel.WORSE),
+        (HIGH, HIGH, RowLabel.UNCHANGED),
+        (HIGH[:9], LOW[:9], RowLabel.TOO_FEW),
+        ([1.0, 0.0] * 20, [0.0, 1.0] * 20, RowLabel.NOISE),
     ],
 )
-def test_scores_that_moved_are_called_so(new: list[float], old: list[float], label: Change) -> None:
+def test_scores_that_moved_are_called_so(new: list[float], old: list[float], label: RowLabel) -> None:
     row = row_of(told(new), told(old))
     assert (row.label, row.n) == (label, len(new))
     assert row.mean == sum(new) / len(new)
@@ -40,7 +40,7 @@ def test_scores_that_moved_are_called_so(new: list[float], old: list[float], lab
 def test_where_less_is_better_the_labels_turn_round() -> None:
     down = (info(higher_is_better=False),)
     row = row_of(told(LOW, evaluators=down), told(HIGH, evaluators=down))
-    assert (row.label, row.better, row.worse, row.gain) == (Change.BETTER, 40, 0, 1.0)
+    assert (row.label, row.better, row.worse, row.gain) == (RowLabel.BETTER, 40, 0, 1.0)
     assert row.delta == -1.0
 
 
@@ -55,28 +55,31 @@ def test_swapping_run_and_base_turns_the_sign_and_nothing_else() -> None:
 
 def test_without_a_base_every_row_is_new() -> None:
     comparison = compare(run_of(told(HIGH)), None, "no run of main was found")
-    assert [(row.label, row.mean, row.reason) for row in comparison.rows] == [(Change.NEW, 1.0, "no base run yet")]
+    assert [(row.label, row.mean, row.reason) for row in comparison.rows] == [(RowLabel.NEW, 1.0, "no base run yet")]
     assert comparison.base_note == "no run of main was found"
 
 
 def test_a_suite_that_the_base_lacks_is_new() -> None:
     comparison = compare(run_of(told(HIGH, id="fresh"), told(HIGH)), run_of(told(HIGH)))
-    assert [(row.suite, row.label) for row in comparison.rows] == [("fresh", Change.NEW), ("demo", Change.UNCHANGED)]
+    assert [(row.suite, row.label) for row in comparison.rows] == [
+        ("fresh", RowLabel.NEW),
+        ("demo", RowLabel.UNCHANGED),
+    ]
     assert comparison.gone == ()
 
 
 def test_a_suite_that_is_gone_is_told() -> None:
     comparison = compare(run_of(told(HIGH)), run_of(told(HIGH), told(LOW, id="old")))
     assert comparison.gone == ("old",)
-    assert [(row.label, row.base) for row in comparison.rows_of("old")] == [(Change.REMOVED, 0.0)]
+    assert [(row.label, row.base) for row in comparison.rows_of("old")] == [(RowLabel.REMOVED, 0.0)]
 
 
 def test_an_evaluator_that_is_new_or_gone_has_a_row() -> None:
     new = Told({"c0": {"a": 1.0, "b": 0.5}}, evaluators=[info("a"), info("b")])
     old = Told({"c0": {"a": 1.0, "c": 0.25}}, evaluators=[info("a"), info("c")])
     rows = {row.evaluator: (row.label, row.mean, row.base) for row in compared(new, old).rows}
-    assert rows["b"] == (Change.NEW, 0.5, None)
-    assert rows["c"] == (Change.REMOVED, None, 0.25)
+    assert rows["b"] == (RowLabel.NEW, 0.5, None)
+    assert rows["c"] == (RowLabel.REMOVED, None, 0.25)
     assert list(rows) == ["a", "b", "c"]
 
 
@@ -97,13 +100,13 @@ BASE = {"source": "s1", "prompt": "p1", "parameters": "a1", "model": "gpt-x"}
 def test_another_evaluator_under_the_same_id_is_not_compared(change: dict[str, str], reason: str) -> None:
     new, old = told(HIGH, evaluators=[info(**{**BASE, **change})]), told(LOW, evaluators=[info(**BASE)])
     row = row_of(new, old)
-    assert (row.label, row.reason, row.mean, row.base) == (Change.NOT_COMPARABLE, reason, 1.0, 0.0)
+    assert (row.label, row.reason, row.mean, row.base) == (RowLabel.NOT_COMPARABLE, reason, 1.0, 0.0)
     assert (row.delta, row.p) == (None, None)
 
 
 def test_another_direction_is_not_compared() -> None:
     row = row_of(told(HIGH, evaluators=[info(higher_is_better=False)]), told(LOW, evaluators=[info()]))
-    assert (row.label, "direction" in row.reason) == (Change.NOT_COMPARABLE, True)
+    assert (row.label, "direction" in row.reason) == (RowLabel.NOT_COMPARABLE, True)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_another_direction_is_not_compared() -> None:
 )
 def test_what_is_not_known_to_differ_is_compared(new: EvaluatorInfo, old: EvaluatorInfo, checked: bool) -> None:
     row = row_of(told(HIGH, evaluators=[new]), told(LOW, evaluators=[old]))
-    assert (row.label, row.checked) == (Change.BETTER, checked)
+    assert (row.label, row.checked) == (RowLabel.BETTER, checked)
 
 
 def test_pairs_with_an_error_are_dropped_and_counted() -> None:
@@ -134,12 +137,12 @@ def test_an_error_of_fn_drops_the_pair_too() -> None:
 
 def test_with_too_many_errors_a_row_is_unmeasurable() -> None:
     row = row_of(told([*HIGH, *[ERROR] * 5]), told([*LOW, *[1.0] * 5]))
-    assert (row.label, row.n, row.dropped) == (Change.UNMEASURABLE, 40, 5)
+    assert (row.label, row.n, row.dropped) == (RowLabel.UNMEASURABLE, 40, 5)
 
 
 def test_without_any_score_a_row_is_unmeasurable() -> None:
     row = row_of(told([ERROR] * 12), told(HIGH))
-    assert (row.label, row.base) == (Change.UNMEASURABLE, 1.0)
+    assert (row.label, row.base) == (RowLabel.UNMEASURABLE, 1.0)
 
 
 def test_cases_without_a_counterpart_are_counted_and_left_out() -> None:
@@ -157,7 +160,7 @@ def test_cases_that_changed_under_their_hash_are_counted() -> None:
 
 def test_with_no_case_in_common_nothing_is_called() -> None:
     row = row_of(told(HIGH), Told({f"other{at}": {"e": 1.0} for at in range(40)}))
-    assert row.label not in (Change.BETTER, Change.WORSE, Change.UNCHANGED)
+    assert row.label not in (RowLabel.BETTER, RowLabel.WORSE, RowLabel.UNCHANGED)
     assert (row.n, row.added, row.removed) == (0, 40, 40)
 
 
@@ -176,14 +179,14 @@ def test_suites_that_share_an_id_pair_by_their_file() -> None:
     one, two = {"script": "evals/one.py"}, {"script": "evals/two.py"}
     comparison = compare(run_of(told(HIGH, **one), told(LOW, **two)), run_of(told(LOW, **two), told(HIGH, **one)))
     assert [(row.suite, row.label) for row in comparison.rows] == [
-        ("demo (evals/one.py)", Change.UNCHANGED),
-        ("demo (evals/two.py)", Change.UNCHANGED),
+        ("demo (evals/one.py)", RowLabel.UNCHANGED),
+        ("demo (evals/two.py)", RowLabel.UNCHANGED),
     ]
 
 
 def test_a_suite_that_moved_to_another_file_keeps_its_base() -> None:
     comparison = compare(run_of(told(HIGH, script="new.py")), run_of(told(HIGH, script="old.py")))
-    assert [row.label for row in comparison.rows] == [Change.UNCHANGED]
+    assert [row.label for row in comparison.rows] == [RowLabel.UNCHANGED]
     assert comparison.gone == ()
 
 
@@ -191,7 +194,7 @@ def test_suites_that_cannot_be_told_apart_are_not_paired() -> None:
     comparison = compare(
         run_of(told(HIGH, script="new.py")), run_of(told(HIGH, script="a.py"), told(HIGH, script="b.py"))
     )
-    assert comparison.rows[0].label is Change.NEW
+    assert comparison.rows[0].label is RowLabel.NEW
     assert len(comparison.gone) == 2
 
 
@@ -199,8 +202,8 @@ def test_suites_of_one_command_pair_by_their_number_whatever_its_flags() -> None
     new, old = {"script": "bash suite.sh --fast"}, {"script": "bash suite.sh"}
     comparison = compare(run_of(told(HIGH, **new), told(LOW, **new)), run_of(told(HIGH, **old), told(LOW, **old)))
     assert [(row.suite, row.label) for row in comparison.rows] == [
-        ("demo", Change.UNCHANGED),
-        ("demo #2", Change.UNCHANGED),
+        ("demo", RowLabel.UNCHANGED),
+        ("demo #2", RowLabel.UNCHANGED),
     ]
     assert comparison.gone == ()
 
@@ -209,6 +212,6 @@ def test_combinations_of_a_grid_search_pair_by_their_parameters() -> None:
     cold, hot = {"params": {"t": 0}}, {"params": {"t": 1}}
     comparison = compare(run_of(told(HIGH, **hot), told(LOW, **cold)), run_of(told(LOW, **cold), told(HIGH, **hot)))
     assert [(row.suite, row.label) for row in comparison.rows] == [
-        ("demo [t=1]", Change.UNCHANGED),
-        ("demo [t=0]", Change.UNCHANGED),
+        ("demo [t=1]", RowLabel.UNCHANGED),
+        ("demo [t=0]", RowLabel.UNCHANGED),
     ]

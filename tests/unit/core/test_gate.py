@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
 from scoregate.core.comparison import Comparison, compare
-from scoregate.core.comparison_rows import Change
+from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.events import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
@@ -213,7 +213,7 @@ def test_scores_lost_to_none_leave_a_watched_row_unmeasurable(watch: Limits, cod
     old = Told(scored(*[0.0] * 60, *[1.0] * 140), threshold=None)
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
-    assert (row.label, row.lost, row.n) == (Change.UNMEASURABLE, {"none": 60}, 140)
+    assert (row.label, row.lost, row.n) == (RowLabel.UNMEASURABLE, {"none": 60}, 140)
     assert (row.mean, row.base) == (1.0, 1.0), "both means are over the pairs"
     assert row.reason == "60 of 200 cases lost their score: the evaluator returned None"
     assert evaluate_gates(comparison, Policy(watch)).exit_code == code
@@ -224,7 +224,7 @@ def test_losing_scores_by_chance_is_no_loss() -> None:
     new = Told(scored(*[None] * 40, *[1.0] * 160), threshold=None)
     old = Told(scored(*[1.0] * 160, *[None] * 40), threshold=None)
     (row,) = compare(run_of(new), run_of(old)).rows
-    assert (row.label, row.lost, row.gained, row.n) == (Change.UNCHANGED, {"none": 40}, 40, 120)
+    assert (row.label, row.lost, row.gained, row.n) == (RowLabel.UNCHANGED, {"none": 40}, 40, 120)
 
 
 def test_cases_that_were_removed_redefined_or_erred_are_counted_and_lose_nothing() -> None:
@@ -235,7 +235,7 @@ def test_cases_that_were_removed_redefined_or_erred_are_counted_and_lose_nothing
     old = Told({f"c{at}": {"e": 1.0} for at in range(60)}, digests={"c0": "first"})
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
-    assert (row.label, row.lost) == (Change.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
+    assert (row.label, row.lost) == (RowLabel.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
     assert evaluate_gates(comparison, Policy(Limits(fail_on_regression=True))).exit_code == 0
 
 
@@ -274,10 +274,10 @@ def test_a_gate_and_a_label_never_disagree() -> None:
     policy = Policy(Limits(), {"gated": Limits(fail_on_regression=True)})
     comparison = compare(new, run_of(Told(scored(*[1.0] * 20), "gated"), rest[1]))
     row = comparison.rows[0]
-    assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), Change.NOISE)
+    assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), RowLabel.NOISE)
     assert finding(evaluate_gates(comparison, policy), "regression").conclusion is PASSED
     alone = compare(run_of(Told(scored(*[0.0] * 5, *[1.0] * 15), "gated")), comparison.base)
-    assert alone.rows[0].label is Change.WORSE
+    assert alone.rows[0].label is RowLabel.WORSE
     assert finding(evaluate_gates(alone, policy), "regression").conclusion is FAILED
 
 

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
 from scoregate.core.history import history_after, merge_histories, with_history_of
-from scoregate.core.run import LONGEST, MOST_BYTES, MOST_RUNS, MOST_SERIES, History, Run, Score
+from scoregate.core.run import MAX_HISTORY_BYTES, MAX_TEXT_LENGTH, MOST_RUNS, MOST_SERIES, History, Run, Score
 
 COMMITS = st.sampled_from([None, "a", "b", "c", "d"])
 Step: TypeAlias = tuple[str | None, bool, set[str]]
@@ -107,15 +107,15 @@ def test_what_has_no_room_is_left_out_by_whole_columns() -> None:
 
 
 def test_names_without_end_leave_room_for_the_others() -> None:
-    names = ["n" * MOST_BYTES, *(f"{at}" * 9000 for at in range(10, 60)), "short"]
+    names = ["n" * MAX_HISTORY_BYTES, *(f"{at}" * 9000 for at in range(10, 60)), "short"]
     told = Told({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
     made = replace(run(1, told), message="é" * 1000, branch="b" * 1000)
     history = chain(*(replace(made, id=f"{at}") for at in range(30))).history
-    assert len(to_json(history)) <= MOST_BYTES
+    assert len(to_json(history)) <= MAX_HISTORY_BYTES
     assert names[0] not in history.suite_history("demo").scores
     assert means(history, evaluator="short") == [0.5] * MOST_RUNS
-    assert history.runs[0].message == "é" * LONGEST
-    assert history.runs[0].branch == "b" * LONGEST
+    assert history.runs[0].message == "é" * MAX_TEXT_LENGTH
+    assert history.runs[0].branch == "b" * MAX_TEXT_LENGTH
 
 
 def test_two_lines_that_meet_are_one_in_the_order_of_time_without_repeats() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change
+from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.events import EvaluatorInfo
 from scoregate.core.power import RequiredSize, required_sizes
@@ -41,7 +41,7 @@ def test_the_cases_that_it_asks_for_find_the_drop_four_times_in_five(repeats: in
         compare(run_of(noisy(source, pilot.cases, repeats, 0.05)), run_of(noisy(source, pilot.cases, repeats)))
         .rows[0]
         .label
-        is Change.WORSE
+        is RowLabel.WORSE
         for _ in range(150)
     )
     assert 0.72 <= found / 150 <= 0.98

@@ -14,7 +14,7 @@ from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import CONVERSATION_NAMES
 from scoregate.endpoints.request import compile_request, make_body_filler
-from scoregate.endpoints.response import Response, compile_fields, compile_path, to_reply
+from scoregate.endpoints.response import EndpointResponse, compile_fields, compile_path, to_reply
 from scoregate.errors import EndpointError
 from scoregate.store import StoredEndpoint
 
@@ -70,7 +70,7 @@ def test_what_the_other_side_says_stays_what_it_is(value: Any) -> None:
 
 
 def reply(answer: Any, mapping: dict[str, str] | None) -> Reply:
-    return to_reply(Response(json.dumps(answer)), compile_fields(mapping, PLACE), PLACE)[0]
+    return to_reply(EndpointResponse(json.dumps(answer)), compile_fields(mapping, PLACE), PLACE)[0]
 
 
 @pytest.mark.parametrize("name", CONVERSATION_NAMES)

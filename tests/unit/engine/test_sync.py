@@ -11,10 +11,10 @@ async def fail() -> None:
     raise ValueError("wrong")
 
 
-@pytest.mark.parametrize("apart", [False, True])
-def test_an_error_has_no_other_error_as_its_context(apart: bool) -> None:
+@pytest.mark.parametrize("in_new_thread", [False, True])
+def test_an_error_has_no_other_error_as_its_context(in_new_thread: bool) -> None:
     with pytest.raises(ValueError, match="wrong") as raised:
-        run_sync(fail, apart=apart)
+        run_sync(fail, in_new_thread=in_new_thread)
     assert raised.value.__context__ is None
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES
-from tests.unit.report.test_json import result_of
+from tests.unit.report.test_result_json import result_of
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.html import render
 from scoregate.ci.report.html.sparklines import HEIGHT, WIDTH, Measurement, Sparkline, draw_sparkline
 from scoregate.core.history import history_after, with_history_of
@@ -28,14 +28,14 @@ def drawn(*values: float | Measurement | None, now: float | Measurement | None =
         each if each is None or isinstance(each, Measurement) else Measurement(each) for each in (*values, now)
     )
     names = [f"main@{at}" for at in range(len(past))]
-    found = draw_sparkline(past, last, runs=names, show=numbers.score, most=1.0)
+    found = draw_sparkline(past, last, runs=names, show=number_format.score, most=1.0)
     assert found is not None
     return found
 
 
 @given(COLUMNS, st.none() | st.floats(0, 1).map(Measurement))
 def test_everything_is_within_the_drawing(past: list[Measurement | None], now: Measurement | None) -> None:
-    found = draw_sparkline(past, now, runs=(), show=numbers.score, most=1.0)
+    found = draw_sparkline(past, now, runs=(), show=number_format.score, most=1.0)
     if not any(past):
         assert found is None
         return
@@ -50,7 +50,7 @@ def test_everything_is_within_the_drawing(past: list[Measurement | None], now: M
 
 @given(COLUMNS)
 def test_who_is_higher_stands_higher(past: list[Measurement | None]) -> None:
-    found = draw_sparkline(past, None, runs=(), show=numbers.score, most=1.0)
+    found = draw_sparkline(past, None, runs=(), show=number_format.score, most=1.0)
     values = [each.value for each in past if each is not None]
     heights = [-float(y) for _, y in PLACE.findall(found.line)] if found else []
     by_value = [height for _, height in sorted(zip(values, heights, strict=True))]

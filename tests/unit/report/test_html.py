@@ -211,7 +211,7 @@ def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others()
 
 def test_ticks_below_a_millisecond_have_names_of_their_own() -> None:
     told = Told("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
-    (drawn,) = draw_latencies(view_of(make_run(told)).sides)
+    (drawn,) = draw_latencies(view_of(make_run(told)).paired_suites)
     assert [words for _, words in drawn.ticks] == ["0.1 ms", "1 ms"]
 
 

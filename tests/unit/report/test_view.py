@@ -95,7 +95,7 @@ def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_ou
     before = [Trial(f"h{at}", [Score("e", 1.0)], output=out) for at, out in enumerate(["same", "Old words.\nEnd"])]
     view = view_of(make_run(Told("demo", now)), make_base(Told("demo", before)))
     large, small = view.failing
-    assert (large.name, large.newly, large.drop) == ("large", True, pytest.approx(0.8))
+    assert (large.name, large.is_newly_failing, large.drop) == ("large", True, pytest.approx(0.8))
     assert large.diff == ("- Old words.", "+ New words.", "  End")
     assert large.url == f"https://github.com/o/r/blob/{CONTEXT.commit}/evals/support_bot.py#L41"
     [miss] = large.misses
@@ -106,7 +106,7 @@ def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_ou
 def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
     trials = [Trial(f"h{at}", [Score("e", score)], output="words") for at, score in enumerate([0.5, 1.0, 0.1])]
     view = view_of(make_run(Told("demo", trials)))
-    assert [(case.key.hash, case.newly, case.output) for case in view.failing] == [
+    assert [(case.key.hash, case.is_newly_failing, case.output) for case in view.failing] == [
         ("h2", False, "words"),
         ("h0", False, "words"),
     ]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoregate.core.agreement import Conclusion, cohens_kappa, measure_agreement
+from scoregate.core.agreement import AgreementLevel, cohens_kappa, measure_agreement
 from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.intervals import wilson
+from scoregate.core.intervals import wilson_interval
 
 SCORES = (0.0, 0.5, 1.0)
 tables = st.lists(st.integers(0, 30), min_size=9, max_size=9).map(
@@ -152,20 +152,20 @@ def test_wilson_is_scipy_s(trials: tuple[int, int]) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     hits, n = trials
     expected = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
-    assert wilson(hits, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    assert wilson_interval(hits, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 @pytest.mark.parametrize(
     ("least", "fewest", "conclusion"),
     [
-        (0.7, 10, Conclusion.HOLDS),
-        (0.71, 10, Conclusion.BELOW),
-        (0.71, 11, Conclusion.TOO_FEW),
-        (None, 11, Conclusion.TOO_FEW),
+        (0.7, 10, AgreementLevel.HOLDS),
+        (0.71, 10, AgreementLevel.BELOW),
+        (0.71, 11, AgreementLevel.TOO_FEW),
+        (None, 11, AgreementLevel.TOO_FEW),
         (None, 10, None),
     ],
 )
-def test_what_is_demanded(least: float | None, fewest: int, conclusion: Conclusion | None) -> None:
+def test_what_is_demanded(least: float | None, fewest: int, conclusion: AgreementLevel | None) -> None:
     found = measure_agreement(judged({(0.0, 0.0): 7, (0.0, 1.0): 3}))
     assert found is not None
     assert found.conclusion(least, fewest=fewest) is conclusion

@@ -9,7 +9,7 @@ from tests.unit.stats.builders import Scores, cases, compared, row_of, run_of, s
 
 from scoregate.core.cases import Columns
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change
+from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.policy import Criteria
 from scoregate.core.run import SuiteResult
 
@@ -28,65 +28,65 @@ def with_scores(evaluator: str, changed: dict[int, float]) -> SuiteResult:
 def test_what_is_no_number_is_no_score(score: float) -> None:
     good, bad = with_scores("score", {}), with_scores("score", {0: score, 7: score})
     for row in (compared(good, bad).rows[0], compared(bad, good).rows[0], compared(bad, bad).rows[0]):
-        assert (row.label, row.n, row.delta, row.p) == (Change.UNCHANGED, 38, 0.0, 1.0)
+        assert (row.label, row.n, row.delta, row.p) == (RowLabel.UNCHANGED, 38, 0.0, 1.0)
 
 
 def test_only_nan_is_unmeasurable_or_new() -> None:
     good, bad = with_scores("score", {}), with_scores("score", dict.fromkeys(range(40), NAN))
     found = compared(bad, good).rows[0]
-    assert (found.label, found.reason) == (Change.UNMEASURABLE, "no case has a score")
+    assert (found.label, found.reason) == (RowLabel.UNMEASURABLE, "no case has a score")
     found = compared(good, bad).rows[0]
-    assert (found.label, found.reason) == (Change.NEW, "no base score of this evaluator yet")
+    assert (found.label, found.reason) == (RowLabel.NEW, "no base score of this evaluator yet")
 
 
 def test_a_base_suite_without_cases() -> None:
     row = compared(suite_of(FULL), suite_of({"score": {}})).rows[0]
-    assert (row.label, row.mean) == (Change.NEW, 1.0)
+    assert (row.label, row.mean) == (RowLabel.NEW, 1.0)
     row = compared(suite_of({"score": {}}), suite_of(FULL)).rows[0]
-    assert (row.label, row.reason, row.base) == (Change.UNMEASURABLE, "no case was run", 1.0)
+    assert (row.label, row.reason, row.base) == (RowLabel.UNMEASURABLE, "no case was run", 1.0)
     row = compared(suite_of({"score": {}}), suite_of({"score": {}})).rows[0]
-    assert row.label is Change.UNMEASURABLE
+    assert row.label is RowLabel.UNMEASURABLE
 
 
 def test_runs_without_suites() -> None:
     assert compare(run_of(), run_of()).rows == ()
-    assert [row.label for row in compare(run_of(suite_of(FULL)), run_of()).rows] == [Change.NEW]
-    assert [row.label for row in compare(run_of(), run_of(suite_of(FULL))).rows] == [Change.REMOVED]
+    assert [row.label for row in compare(run_of(suite_of(FULL)), run_of()).rows] == [RowLabel.NEW]
+    assert [row.label for row in compare(run_of(), run_of(suite_of(FULL))).rows] == [RowLabel.REMOVED]
 
 
 def test_suites_without_evaluators() -> None:
     bare = replace(suite_of(FULL), evaluators={})
     assert compared(bare, bare).rows == ()
-    assert compared(suite_of(FULL), bare).rows[0].label is Change.NEW
-    assert compared(bare, suite_of(FULL)).rows[0].label is Change.REMOVED
+    assert compared(suite_of(FULL), bare).rows[0].label is RowLabel.NEW
+    assert compared(bare, suite_of(FULL)).rows[0].label is RowLabel.REMOVED
 
 
 @pytest.mark.parametrize("scores", [(1.0, 0.0), (0.3, 0.3), (0.31, 0.3)])
 def test_one_case(scores: tuple[float, float]) -> None:
     row = row_of(*(cases([score]) for score in scores))
-    assert (row.label, row.n, row.detectable, row.q) == (Change.TOO_FEW, 1, None, None)
+    assert (row.label, row.n, row.detectable, row.q) == (RowLabel.TOO_FEW, 1, None, None)
     assert row_of(*(cases([score]) for score in scores), criteria=Criteria(few=1)).label in (
-        Change.NOISE,
-        Change.UNCHANGED,
+        RowLabel.NOISE,
+        RowLabel.UNCHANGED,
     )
 
 
 def test_one_cluster() -> None:
     together = {f"case-{at}": "talk" for at in range(40)}
     row = row_of(cases([1.0] * 40), cases([0.0] * 40), clusters=together)
-    assert (row.label, row.clusters, row.p, row.low, row.high) == (Change.TOO_FEW, 1, 0.5, -1.0, 1.0)
+    assert (row.label, row.clusters, row.p, row.low, row.high) == (RowLabel.TOO_FEW, 1, 0.5, -1.0, 1.0)
 
 
 def test_no_case_in_common() -> None:
     row = row_of({"a": [1.0]}, {"b": [1.0]})
-    assert (row.label, row.reason) == (Change.NEW, "no case has a score in both runs")
+    assert (row.label, row.reason) == (RowLabel.NEW, "no case has a score in both runs")
     assert (row.added, row.removed, row.n) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("sides", [(None, 1.0), (1.0, None), (None, None)])
 def test_nothing_but_errors(sides: tuple[float | None, float | None]) -> None:
     row = row_of(*(cases([score] * 20) for score in sides))
-    assert row.label is Change.UNMEASURABLE
+    assert row.label is RowLabel.UNMEASURABLE
     assert row.reason
 
 
@@ -102,13 +102,13 @@ def test_a_column_that_ends_early_lacks_its_last_scores() -> None:
     new = suite_of(FULL)
     del new.columns.scores["score"][10:]
     row = compared(new, suite_of(FULL)).rows[0]
-    assert (row.n, row.dropped, row.label) == (10, 0, Change.UNCHANGED)
+    assert (row.n, row.dropped, row.label) == (10, 0, RowLabel.UNCHANGED)
 
 
 def test_a_half_written_suite_is_compared_as_far_as_it_got() -> None:
     half: Scores = cases([0.0] * 11)
     row = compared(suite_of({"score": half}, complete=False), suite_of({"score": cases([1.0] * 30)})).rows[0]
-    assert (row.n, row.removed, row.label) == (11, 19, Change.WORSE)
+    assert (row.n, row.removed, row.label) == (11, 19, RowLabel.WORSE)
 
 
 def test_two_suites_of_one_name_are_paired_by_file() -> None:
@@ -117,11 +117,11 @@ def test_two_suites_of_one_name_are_paired_by_file() -> None:
 
     new, old = run_of(suite("a.py", 1.0), suite("b.py", 0.0)), run_of(suite("b.py", 0.0), suite("a.py", 1.0))
     comparison = compare(new, old)
-    assert [row.label for row in comparison.rows] == [Change.UNCHANGED] * 2
+    assert [row.label for row in comparison.rows] == [RowLabel.UNCHANGED] * 2
     assert comparison.pairs == ((0, 1), (1, 0))
 
 
 def test_empty_columns_that_declare_an_evaluator() -> None:
     bare = replace(suite_of(FULL), columns=Columns())
-    assert compared(bare, bare).rows[0].label is Change.UNMEASURABLE
+    assert compared(bare, bare).rows[0].label is RowLabel.UNMEASURABLE
     assert compared(bare, bare).quantities == ()

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.stats.oracles import clustered_error
 
 from scoregate.core.estimates import Estimate, estimate_difference
-from scoregate.core.intervals import MANY, detectable_change, measure_spread, wilson
+from scoregate.core.intervals import MANY, detectable_change, measure_spread, wilson_interval
 from scoregate.core.pairing import Pairs
 
 CLOSE = 1e-9
@@ -121,7 +121,7 @@ def test_no_interval_is_without_width(n: int) -> None:
 def test_no_difference_in_many_cases_is_a_narrow_interval() -> None:
     found = examined(*[0.0] * 1_000)
     assert (found.delta, found.low) == (0.0, pytest.approx(-1.96 * sqrt(2) / 1_001, abs=1e-5))
-    assert found.within == pytest.approx(3.689 / 1_000, abs=1e-6)
+    assert found.smallest_margin == pytest.approx(3.689 / 1_000, abs=1e-6)
 
 
 def test_fewer_than_fifty_cases_allow_for_a_change_that_none_of_them_shows() -> None:
@@ -137,9 +137,9 @@ def test_fewer_than_fifty_cases_allow_for_a_change_that_none_of_them_shows() -> 
 
 def test_few_cases_rule_out_no_rare_collapse() -> None:
     """2 % of the cases lose all: among 100, none of them may be seen. 184 cases see one with 97.5 %."""
-    assert examined(*[0.001, -0.001] * 50).within > 0.02
-    assert examined(*[0.001, -0.001] * 91).within > 0.02
-    assert examined(*[0.001, -0.001] * 93).within < 0.02
+    assert examined(*[0.001, -0.001] * 50).smallest_margin > 0.02
+    assert examined(*[0.001, -0.001] * 91).smallest_margin > 0.02
+    assert examined(*[0.001, -0.001] * 93).smallest_margin < 0.02
 
 
 def test_an_interval_ends_where_the_scale_does() -> None:
@@ -164,13 +164,13 @@ def test_wilson(n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     for hits in (0, n // 3, n):
         low, high = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
-        assert wilson(hits, n) == pytest.approx((low, high), abs=CLOSE)
+        assert wilson_interval(hits, n) == pytest.approx((low, high), abs=CLOSE)
 
 
 @pytest.mark.parametrize(("fell", "n"), [(1, 60), (3, 400), (11, 1_000)])
 def test_the_score_interval_of_falls_by_one_is_wilsons(fell: int, n: int) -> None:
     low, high = measure_spread([(-1.0, 1)] * fell + [(0.0, 1)] * (n - fell)).score_interval()
-    least, most = wilson(fell, n)
+    least, most = wilson_interval(fell, n)
     assert low == pytest.approx(-most, abs=CLOSE)
     assert high >= -least, "a mean above 0 takes cases that rise as well"
 
@@ -188,10 +188,10 @@ def test_few_collapses_rule_out_no_more_than_their_number_does(n: int, most: int
     """At a true fall of .02 by collapses of 1, equivalent is wrong: so many or fewer are seen in 2.5 % at most."""
     stats: Any = pytest.importorskip("scipy.stats")
     assert stats.binom.cdf(most, n, 0.02) <= 0.025
-    seen = [examined(*[-1.0] * fell, *[0.0] * (n - fell)).within <= 0.02 for fell in range(most + 3)]
+    seen = [examined(*[-1.0] * fell, *[0.0] * (n - fell)).smallest_margin <= 0.02 for fell in range(most + 3)]
     assert seen == [fell <= most for fell in range(most + 3)]
 
 
 def test_a_small_fall_adds_to_what_cannot_be_ruled_out() -> None:
     found = examined(*[-0.01, -0.011] * 150)
-    assert found.within == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)
+    assert found.smallest_margin == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)

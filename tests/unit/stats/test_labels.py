@@ -8,7 +8,7 @@ import pytest
 from tests.unit.stats.builders import SAME, Scores, cases, compared, row_of, run_of, suite_of
 
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change, Row, describe_fingerprint_change
+from scoregate.core.comparison_rows import Row, RowLabel, describe_fingerprint_change
 from scoregate.core.events import EvaluatorInfo, Fingerprint
 from scoregate.core.policy import Criteria, EvaluatorCriteria
 
@@ -34,29 +34,29 @@ def against(new: Scores, old: Scores, changed: EvaluatorInfo) -> Row:
 def test_unmeasurable_comes_before_all_else() -> None:
     new, old = half(0, 30, 30)
     shaky = {**new, **{f"case-{at}": [None] for at in range(6)}}
-    assert row_of(shaky, old).label is Change.UNMEASURABLE
+    assert row_of(shaky, old).label is RowLabel.UNMEASURABLE
     row = against(shaky, old, OTHER)
-    assert (row.label, row.reason, row.dropped) == (Change.UNMEASURABLE, "6 of 60 pairs have an error", 6)
+    assert (row.label, row.reason, row.dropped) == (RowLabel.UNMEASURABLE, "6 of 60 pairs have an error", 6)
     assert (row.delta, row.p) == (None, None), "another evaluator's scores are not to be subtracted"
     few = row_of(cases([None, 1.0, 1.0]), cases([1.0] * 3))
-    assert few.label is Change.UNMEASURABLE
-    assert row_of(cases([None] * 20), cases([1.0] * 20)).label is Change.UNMEASURABLE
-    assert row_of(cases([1.0] * 20), cases([None] * 20)).label is Change.UNMEASURABLE
+    assert few.label is RowLabel.UNMEASURABLE
+    assert row_of(cases([None] * 20), cases([1.0] * 20)).label is RowLabel.UNMEASURABLE
+    assert row_of(cases([1.0] * 20), cases([None] * 20)).label is RowLabel.UNMEASURABLE
     crossed = row_of(cases([1.0] * 5 + [None] * 5), cases([None] * 5 + [1.0] * 5))
-    assert (crossed.label, crossed.n, crossed.dropped) == (Change.UNMEASURABLE, 0, 10)
+    assert (crossed.label, crossed.n, crossed.dropped) == (RowLabel.UNMEASURABLE, 0, 10)
 
 
 def test_exactly_as_many_errors_as_allowed_are_allowed() -> None:
     new, old = cases([None] + [1.0] * 19), cases([1.0] * 20)
-    assert row_of(new, old).label is Change.UNCHANGED
-    assert row_of(new, old, criteria=Criteria(max_dropped=0.04)).label is Change.UNMEASURABLE
-    assert row_of(cases([None] * 2 + [1.0] * 18), old, criteria=Criteria(max_dropped=0.1)).label is Change.UNCHANGED
+    assert row_of(new, old).label is RowLabel.UNCHANGED
+    assert row_of(new, old, criteria=Criteria(max_dropped=0.04)).label is RowLabel.UNMEASURABLE
+    assert row_of(cases([None] * 2 + [1.0] * 18), old, criteria=Criteria(max_dropped=0.1)).label is RowLabel.UNCHANGED
 
 
 def test_not_comparable_comes_before_few_and_equal() -> None:
     for new, old in (half(0, 0, 3), half(0, 0, 30), half(0, 30, 0)):
         row = against(new, old, OTHER)
-        assert (row.label, row.reason) == (Change.NOT_COMPARABLE, "its code changed")
+        assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its code changed")
         assert (row.p, row.delta, row.n) == (None, None, 0)
 
 
@@ -72,7 +72,7 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
 )
 def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", fingerprint))
-    assert (row.label, row.reason) == (Change.NOT_COMPARABLE, words)
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, words)
 
 
 @pytest.mark.parametrize(
@@ -100,23 +100,23 @@ def test_a_version_alone_changes_nothing_unless_nothing_else_is_known() -> None:
 
 def test_not_comparable_comes_before_new() -> None:
     row = against(cases([1.0] * 20), {}, OTHER)
-    assert (row.label, row.base) == (Change.NOT_COMPARABLE, None)
+    assert (row.label, row.base) == (RowLabel.NOT_COMPARABLE, None)
 
 
 def test_a_turned_direction_is_not_comparable() -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", SAME, higher_is_better=False))
-    assert (row.label, row.reason) == (Change.NOT_COMPARABLE, "its direction changed (higher_is_better)")
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its direction changed (higher_is_better)")
 
 
 def test_without_any_fingerprint_it_is_compared_and_reported_as_unchecked() -> None:
     row = row_of(*half(0, 30, 30), info=EvaluatorInfo("score"))
-    assert (row.label, row.checked) == (Change.WORSE, False)
+    assert (row.label, row.checked) == (RowLabel.WORSE, False)
     assert row_of(*half(0, 30, 30)).checked is True
 
 
 def test_a_fingerprint_on_one_side_only_is_not_comparable() -> None:
     row = against(*half(0, 30, 30), EvaluatorInfo("score"))
-    assert (row.label, row.reason) == (Change.NOT_COMPARABLE, "its fingerprint is known in the base, unknown now")
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its fingerprint is known in the base, unknown now")
     new, old = (suite_of({"score": side}, infos=[EvaluatorInfo("score", known)]) for side, known in zip(
         half(0, 30, 30), (SAME, Fingerprint()), strict=True
     ))  # fmt: skip
@@ -125,7 +125,7 @@ def test_a_fingerprint_on_one_side_only_is_not_comparable() -> None:
 
 def test_what_a_fingerprint_does_not_know_is_no_change() -> None:
     partial = EvaluatorInfo("score", Fingerprint(source=SAME.source))
-    assert against(*half(0, 30, 30), partial).label is Change.WORSE
+    assert against(*half(0, 30, 30), partial).label is RowLabel.WORSE
 
 
 def test_new_and_removed_come_before_few() -> None:
@@ -133,46 +133,46 @@ def test_new_and_removed_come_before_few() -> None:
     old = suite_of({"kept": cases([1.0] * 3), "dropped": cases([0.5] * 3), "also": cases([0.5] * 3)})
     found = [(row.evaluator, row.label) for row in compared(new, old).rows]
     assert found == [
-        ("kept", Change.TOO_FEW),
-        ("fresh", Change.NEW),
-        ("dropped", Change.REMOVED),
-        ("also", Change.REMOVED),
+        ("kept", RowLabel.TOO_FEW),
+        ("fresh", RowLabel.NEW),
+        ("dropped", RowLabel.REMOVED),
+        ("also", RowLabel.REMOVED),
     ]
 
 
 def test_suites_come_and_go() -> None:
     here, there = (suite_of({"score": cases([1.0] * 12)}, id=name, label=name) for name in ("here", "there"))
     comparison = compared(here, there)
-    assert [(row.suite, row.label) for row in comparison.rows] == [("here", Change.NEW), ("there", Change.REMOVED)]
+    assert [(row.suite, row.label) for row in comparison.rows] == [("here", RowLabel.NEW), ("there", RowLabel.REMOVED)]
     assert comparison.gone == ("there",)
 
 
 def test_too_few_comes_before_unchanged_and_worse() -> None:
-    assert row_of(*half(0, 0, 9)).label is Change.TOO_FEW
-    assert row_of(*half(0, 0, 10)).label is Change.UNCHANGED
+    assert row_of(*half(0, 0, 9)).label is RowLabel.TOO_FEW
+    assert row_of(*half(0, 0, 10)).label is RowLabel.UNCHANGED
     row = row_of(*half(0, 9, 0))
-    assert (row.label, row.q, row.delta) == (Change.TOO_FEW, None, -1.0)
+    assert (row.label, row.q, row.delta) == (RowLabel.TOO_FEW, None, -1.0)
     assert row.p == pytest.approx(2**-9)
-    assert row_of(*half(0, 10, 0)).label is Change.WORSE
-    assert row_of(*half(0, 5, 0), criteria=Criteria(few=5)).label is Change.WORSE
+    assert row_of(*half(0, 10, 0)).label is RowLabel.WORSE
+    assert row_of(*half(0, 5, 0), criteria=Criteria(few=5)).label is RowLabel.WORSE
 
 
 def test_clusters_are_what_is_too_few() -> None:
     new, old = half(0, 36, 0)
     nine = {f"case-{at}": f"talk-{at // 4}" for at in range(36)}
-    assert row_of(new, old, clusters=nine).label is Change.TOO_FEW
+    assert row_of(new, old, clusters=nine).label is RowLabel.TOO_FEW
     twelve = {f"case-{at}": f"talk-{at // 3}" for at in range(36)}
-    assert row_of(new, old, clusters=twelve).label is Change.WORSE
+    assert row_of(new, old, clusters=twelve).label is RowLabel.WORSE
 
 
 def test_unchanged_comes_before_equivalent() -> None:
     row = row_of(*half(0, 0, 400))
-    assert (row.label, row.p, row.delta) == (Change.UNCHANGED, 1.0, 0.0)
-    assert row_of(*half(1, 1, 400)).label is Change.EQUIVALENT
+    assert (row.label, row.p, row.delta) == (RowLabel.UNCHANGED, 1.0, 0.0)
+    assert row_of(*half(1, 1, 400)).label is RowLabel.EQUIVALENT
 
 
 def test_better_and_worse_come_before_equivalent() -> None:
-    for by, label in ((0.015, Change.BETTER), (-0.015, Change.WORSE)):
+    for by, label in ((0.015, RowLabel.BETTER), (-0.015, RowLabel.WORSE)):
         row = row_of(*shifted(by, 60, wobble=0.001))
         assert row.low is not None
         assert row.high is not None
@@ -185,23 +185,23 @@ def test_a_significant_difference_under_the_smallest_effect_is_no_call() -> None
     row = row_of(*sides)
     assert row.p is not None
     assert row.p < 1e-3
-    assert row.label is Change.NOISE, "60 cases can't rule out that 2 % of all collapse"
-    assert row_of(*shifted(-0.008, 400, wobble=0.001)).label is Change.EQUIVALENT
-    assert row_of(*sides, criteria=Criteria(min_effect=0.005)).label is Change.WORSE
+    assert row.label is RowLabel.NOISE, "60 cases can't rule out that 2 % of all collapse"
+    assert row_of(*shifted(-0.008, 400, wobble=0.001)).label is RowLabel.EQUIVALENT
+    assert row_of(*sides, criteria=Criteria(min_effect=0.005)).label is RowLabel.WORSE
 
 
 def test_equivalent_needs_the_whole_interval_inside_the_margin() -> None:
     sides = shifted(0.0, 400, wobble=0.1)
     row = row_of(*sides)
     assert row.within is not None
-    assert (row.label, row.within < 0.02) == (Change.EQUIVALENT, True)
-    assert row_of(*sides, criteria=Criteria(margin=row.within + 1e-9)).label is Change.EQUIVALENT
-    assert row_of(*sides, criteria=Criteria(margin=row.within - 1e-9)).label is Change.NOISE
+    assert (row.label, row.within < 0.02) == (RowLabel.EQUIVALENT, True)
+    assert row_of(*sides, criteria=Criteria(margin=row.within + 1e-9)).label is RowLabel.EQUIVALENT
+    assert row_of(*sides, criteria=Criteria(margin=row.within - 1e-9)).label is RowLabel.NOISE
 
 
 def test_noise_comes_with_what_could_have_been_seen() -> None:
     row = row_of(*half(4, 7, 30))
-    assert row.label is Change.NOISE
+    assert row.label is RowLabel.NOISE
     assert row.detectable is not None
     assert 0.1 < row.detectable < 0.4
 
@@ -209,18 +209,18 @@ def test_noise_comes_with_what_could_have_been_seen() -> None:
 def test_lower_may_be_better() -> None:
     downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
     row = row_of(*half(0, 30, 30), info=downwards)
-    assert (row.label, row.better, row.worse, row.higher_is_better) == (Change.BETTER, 30, 0, False)
+    assert (row.label, row.better, row.worse, row.higher_is_better) == (RowLabel.BETTER, 30, 0, False)
     assert row.delta == -0.5
     assert row.gain == 0.5
-    assert row_of(*half(30, 0, 30), info=downwards).label is Change.WORSE
+    assert row_of(*half(30, 0, 30), info=downwards).label is RowLabel.WORSE
 
 
 def test_settings_may_turn_the_direction() -> None:
     turned = Criteria(evaluators={"sc*": EvaluatorCriteria(higher_is_better=False)})
-    assert row_of(*half(0, 30, 30), criteria=turned).label is Change.BETTER
+    assert row_of(*half(0, 30, 30), criteria=turned).label is RowLabel.BETTER
     back = Criteria(evaluators={"*": EvaluatorCriteria(higher_is_better=True)})
     downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
-    assert row_of(*half(0, 30, 30), info=downwards, criteria=back).label is Change.WORSE
+    assert row_of(*half(0, 30, 30), info=downwards, criteria=back).label is RowLabel.WORSE
 
 
 def test_effect_and_margin_are_set_by_evaluator() -> None:
@@ -234,7 +234,7 @@ def test_effect_and_margin_are_set_by_evaluator() -> None:
     names = ("fine", "rough-1", "rough-but-strict")
     sides = (suite_of(dict.fromkeys(names, scores)) for scores in (new, old))
     labels = {row.evaluator: row.label for row in compared(*sides, criteria=criteria).rows}
-    assert labels == {"fine": Change.WORSE, "rough-1": Change.EQUIVALENT, "rough-but-strict": Change.WORSE}
+    assert labels == {"fine": RowLabel.WORSE, "rough-1": RowLabel.EQUIVALENT, "rough-but-strict": RowLabel.WORSE}
 
 
 def many(*sides: tuple[Scores, Scores]) -> list[Row]:
@@ -246,15 +246,15 @@ def many(*sides: tuple[Scores, Scores]) -> list[Row]:
 def test_many_rows_ask_for_more() -> None:
     alone = row_of(*half(4, 13, 40))
     assert alone.p == alone.q == pytest.approx(0.0309, abs=1e-3)
-    assert alone.label is Change.WORSE
+    assert alone.label is RowLabel.WORSE
     rows = many(half(4, 13, 40), half(9, 8, 40), half(8, 8, 41))
     assert rows[0].q == pytest.approx(3 * (alone.p or 0.0))
-    assert [row.label for row in rows] == [Change.NOISE] * 3
+    assert [row.label for row in rows] == [RowLabel.NOISE] * 3
 
 
 def test_rows_that_improve_do_not_turn_another_red() -> None:
     rows = many(half(4, 13, 40), *[half(30, 0, 27)] * 3)
-    assert [row.label for row in rows] == [Change.NOISE, *[Change.BETTER] * 3]
+    assert [row.label for row in rows] == [RowLabel.NOISE, *[RowLabel.BETTER] * 3]
     assert rows[0].q == pytest.approx(4 * (rows[0].p or 0.0))
 
 
@@ -263,7 +263,7 @@ def test_rows_that_could_not_have_been_called_do_not_count() -> None:
     idle = (half(0, 4, 53), half(2, 2, 53), half(0, 0, 57))
     rows = many(half(4, 13, 40), *idle)
     assert rows[0].q == rows[0].p
-    assert rows[0].label is Change.WORSE
+    assert rows[0].label is RowLabel.WORSE
     assert [row.q for row in rows[1:]] == [None] * 3
     assert rows[1].smallest_p == 2**-4
 
@@ -271,11 +271,11 @@ def test_rows_that_could_not_have_been_called_do_not_count() -> None:
 def test_five_changed_cases_can_be_called() -> None:
     five, four = row_of(*half(0, 5, 40)), row_of(*half(0, 4, 40))
     assert (five.p, four.p) == pytest.approx((2**-5, 2**-4))
-    assert (five.label, four.label) == (Change.WORSE, Change.NOISE)
+    assert (five.label, four.label) == (RowLabel.WORSE, RowLabel.NOISE)
 
 
 def test_without_a_base_everything_is_new() -> None:
     suite = suite_of({"score": cases([1.0] * 12), "broken": cases([None] * 12)})
     comparison = compare(run_of(suite), None, "no run of main")
-    assert [row.label for row in comparison.rows] == [Change.NEW, Change.UNMEASURABLE]
+    assert [row.label for row in comparison.rows] == [RowLabel.NEW, RowLabel.UNMEASURABLE]
     assert comparison.base_note == "no run of main"

@@ -13,7 +13,7 @@ from tests.unit.stats.oracles import clustered_error
 
 from scoregate.core.cases import CaseError, CaseResult, Columns
 from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Change, Measure
+from scoregate.core.comparison_rows import Measure, RowLabel
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.events import ErrorInfo
 from scoregate.core.intervals import measure_spread
@@ -103,7 +103,7 @@ def test_pairs_with_an_error_on_either_side_are_dropped_and_counted() -> None:
     new = cases([None, 1.0, None, 1.0] + [1.0] * 96)
     old = cases([1.0, None, None, 1.0] + [0.0] * 96)
     row = row_of(new, old)
-    assert (row.dropped, row.n, row.better, row.label) == (3, 97, 96, Change.BETTER)
+    assert (row.dropped, row.n, row.better, row.label) == (3, 97, 96, RowLabel.BETTER)
     assert row.delta == pytest.approx(96 / 97), "an error is not a zero"
 
 
@@ -123,8 +123,8 @@ def test_an_error_of_one_evaluator_is_no_error_of_another() -> None:
         return suite_of({"shaky": cases([None] * 6 + [1.0] * 14), "firm": cases([1.0] * 20)})
 
     found = {row.evaluator: row for row in compared(side(), side()).rows}
-    assert (found["firm"].dropped, found["firm"].label) == (0, Change.UNCHANGED)
-    assert (found["shaky"].dropped, found["shaky"].label) == (6, Change.UNMEASURABLE)
+    assert (found["firm"].dropped, found["firm"].label) == (0, RowLabel.UNCHANGED)
+    assert (found["shaky"].dropped, found["shaky"].label) == (6, RowLabel.UNMEASURABLE)
 
 
 def trial(case: str, error: CaseError | None, **scores: float) -> CaseResult:
@@ -142,8 +142,8 @@ def test_only_an_error_of_the_whole_case_drops_what_has_no_score() -> None:
     new.add(trial("c1", CaseError(raised)))
     for at in range(2, 20):
         new.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
-    assert pair_scores(new, [old], "quiet").dropped == 1
-    assert pair_scores(new, [old], "shaky").dropped == 2
+    assert pair_scores(new, [old], "quiet").errored == 1
+    assert pair_scores(new, [old], "shaky").errored == 2
 
 
 def test_cases_that_only_one_side_has_are_left_out_and_counted() -> None:
@@ -177,14 +177,18 @@ def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:
     assert rows[Measure.COST].delta == pytest.approx(log(2))
     assert rows[Measure.LATENCY].delta == pytest.approx(-log(2))
     labels = {measure: row.label for measure, row in rows.items()}
-    assert labels == {Measure.COST: Change.WORSE, Measure.LATENCY: Change.BETTER, Measure.TOKENS: Change.UNCHANGED}
+    assert labels == {
+        Measure.COST: RowLabel.WORSE,
+        Measure.LATENCY: RowLabel.BETTER,
+        Measure.TOKENS: RowLabel.UNCHANGED,
+    }
 
 
 def test_four_percent_more_is_no_matter_and_six_is() -> None:
     four = {row.measure: row for row in compared(used(0.0104, 90, 1), used(0.01, 90, 1)).quantities}
     six = {row.measure: row for row in compared(used(0.0106, 90, 1), used(0.01, 90, 1)).quantities}
-    assert four[Measure.COST].label is Change.EQUIVALENT
-    assert six[Measure.COST].label is Change.WORSE
+    assert four[Measure.COST].label is RowLabel.EQUIVALENT
+    assert six[Measure.COST].label is RowLabel.WORSE
 
 
 def test_what_is_zero_or_unknown_has_no_ratio() -> None:
@@ -255,7 +259,7 @@ def test_what_an_error_cut_short_is_no_saving() -> None:
     for columns in (broken, whole):
         columns.costs[:] = array("d", [1.0] * 12)
     pairs = pair_amounts(broken, [whole], lambda columns: columns.costs)
-    assert (pairs.n, pairs.dropped) == (10, 2)
+    assert (pairs.n, pairs.errored) == (10, 2)
 
 
 def test_the_means_shown_are_of_cases_however_often_each_was_tried() -> None:

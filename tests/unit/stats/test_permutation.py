@@ -61,7 +61,7 @@ def test_the_approximation_agrees_with_draws_where_they_meet(p: float, monkeypat
 
     mixed = [each for each in (case() for _ in range(20_000)) if len({*each[0], *each[1]}) > 1][:400]
     drawn = within_case_test(mixed)
-    monkeypatch.setattr(significance, "_DRAWN", 0)
+    monkeypatch.setattr(significance, "_MAX_MONTE_CARLO_CASES", 0)
     assert within_case_test(mixed) == pytest.approx(drawn, abs=0.02)
 
 

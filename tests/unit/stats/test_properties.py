@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.stats.builders import Scores, row_of
 
-from scoregate.core.comparison_rows import Change, Row
-from scoregate.core.significance import ENUMERATED, sign_flip_test
+from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.significance import MAX_ENUMERATED, sign_flip_test
 
-MIRRORED = {Change.BETTER: Change.WORSE, Change.WORSE: Change.BETTER}
+MIRRORED = {RowLabel.BETTER: RowLabel.WORSE, RowLabel.WORSE: RowLabel.BETTER}
 KINDS = {
     "binary": st.sampled_from([0.0, 1.0]),
     "rubric": st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
@@ -64,7 +64,7 @@ def test_equal_pairs_leave_p_alone(differences: list[float], equal: int) -> None
     assert sign_flip_test([*differences, *[0.0] * equal]) == sign_flip_test(differences)
 
 
-@given(st.lists(st.integers(-1_000, 1_000).map(lambda step: step / 1_000), max_size=ENUMERATED), st.floats(0.1, 30))
+@given(st.lists(st.integers(-1_000, 1_000).map(lambda step: step / 1_000), max_size=MAX_ENUMERATED), st.floats(0.1, 30))
 def test_scaling_leaves_p_alone(differences: list[float], factor: float) -> None:
     assert sign_flip_test([factor * d for d in differences]) == pytest.approx(sign_flip_test(differences), abs=1e-9)
 
@@ -153,6 +153,6 @@ def test_a_run_against_itself_is_unchanged(sides: tuple[Scores, Scores]) -> None
     new = sides[0]
     turned = {case: list(reversed(scores)) for case, scores in new.items()}
     row = row_of(turned, new)
-    assert row.label is (Change.UNCHANGED if row.n >= 10 else Change.TOO_FEW)
+    assert row.label is (RowLabel.UNCHANGED if row.n >= 10 else RowLabel.TOO_FEW)
     assert (row.p, row.better, row.worse) == (1.0, 0, 0)
     assert row.delta == pytest.approx(0.0, abs=1e-12)

@@ -15,7 +15,7 @@ from scoregate.core import significance
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.intervals import measure_spread
 from scoregate.core.pairing import Pairs
-from scoregate.core.significance import ENUMERATED, INVERTED, sign_flip_test, smallest_p
+from scoregate.core.significance import MAX_ENUMERATED, MAX_INVERTED, sign_flip_test, smallest_p
 
 CLOSE = 1e-9
 LATTICES: dict[str, list[Fraction]] = {
@@ -55,7 +55,7 @@ def test_ties_of_continuous_values_count_half() -> None:
 
 
 def test_the_first_n_too_large_to_enumerate_is_still_exact_on_a_lattice() -> None:
-    values = random.Random(1).choices(LATTICES["rubric"], k=ENUMERATED + 1)
+    values = random.Random(1).choices(LATTICES["rubric"], k=MAX_ENUMERATED + 1)
     assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
@@ -117,9 +117,9 @@ def drawn_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
 def test_inversion_is_as_enumerated(shift: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = drawn_without_lattice(ENUMERATED, shift, seed)
+    values = drawn_without_lattice(MAX_ENUMERATED, shift, seed)
     exact = sign_flip_test(values)
-    monkeypatch.setattr(significance, "ENUMERATED", 0)
+    monkeypatch.setattr(significance, "MAX_ENUMERATED", 0)
     assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
 
 
@@ -127,9 +127,9 @@ def test_inversion_is_as_enumerated(shift: float, seed: int, monkeypatch: pytest
 def test_inversion_is_as_enumerated_where_few_values_decide(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     source = random.Random(large)
     few = [-0.9 + 0.01 * source.gauss(0, 1) for _ in range(large)]
-    values = [*few, *(0.02 * source.gauss(0, 1) for _ in range(ENUMERATED - large))]
+    values = [*few, *(0.02 * source.gauss(0, 1) for _ in range(MAX_ENUMERATED - large))]
     exact = sign_flip_test(values)
-    monkeypatch.setattr(significance, "ENUMERATED", 0)
+    monkeypatch.setattr(significance, "MAX_ENUMERATED", 0)
     assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
 
 
@@ -184,7 +184,7 @@ def alone(differences: Sequence[float]) -> Pairs:
 
 def test_many_continuous_values_get_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
-    values = drawn_without_lattice(INVERTED + 1, 0.1)
+    values = drawn_without_lattice(MAX_INVERTED + 1, 0.1)
     assert sign_flip_test(values) is None
     assert estimate_difference(alone(values), scale=9.0).p == pytest.approx(
         stats.ttest_1samp(values, 0).pvalue, abs=CLOSE

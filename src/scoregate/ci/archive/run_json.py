@@ -18,7 +18,7 @@ from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
 from scoregate.core.run import (
-    LONGEST,
+    MAX_TEXT_LENGTH,
     MOST_RUNS,
     MOST_SERIES,
     RECORD_VERSION,
@@ -203,7 +203,7 @@ def _is_valid_run(past: PastRun) -> bool:
     texts = (past.id, past.commit, past.branch, past.message)
     return (
         0 <= past.finished < _LATEST_TIME
-        and all(text is None or len(text) <= LONGEST for text in texts)
+        and all(text is None or len(text) <= MAX_TEXT_LENGTH for text in texts)
         and _is_valid_point(past.took)
     )
 
@@ -212,7 +212,7 @@ def _is_valid_point(point: SuiteMetrics | Score | None) -> bool:
     if point is None:
         return True
     if isinstance(point, Score):
-        return 0 <= point.mean <= 1 and point.n > 0 and len(point.made_by) <= LONGEST
+        return 0 <= point.mean <= 1 and point.n > 0 and len(point.made_by) <= MAX_TEXT_LENGTH
     amounts = (point.cost, point.p50_ms)
     return 0 <= (point.pass_rate or 0) <= 1 and all(each is None or (isfinite(each) and each >= 0) for each in amounts)
 

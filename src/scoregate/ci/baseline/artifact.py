@@ -15,7 +15,7 @@ from anyio import to_thread
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import describe_run
-from scoregate.ci.baseline.unpack import OWN_BOUNDS, Bounds, unpack_run
+from scoregate.ci.baseline.unpack import OWN_BOUNDS, ArchiveBounds, unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
@@ -87,7 +87,7 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
         artifacts = stored.pop(chosen.commit)[:MOST_POOLED]
         runs = await _read_runs(api, artifacts, chosen.commit, problems=commit_problems)
         if runs:
-            return pool_runs(runs, "; ".join((chosen.note, *problems.messages)), branch=base.branch)
+            return make_pooled_baseline(runs, "; ".join((chosen.note, *problems.messages)), branch=base.branch)
         reason = commit_problems.messages[0]
         problems.add(
             f"the artifact of {chosen.commit[:7]} can't be used: {reason}", unreadable=commit_problems.unreadable
@@ -98,7 +98,7 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
     return Baseline(None, note, unreadable=problems.unreadable)
 
 
-def pool_runs(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
+def make_pooled_baseline(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
     """The newest run as the baseline, the others of its commit in its pool.
 
     Args:
@@ -178,7 +178,7 @@ async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:
 
 
 async def read_artifact(
-    api: Api, artifact: Mapping[str, Any], bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False
+    api: Api, artifact: Mapping[str, Any], bounds: ArchiveBounds = OWN_BOUNDS, *, unfinished: bool = False
 ) -> Run:
     """The run in an artifact.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from anyio import to_thread
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import MOST_POOLED, MOST_TRIES, find_nearest, pool_runs
+from scoregate.ci.baseline.artifact import MOST_POOLED, MOST_TRIES, find_nearest, make_pooled_baseline
 from scoregate.ci.baseline.unpack import unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
@@ -57,7 +57,7 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
         if errors:
             problems.append(f"a run of {chosen.commit[:7]} on {BRANCH} could not be read: {errors[0]}")
         if runs:
-            return pool_runs(runs, "; ".join((chosen.note, *problems)), branch=None)
+            return make_pooled_baseline(runs, "; ".join((chosen.note, *problems)), branch=None)
     note = "; ".join(problems) or f"the branch {BRANCH} has no run of {connection.key}"
     return Baseline(None, note, unreadable=bool(problems))
 

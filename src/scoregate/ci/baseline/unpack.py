@@ -29,7 +29,7 @@ _ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, 
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ArchiveBounds:
     """The limits of a stored run.
 
     Args:
@@ -49,13 +49,13 @@ class Bounds:
     extras: bool = True
 
 
-OWN_BOUNDS = Bounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
-UNTRUSTED_BOUNDS = Bounds(
+OWN_BOUNDS = ArchiveBounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
+UNTRUSTED_BOUNDS = ArchiveBounds(
     packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=100_000, extras=False
 )
 
 
-def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False) -> None:
+def unpack(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS, *, unfinished: bool = False) -> None:
     """Write the run's files in a zip, at its top or in a folder `run`, into `folder`.
 
     Other files are skipped. A pattern decides the path of every file; paths in the zip can't lead anywhere else.
@@ -89,7 +89,7 @@ def unpack(archive: IO[bytes], folder: Path, bounds: Bounds = OWN_BOUNDS, *, unf
             _check_cases(path, bounds)
 
 
-def unpack_run(archive: IO[bytes], bounds: Bounds = OWN_BOUNDS, *, unfinished: bool = False) -> Run:
+def unpack_run(archive: IO[bytes], bounds: ArchiveBounds = OWN_BOUNDS, *, unfinished: bool = False) -> Run:
     """The run in a zip. Its cases stay readable although its temporary folder is deleted.
 
     Args:
@@ -138,7 +138,7 @@ def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, *, le
     return written
 
 
-def _check_cases(path: Path, bounds: Bounds) -> None:
+def _check_cases(path: Path, bounds: ArchiveBounds) -> None:
     size = cases = 0
     try:
         with gzip.open(path) as file:

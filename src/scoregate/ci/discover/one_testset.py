@@ -17,7 +17,7 @@ from scoregate.ci.discover.testset_files import (
     make_source,
     read_command,
 )
-from scoregate.ci.plan import DiscoveredSuites, Source
+from scoregate.ci.plan import DiscoveredSuites, SuiteSource
 from scoregate.errors import StoreError, UsageError
 from scoregate.store import TEST_SETS, open_store
 from scoregate.store.errors import error_message
@@ -62,13 +62,13 @@ def find_one_test_set(
     return _single_source(_make_table_source(root, stored_path, {"name": name, "set": name, **table}))
 
 
-def _single_source(source: Source) -> DiscoveredSuites:
+def _single_source(source: SuiteSource) -> DiscoveredSuites:
     if source.error is not None:
         raise UsageError(source.error)
     return DiscoveredSuites((source,), narrowed=True)
 
 
-def _read_suite_file(root: Path, path: str, table: dict[str, Any]) -> Source:
+def _read_suite_file(root: Path, path: str, table: dict[str, Any]) -> SuiteSource:
     file, problems = Candidate(path, _WHY, named=True), FileProblems()
     command = read_command(root, path, (root / path).read_bytes().decode("utf-8-sig", "replace"), problems)
     if command is None:
@@ -86,7 +86,7 @@ def _read_suite_file(root: Path, path: str, table: dict[str, Any]) -> Source:
     return make_source(root, file, command, problems)
 
 
-def _make_table_source(root: Path, path: str, table: dict[str, Any]) -> Source:
+def _make_table_source(root: Path, path: str, table: dict[str, Any]) -> SuiteSource:
     """A suite without a file of its own; paths in it are relative to the root."""
     file, document = Candidate(path, _WHY, named=True), {"testset": table}
     try:

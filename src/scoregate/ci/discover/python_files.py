@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scoregate.ci.discover.ast_scan import Scope, Scopes, SuiteCall, read_scopes
 from scoregate.ci.discover.files import Candidate, find_candidates
-from scoregate.ci.plan import DiscoveredSuites, SkippedSource, Source, SourceKind
+from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
 from scoregate.errors import UsageError
 
@@ -59,7 +59,7 @@ async def find_scripts(root: Path, settings: Settings) -> DiscoveredSuites:
     originals, links = _separate_links(root, files)
     results = [_inspect_file(root, file) for file in originals]
     _check_named_files(results, {file.path for file in files if file.named})
-    sources = tuple(each for each in results if isinstance(each, Source))
+    sources = tuple(each for each in results if isinstance(each, SuiteSource))
     skipped = sorted(
         (*links, *(each for each in results if isinstance(each, SkippedSource))), key=lambda each: each.path
     )
@@ -78,7 +78,7 @@ def _separate_links(root: Path, files: Iterable[Candidate]) -> tuple[list[Candid
     return sorted(originals.values(), key=lambda file: file.path), links
 
 
-def _inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
+def _inspect_file(root: Path, file: Candidate) -> SuiteSource | SkippedSource:
     path = root / file.path
     if (name := os.fsencode(file.path).decode("utf-8", "replace")) != file.path:
         return SkippedSource(name, "its name is not UTF-8", notable=True)
@@ -89,17 +89,19 @@ def _inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
             return SkippedSource(file.path, f"too large to be a suite ({size / 1e6:.1f} MB)", notable=True)
         return _inspect_source(file, path.read_bytes())
     except OSError as error:
-        return Source(file.path, SourceKind.PYTHON, why=file.why, error=f"{file.path} can't be read: {error.strerror}")
+        return SuiteSource(
+            file.path, SourceKind.PYTHON, why=file.why, error=f"{file.path} can't be read: {error.strerror}"
+        )
 
 
-def _inspect_source(file: Candidate, source: bytes) -> Source | SkippedSource:
+def _inspect_source(file: Candidate, source: bytes) -> SuiteSource | SkippedSource:
     script = read_script(source)
     if script.error and (file.sure or any(package in source for package in _SDK_PACKAGES)):
         problem = f"{file.path}:{script.line}: {script.why}"
-        return Source(file.path, SourceKind.PYTHON, script.line, why=file.why, error=problem)
+        return SuiteSource(file.path, SourceKind.PYTHON, script.line, why=file.why, error=problem)
     if script.kind is None:
         return SkippedSource(file.path, script.why, notable=script.notable)
-    return Source(
+    return SuiteSource(
         file.path,
         script.kind,
         script.line,
@@ -163,7 +165,7 @@ def _syntax_problem(why: str, line: int) -> ScriptInfo:
     )
 
 
-def _check_named_files(results: Iterable[Source | SkippedSource], named: set[str]) -> None:
+def _check_named_files(results: Iterable[SuiteSource | SkippedSource], named: set[str]) -> None:
     if bad := [
         f"{each.path}: {each.why}" for each in results if isinstance(each, SkippedSource) and each.path in named
     ]:

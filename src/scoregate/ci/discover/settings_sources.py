@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from scoregate.ci.plan import DiscoveredSuites, ResultImport, SkippedSource, Source, SourceKind
+from scoregate.ci.plan import DiscoveredSuites, ResultImport, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import OfflineConfig, Settings
 
 
@@ -20,7 +20,7 @@ async def find_commands(root: Path, settings: Settings) -> DiscoveredSuites:
         for entry in command.imports:
             importer, _, pattern = entry.partition(":")
             imports.append(ResultImport(importer, pattern))
-        source = Source(
+        source = SuiteSource(
             command.name,
             SourceKind.COMMAND,
             why=f"a command in {settings.origin('commands')}",
@@ -62,7 +62,7 @@ async def find_configs(root: Path, settings: Settings) -> DiscoveredSuites:
     return DiscoveredSuites(tuple(sources), notices=tuple(notices))
 
 
-def _config_source(table: OfflineConfig, root: Path, origin: str) -> Source:
+def _config_source(table: OfflineConfig, root: Path, origin: str) -> SuiteSource:
     from scoregate.store import CONFIGS, open_store
     from scoregate.store.location import FOLDER
     from scoregate.store.paths import collection_path
@@ -74,7 +74,7 @@ def _config_source(table: OfflineConfig, root: Path, origin: str) -> Source:
         advice = f"existing ones: {existing:.300}" if existing else "create one with `scoregate config add`"
         error = f"there is no test config {table.name!r:.200} ({origin}); {advice}"
     options = table.model_dump(mode="json", exclude_defaults=True) | {"file": path.as_posix(), "origin": origin}
-    return Source(
+    return SuiteSource(
         path.as_posix(),
         SourceKind.CONFIG,
         suite_ids=(table.name,),

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from scoregate.ci.discover.files import TEST_SETS, Candidate, find_candidates
-from scoregate.ci.plan import DiscoveredSuites, SkippedSource, Source, SourceKind, SuiteGates
+from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteGates, SuiteSource
 from scoregate.ci.settings import Settings, SuiteSettings
 from scoregate.ci.settings.load import describe_problem
 from scoregate.errors import StoreError, UsageError
@@ -71,11 +71,11 @@ class SuiteNeeds:
 
     Args:
         needs: the environment variables that its endpoint refers to.
-        apart: it uses none of the project's Python code.
+        uses_host_python: it uses none of the project's Python code.
     """
 
     needs: tuple[str, ...]
-    apart: bool
+    uses_host_python: bool
 
 
 async def find_test_sets(root: Path, settings: Settings) -> DiscoveredSuites:
@@ -91,27 +91,27 @@ async def find_test_sets(root: Path, settings: Settings) -> DiscoveredSuites:
     files = await find_candidates(root, settings.paths, origin=settings.origin("paths"), kind=TEST_SETS)
     results = [inspect_file(root, file) for file in files]
     _check_named_files(results, {file.path for file in files if file.named})
-    sources = tuple(each for each in results if isinstance(each, Source))
+    sources = tuple(each for each in results if isinstance(each, SuiteSource))
     return DiscoveredSuites(
         sources, tuple(each for each in results if isinstance(each, SkippedSource) and each.notable)
     )
 
 
-def _check_named_files(results: Iterable[Source | SkippedSource], named: set[str]) -> None:
+def _check_named_files(results: Iterable[SuiteSource | SkippedSource], named: set[str]) -> None:
     if bad := [f"{each.path} {each.why}" for each in results if isinstance(each, SkippedSource) and each.path in named]:
         raise UsageError("\n".join(bad), advice="A suite file has a table [testset] with an endpoint.")
 
 
-def find_in_tree(tree: Path, sources: Iterable[Source]) -> Iterator[Source]:
+def find_in_tree(tree: Path, sources: Iterable[SuiteSource]) -> Iterator[SuiteSource]:
     """The suites of another tree whose files are among these sources."""
     for source in sources:
         if source.kind is SourceKind.TESTSET:
             result = inspect_file(tree, Candidate(source.path, source.why))
-            if isinstance(result, Source):
+            if isinstance(result, SuiteSource):
                 yield result
 
 
-def inspect_file(root: Path, file: Candidate) -> Source | SkippedSource:
+def inspect_file(root: Path, file: Candidate) -> SuiteSource | SkippedSource:
     """Classify a file."""
     path = root / file.path
     try:
@@ -148,7 +148,7 @@ def read_command(root: Path, shown: str, text: str, problems: FileProblems) -> W
     return None if suite is None else WorkerCommand(shown, suite, find_line(text, (_TABLE,)), gates=gates)
 
 
-def make_source(root: Path, file: Candidate, command: WorkerCommand, problems: FileProblems) -> Source:
+def make_source(root: Path, file: Candidate, command: WorkerCommand, problems: FileProblems) -> SuiteSource:
     """The source of a suite; `problems` are the known ones."""
     suite, path = command.suite, root / command.path
     name = suite_name(suite.testset.name, path)
@@ -156,7 +156,7 @@ def make_source(root: Path, file: Candidate, command: WorkerCommand, problems: F
     if needs is None or problems.messages:
         return make_broken_source(file, problems.messages, (name,))
     options = {"file": file.path, "line": command.line, "path": command.path, "name": name}
-    return Source(
+    return SuiteSource(
         file.path,
         SourceKind.TESTSET,
         command.line,
@@ -165,13 +165,15 @@ def make_source(root: Path, file: Candidate, command: WorkerCommand, problems: F
         argv=(*_WORKER, json.dumps(options | ({"document": command.document} if command.document else {}))),
         needs=needs.needs,
         gates=command.gates,
-        apart=needs.apart,
+        uses_host_python=needs.uses_host_python,
     )
 
 
-def make_broken_source(file: Candidate, problems: Iterable[str], suite_ids: tuple[str, ...] | None = None) -> Source:
+def make_broken_source(
+    file: Candidate, problems: Iterable[str], suite_ids: tuple[str, ...] | None = None
+) -> SuiteSource:
     """The source of a suite that can't be run."""
-    return Source(file.path, SourceKind.TESTSET, suite_ids=suite_ids, why=file.why, error="; ".join(problems))
+    return SuiteSource(file.path, SourceKind.TESTSET, suite_ids=suite_ids, why=file.why, error="; ".join(problems))
 
 
 def read_gates(text: str, *, shown: str) -> SuiteGates | None:
@@ -236,5 +238,5 @@ def check_suite(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Su
     try:
         metrics = (*suite.metrics, *list_documents(store, METRICS))  # behaviors may use any metric of the store
     except StoreError:
-        return SuiteNeeds(needs, apart=False)
+        return SuiteNeeds(needs, uses_host_python=False)
     return SuiteNeeds(needs, endpoint.connection_type != "SDK" and all(metric.use is None for metric in metrics))

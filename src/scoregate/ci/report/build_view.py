@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from scoregate.ci.archive import CASES_FILE
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import (
     ErrorView,
     build_failing_cases,
@@ -24,7 +24,7 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, Flip
-from scoregate.core.evaluator_changes import Change
+from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.events import ErrorInfo
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
@@ -64,7 +64,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         confirmations=run.confirmations,
         failing=tuple(sort_failing(failing)),
         failing_total=totals.newly_failing or totals.failed,
-        newly=bool(comparison.newly_failing),
+        has_newly_failing=bool(comparison.newly_failing),
         newly_failing=_case_keys(run, comparison.newly_failing),
         newly_passing=_case_keys(run, comparison.newly_passing),
         gone=comparison.gone,
@@ -75,7 +75,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
         base_cases=lambda: iter(baseline.cases if baseline else ()),
-        sides=tuple(build_paired_suites(comparison, context)),
+        paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
     )
 
@@ -84,7 +84,7 @@ def build_title(verdict: Verdict) -> str:
     """The verdict in a few words: `2 of 4 gates failed`; if it passed, also the number of changed evaluators."""
     conclusions = [finding.conclusion for finding in verdict.findings]
     failed, unmeasured = conclusions.count(Conclusion.FAILED), conclusions.count(Conclusion.UNMEASURABLE)
-    gates = numbers.count(len(conclusions), "gate")
+    gates = number_format.count(len(conclusions), "gate")
     if failed:
         return f"{failed} of {gates} failed" + (f", {unmeasured} could not be measured" if unmeasured else "")
     if unmeasured == 1:
@@ -98,7 +98,7 @@ def build_title(verdict: Verdict) -> str:
         names = " and ".join(filter(None, (", ".join(first), last)))
         title += f"; {names} not applied: there is no baseline"
     counts = Counter(each.change for each in verdict.evaluator_changes)
-    changes = ", ".join(f"{counts[change]:,} {change}" for change in Change if counts[change])
+    changes = ", ".join(f"{counts[change]:,} {change}" for change in EvaluatorChangeKind if counts[change])
     return f"{title}; evaluators since the baseline: {changes}" if changes else title
 
 
@@ -147,7 +147,7 @@ def _all_notices(comparison: Comparison, verdict: Verdict, context: ReportContex
         yield from _gate_notices(verdict)
         return
     for each in verdict.evaluator_changes:  # other changes are shown by their rows
-        if each.change is Change.LOWERED:
+        if each.change is EvaluatorChangeKind.LOWERED:
             suite = comparison.run.suites[each.suite].label
             yield f"{suite}, {each.evaluator}: {each.what} compared with the baseline."
     yield from _gate_notices(verdict)
@@ -168,8 +168,8 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     yield from _baseline_notices(comparison, context)
     if run.dirty:
         yield "The run has uncommitted changes."
-    if (filtered := len(comparison.gone) - len(comparison.missed)) and run.filters:
-        yield f"{numbers.count(filtered, 'suite')} of the baseline skipped by a filter."
+    if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:
+        yield f"{number_format.count(filtered, 'suite')} of the baseline skipped by a filter."
     yield from _suite_notices(comparison, context)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
@@ -203,12 +203,12 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
     for row in comparison.rows:
         counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
         if any(counts.values()):
-            parts = (f"{numbers.count(count, 'case')} {change}" for change, count in counts.items() if count)
+            parts = (f"{number_format.count(count, 'case')} {change}" for change, count in counts.items() if count)
             changes[row.suite] = ", ".join(parts)
     for suite in sorted(comparison.run.suites, key=lambda suite: (natural_sort_key(suite.label), suite.label)):
         if waiting := suite.columns.pending + len(suite.reviews):
             command = f": {context.command('review')}" if suite.columns.contested else ""
-            yield f"{suite.label}: {numbers.count(waiting, 'evaluation')} waiting for review{command}."
+            yield f"{suite.label}: {number_format.count(waiting, 'evaluation')} waiting for review{command}."
         if suite_change := changes.get(suite.label):
             yield f"{suite.label}: {suite_change} since the baseline. Only cases of both runs are compared."
 

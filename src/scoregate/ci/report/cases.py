@@ -258,7 +258,7 @@ class FailingCase:
     suite: str
     key: CaseKey
     name: str
-    newly: bool
+    is_newly_failing: bool
     drop: float
     tries: str
     misses: tuple[FailedEvaluation, ...]
@@ -300,7 +300,7 @@ def build_failing_cases(
                 suite=suite.label,
                 key=trial.key,
                 name=snapshot.name,
-                newly=trial.base is not None,
+                is_newly_failing=trial.base is not None,
                 drop=trial.drop,
                 tries=tries.get((suite.label, trial.key.hash), ""),
                 misses=tuple(replace(miss, base=base_scores.get(miss.evaluator)) for miss in snapshot.misses),

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_failing_cases
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
@@ -72,7 +72,7 @@ def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[Re
         shown_errors = errors if full else errors[:_ERRORS]
         for error in shown_errors:
             text = f"{format_place(error.where, error.evaluator)}: {safe_text(error.type)}: {safe_text(error.message)}"
-            trials = f" (in {numbers.count(error.trials, 'trial')})" if error.trials > 1 else ""
+            trials = f" (in {number_format.count(error.trials, 'trial')})" if error.trials > 1 else ""
             yield hanging_indent(Text("!", style="yellow"), Text(text + trials))
             if error.advice:
                 yield Padding(Text(safe_text(error.advice), style="dim"), _INDENT, expand=False)
@@ -108,21 +108,21 @@ def _gate_text(finding: Finding) -> Text:
 
 def _more_line(hidden: int, noun: str, rest: str) -> Iterator[Text]:
     if hidden > 0:
-        yield Text(f"… {numbers.count(hidden, f'more {noun}')}{rest}", style="dim")
+        yield Text(f"… {number_format.count(hidden, f'more {noun}')}{rest}", style="dim")
 
 
 def _verdict_line(view: ReportView) -> Table:
     totals, facts = view.totals, [safe_text(view.heading)]
     if totals.pass_rate is not None:
         judged = totals.passed + totals.failed
-        facts.append(f"{totals.passed:,} of {judged:,} pass ({numbers.percent(totals.pass_rate)})")
+        facts.append(f"{totals.passed:,} of {judged:,} pass ({number_format.percent(totals.pass_rate)})")
     if view.base and totals.pass_rate is not None:
         note = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
         facts.append(f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{note}")
     if totals.with_errors:
         facts.append(f"{totals.with_errors:,} with errors")
     if totals.cost is not None:
-        facts.append(numbers.cost(totals.cost))
-    facts.append(numbers.duration(totals.duration_s))
+        facts.append(number_format.cost(totals.cost))
+    facts.append(number_format.duration(totals.duration_s))
     sign, style = MARKS[view.conclusion]
     return hanging_indent(Text(sign, style=style), Text(f"scoregate: {' · '.join(facts)}", style=style))

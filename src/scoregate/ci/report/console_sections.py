@@ -11,11 +11,11 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import FailedEvaluation, FailingCase, take_snapshot
 from scoregate.ci.report.console_text import MARKS, ClampedText, format_place, mark, max_width, safe_text
 from scoregate.ci.report.conversations import ConversationView
-from scoregate.ci.report.numbers import NONE
+from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import Status
@@ -72,10 +72,12 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
 
 
 def _failing_heading(view: ReportView) -> Text:
-    kind = "newly failing case" if view.newly else "failing case"
-    order = ", the largest drops first" if view.newly else ", the lowest scores first"
+    kind = "newly failing case" if view.has_newly_failing else "failing case"
+    order = ", the largest drops first" if view.has_newly_failing else ", the lowest scores first"
     order += ", suites in turn" if view.in_turn else ""
-    return Text(f"{numbers.count(view.failing_total, kind)}{order if view.failing_total > 1 else ''}:", style="bold")
+    return Text(
+        f"{number_format.count(view.failing_total, kind)}{order if view.failing_total > 1 else ''}:", style="bold"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class CaseDetails:
                 if miss.why:
                     yield Padding(self._reason(miss), (0, 0, 0, _MARGIN + _GAP), expand=False)
         if hidden := len(case.misses) - len(misses):
-            yield _indent(Text(f"… {numbers.count(hidden, 'evaluator')} more", style="dim"))
+            yield _indent(Text(f"… {number_format.count(hidden, 'evaluator')} more", style="dim"))
         for line in (
             *filter(None, (case.tries,)),
             *(_conversation_lines(case.conversation) if case.conversation else ()),
@@ -141,7 +143,7 @@ def _indent(content: RenderableType) -> Padding:
 
 
 def _format_score_change(miss: FailedEvaluation) -> str:
-    return miss.shown if miss.base is None else f"{numbers.short(miss.base)} → {miss.shown}"
+    return miss.shown if miss.base is None else f"{number_format.short(miss.base)} → {miss.shown}"
 
 
 def _format_threshold(miss: FailedEvaluation) -> str:

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, excerpt, make_visible, one_line
 from scoregate.core.conversation import Conversation, EndReason
 from scoregate.core.evaluation import Evaluation, Threshold
@@ -49,7 +49,7 @@ def describe_conversation(conversation: Conversation) -> str:
     """Length and end of a conversation: `3 turns, goal not achieved, no turns left`."""
     met = conversation.goal_achieved
     why = "" if met and conversation.ended is EndReason.GOAL else _ENDINGS[conversation.ended]
-    parts = (numbers.count(len(conversation.turns), "turn"), _GOALS[met], why)
+    parts = (number_format.count(len(conversation.turns), "turn"), _GOALS[met], why)
     return ", ".join(part for part in parts if part)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext, commit_url
 from scoregate.core.run import History, PastRun
 
@@ -36,9 +36,9 @@ def build_past_runs(history: History, context: ReportContext) -> Iterator[PastRu
         yield PastRunView(
             past,
             name="@".join(filter(None, (past.branch, commit))) if commit else past.branch or past.id,
-            when=numbers.moment(past.finished),
+            when=number_format.moment(past.finished),
             url=commit_url(past.commit, context),
-            pass_rate=numbers.NONE if rate is None else numbers.percent(rate),
-            cost=numbers.NONE if cost is None else numbers.cost(cost),
-            p50=numbers.NONE if p50 is None else numbers.duration(p50 / 1000),
+            pass_rate=number_format.NONE if rate is None else number_format.percent(rate),
+            cost=number_format.NONE if cost is None else number_format.cost(cost),
+            p50=number_format.NONE if p50 is None else number_format.duration(p50 / 1000),
         )

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.excerpts import format_score, format_value, list_reasons, summarize_reasons
 from scoregate.ci.report.suites import SuiteView
@@ -206,7 +206,8 @@ class CaseWriter:
     def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
         scores = case.evaluations.items()
         pairs = [
-            (self._keys.get(name) or _score_key(name), numbers.short(evaluation.score)) for name, evaluation in scores
+            (self._keys.get(name) or _score_key(name), number_format.short(evaluation.score))
+            for name, evaluation in scores
         ]
         pairs += [
             (f"label.{display_name(name)}", one_line(label.label, _MESSAGE)) for name, label in case.labels.items()

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.history import evaluator_digest
@@ -71,7 +71,7 @@ class RowView:
         failed = [gate.title for gate in self.missed if gate.conclusion is Conclusion.FAILED]
         if failed:
             return f"{' and '.join(failed)} gate{'s' if len(failed) > 1 else ''} failed"
-        return f"{numbers.count(self.below, 'case')} below threshold" if self.state is ReportState.FAILED else ""
+        return f"{number_format.count(self.below, 'case')} below threshold" if self.state is ReportState.FAILED else ""
 
     @property
     def uncertain(self) -> tuple[str, ...]:
@@ -82,16 +82,16 @@ class RowView:
     @property
     def significant(self) -> bool:
         """Whether the difference is more than noise."""
-        return self.row.label in (Change.BETTER, Change.WORSE)
+        return self.row.label in (RowLabel.BETTER, RowLabel.WORSE)
 
 
 _STATES = {
-    Change.WORSE: ReportState.WORSE,
-    Change.UNMEASURABLE: ReportState.UNMEASURABLE,
-    Change.NOT_COMPARABLE: ReportState.NOT_COMPARABLE,
-    Change.REMOVED: ReportState.REMOVED,
-    Change.NEW: ReportState.NEW,
-    Change.BETTER: ReportState.BETTER,
+    RowLabel.WORSE: ReportState.WORSE,
+    RowLabel.UNMEASURABLE: ReportState.UNMEASURABLE,
+    RowLabel.NOT_COMPARABLE: ReportState.NOT_COMPARABLE,
+    RowLabel.REMOVED: ReportState.REMOVED,
+    RowLabel.NEW: ReportState.NEW,
+    RowLabel.BETTER: ReportState.BETTER,
 }
 _ORDER = {state: place for place, state in enumerate(ReportState)}
 _ORDER |= dict.fromkeys((ReportState.NEW, ReportState.BETTER, ReportState.HELD), len(_ORDER))
@@ -101,7 +101,7 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     """Build every row: failed gates first, then significant drops, then unmeasurable rows, then by the drop."""
     suites = {suite.label: suite for suite in comparison.run.suites}
     findings = findings_by_suite(verdict)
-    filtered = set(comparison.gone) - set(comparison.missed)
+    filtered = set(comparison.gone) - set(comparison.unexcused_missing_suites)
     history = comparison.run.history
     views = []
     for row in comparison.rows:
@@ -130,16 +130,16 @@ def _row_order(view: RowView) -> tuple[int, float, str, str]:
 
 def _build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> RowView:
     below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
-    measured = row.label is not Change.UNMEASURABLE
+    measured = row.label is not RowLabel.UNMEASURABLE
     return RowView(
         row=row,
         state=_row_state(row, findings, below),
         base=_format_score(row.base, row.base_labels),
         mean=_format_score(row.mean, row.labels),
-        delta=numbers.signed(row.delta) if measured and row.delta is not None else numbers.NONE,
-        low=numbers.signed(row.low) if measured and row.low is not None else "",
-        high=numbers.signed(row.high) if measured and row.high is not None else "",
-        counts=f"{row.better:,} / {row.worse:,} of {row.n:,}" if measured and row.n else numbers.NONE,
+        delta=number_format.difference(row.delta) if measured and row.delta is not None else number_format.NONE,
+        low=number_format.difference(row.low) if measured and row.low is not None else "",
+        high=number_format.difference(row.high) if measured and row.high is not None else "",
+        counts=f"{row.better:,} / {row.worse:,} of {row.n:,}" if measured and row.n else number_format.NONE,
         label=str(row.label),
         note=_row_note(row),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
@@ -150,7 +150,7 @@ def _build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding])
 
 
 def _format_score(mean: float | None, labels: Mapping[str, int]) -> str:
-    return numbers.score(mean) if mean is not None or not labels else _format_labels(labels)
+    return number_format.score(mean) if mean is not None or not labels else _format_labels(labels)
 
 
 def _format_labels(labels: Mapping[str, int]) -> str:
@@ -186,10 +186,10 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
 def _row_note(row: Row) -> str:
     notes = [_explain_label(row)]
     if row.dropped and not row.reason:
-        notes.append(f"{numbers.count(row.dropped, 'pair')} skipped for errors")
+        notes.append(f"{number_format.count(row.dropped, 'pair')} skipped for errors")
     if row.lost and not row.lost_too_many:
         lost = dict(row.lost)
-        if row.label is Change.UNMEASURABLE:
+        if row.label is RowLabel.UNMEASURABLE:
             lost.pop(Reason.ERROR, None)  # the reason of the row counts them
         reasons = [f"{count:,} {'None' if reason == Reason.NONE else reason}" for reason, count in lost.items()]
         gained = f"; {row.gained:,} gained one" if row.gained else ""
@@ -206,14 +206,14 @@ def _explain_label(row: Row) -> str:
         return row.reason
     p = row.p if row.q is None else row.q
     match row.label:
-        case Change.WORSE | Change.BETTER if p is not None:
+        case RowLabel.WORSE | RowLabel.BETTER if p is not None:
             # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
-            weak = row.label is Change.WORSE and row.detectable is not None and -row.gain < row.detectable
-            return f"corrected {numbers.p_value(p)}{', the true drop is probably smaller' if weak else ''}"
-        case Change.NOISE if row.detectable is not None:
+            weak = row.label is RowLabel.WORSE and row.detectable is not None and -row.gain < row.detectable
+            return f"corrected {number_format.p_value(p)}{', the true drop is probably smaller' if weak else ''}"
+        case RowLabel.NOISE if row.detectable is not None:
             excludes_zero = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
-            significance = f"corrected {numbers.p_value(p)}, " if excludes_zero and p is not None else ""
+            significance = f"corrected {number_format.p_value(p)}, " if excludes_zero and p is not None else ""
             return f"{significance}could detect ±{row.detectable:.2f} if this were the only row"
-        case Change.TOO_FEW:
-            return numbers.count(row.n, "pair")
+        case RowLabel.TOO_FEW:
+            return number_format.count(row.n, "pair")
     return ""

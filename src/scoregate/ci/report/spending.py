@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import isnan
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.core.cases import percentiles
 from scoregate.core.comparison_rows import Measure, Row
 from scoregate.core.run import SuiteResult
@@ -60,16 +60,16 @@ def format_spending(new: Spending, old: Spending | None, rows: Iterable[Row] = (
     old = old or Spending()
     changes = {row.measure: _format_total_change(row) for row in rows if row.total is not None}
     return SpendingText(
-        p50=_format_with_change(new.p50_ms, old.p50_ms, _format_milliseconds, numbers.relative),
-        p95=_format_with_change(new.p95_ms, old.p95_ms, _format_milliseconds, numbers.relative),
+        p50=_format_with_change(new.p50_ms, old.p50_ms, _format_milliseconds, number_format.relative),
+        p95=_format_with_change(new.p95_ms, old.p95_ms, _format_milliseconds, number_format.relative),
         tokens=_format_with_change(
-            new.tokens, old.tokens, numbers.tokens, numbers.relative, changes.get(Measure.TOKENS, "")
+            new.tokens, old.tokens, number_format.tokens, number_format.relative, changes.get(Measure.TOKENS, "")
         ),
         cost=_format_with_change(
             new.cost,
             old.cost,
-            numbers.cost,
-            lambda now, before: numbers.cost_change(now - before),
+            number_format.cost,
+            lambda now, before: number_format.cost_change(now - before),
             changes.get(Measure.COST, ""),
         ),
     )
@@ -80,9 +80,9 @@ def _format_total_change(row: Row) -> str:
     assert row.total is not None
     bounds = ""
     if row.total_low is not None and row.total_high is not None:
-        bounds = f" [{numbers.ratio(row.total_low)}, {numbers.ratio(row.total_high)}]"
-    typical = "" if row.delta is None else f", typical case {numbers.ratio(row.delta)}"
-    return f"total {numbers.ratio(row.total)}{bounds}{typical}"
+        bounds = f" [{number_format.ratio(row.total_low)}, {number_format.ratio(row.total_high)}]"
+    typical = "" if row.delta is None else f", typical case {number_format.ratio(row.delta)}"
+    return f"total {number_format.ratio(row.total)}{bounds}{typical}"
 
 
 def _format_with_change(
@@ -93,11 +93,11 @@ def _format_with_change(
     totals: str = "",
 ) -> str:
     if new is None:
-        return numbers.NONE
+        return number_format.NONE
     difference = "" if old is None else change(new, old)
     changes = "; ".join(filter(None, (difference, totals if difference not in ("", "±0", "±0%") else "")))
     return f"{show(new)} ({changes})" if changes else show(new)
 
 
 def _format_milliseconds(value: float) -> str:
-    return numbers.duration(value / 1000)
+    return number_format.duration(value / 1000)

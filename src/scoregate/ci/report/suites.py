@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.rows import ReportState, findings_by_suite
 from scoregate.ci.report.spending import Spending, SpendingText, format_spending, measure_spending, sum_known
 from scoregate.core.cases import Columns, Status
 from scoregate.core.comparison import Comparison, pair_pass_rates
-from scoregate.core.comparison_rows import Change, Row
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
@@ -94,7 +94,7 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
             spend_text=format_spending(spend, base_spend, quantities),
             reused=len(columns.reused),
             changed_measures=tuple(
-                str(row.measure) for row in quantities if row.label in (Change.BETTER, Change.WORSE)
+                str(row.measure) for row in quantities if row.label in (RowLabel.BETTER, RowLabel.WORSE)
             ),
             problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
             past=comparison.run.history.suite_history(suite.label).took,
@@ -106,8 +106,8 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
 def _format_passes(columns: Columns) -> str:
     passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
     if not passed + failed:
-        return numbers.NONE
-    return f"{passed:,} of {passed + failed:,} ({numbers.percent(passed / (passed + failed))})"
+        return number_format.NONE
+    return f"{passed:,} of {passed + failed:,} ({number_format.percent(passed / (passed + failed))})"
 
 
 _ALPHA = 0.05
@@ -261,5 +261,5 @@ def build_paired_suites(comparison: Comparison, context: ReportContext) -> Itera
             before=base.suites[base_index].columns if base is not None and base_index is not None else None,
             base_index=base_index,
             higher_is_better={row.evaluator: row.higher_is_better for row in suite_rows},
-            incomparable=frozenset(row.evaluator for row in suite_rows if row.label is Change.NOT_COMPARABLE),
+            incomparable=frozenset(row.evaluator for row in suite_rows if row.label is RowLabel.NOT_COMPARABLE),
         )

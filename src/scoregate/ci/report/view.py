@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.history import PastRunView
@@ -50,8 +50,8 @@ class ReportView:
     are the differences between the gates and those of the baseline.
     `failing` are the newly failing cases, or all failing cases if there are none: the largest drops of
     `failing_total`, suites in turn. `cases` reads every trial, in the order in which they finished; `cases_of` those
-    of one suite, `base_cases` those of the baseline. `sides` hold the scores of both. `history` lists the known earlier
-    runs, oldest first. `not_applied` names relative gates that are set without a baseline.
+    of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
+    known earlier runs, oldest first. `not_applied` names relative gates that are set without a baseline.
     """
 
     context: ReportContext
@@ -72,7 +72,7 @@ class ReportView:
     confirmations: tuple[Confirmation, ...]
     failing: tuple[FailingCase, ...]
     failing_total: int
-    newly: bool
+    has_newly_failing: bool
     newly_failing: tuple[tuple[str, CaseKey], ...]
     newly_passing: tuple[tuple[str, CaseKey], ...]
     gone: tuple[str, ...]
@@ -82,7 +82,7 @@ class ReportView:
     cases: Callable[[], Iterator[CaseResult]]
     cases_of: Callable[[int], Iterator[CaseResult]]
     base_cases: Callable[[], Iterator[CaseResult]]
-    sides: tuple[PairedSuite, ...]
+    paired_suites: tuple[PairedSuite, ...]
     history: tuple[PastRunView, ...] = ()
     not_applied: tuple[str, ...] = ()
 
@@ -95,7 +95,7 @@ class ReportView:
         known_age = 0 < age < self.context.generated_at
         pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
         note = self.base_note.removeprefix("stored run").removeprefix(", ") if pooled else self.base_note
-        return ", ".join(filter(None, (pooled, note, numbers.age(age) if known_age else "")))
+        return ", ".join(filter(None, (pooled, note, number_format.age(age) if known_age else "")))
 
     @property
     def near(self) -> tuple[Finding, ...]:

@@ -92,7 +92,7 @@ def _refuse_bool(value: object) -> object:
 Rate = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0, le=1)]
 Confidence = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0.5, lt=1)]
 Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1)]
-Most = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]
+NonNegativeInt = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]
 Seconds = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
@@ -111,7 +111,7 @@ def _for_all_evaluators(value: object) -> object:
 
 
 ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)]
-SoftRule = Literal[
+RelaxableRule = Literal[
     "pass_rate",
     "mean_score",
     "error_rate",
@@ -208,7 +208,7 @@ class LimitFields(BaseModel):
     """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it in more
     than this share of a random sample (lower end of the 95 % interval).
     """
-    severity: Mapping[SoftRule, Severity] = Field(default_factory=dict)
+    severity: Mapping[RelaxableRule, Severity] = Field(default_factory=dict)
     """What happens if a rule is violated, by the name of the rule: `fail`, `warn` or `off`."""
 
 
@@ -320,8 +320,8 @@ def _check_reference(value: object) -> object:
     return value
 
 
-Target = Annotated[Text, AfterValidator(_check_target)]
-Word = Annotated[str | int, BeforeValidator(_check_reference)]
+ImportReference = Annotated[Text, AfterValidator(_check_target)]
+VersionOrTag = Annotated[str | int, BeforeValidator(_check_reference)]
 
 
 class OfflineConfig(Table):
@@ -329,15 +329,15 @@ class OfflineConfig(Table):
 
     name: Text
     """The name of a test config in `.scoregate/configs/`."""
-    agent: Target | None = None
+    agent: ImportReference | None = None
     """The function that gets every example, as `module:function`. Without it the stored outputs are scored."""
-    pass_condition: Target | None = None
+    pass_condition: ImportReference | None = None
     """The function that decides whether a row passes, as `module:function`."""
     assert_test: bool = False
     """Fail the run if a row doesn't pass. It needs `pass_condition`."""
-    judge_versions: tuple[Mapping[Text, Word], ...] = ()
+    judge_versions: tuple[Mapping[Text, VersionOrTag], ...] = ()
     """Versions or tags of judges, such as `{ name = "helpfulness", tag = "prod" }`."""
-    dataset_version: Word | None = None
+    dataset_version: VersionOrTag | None = None
     """The version of the dataset. Without it: the newest."""
     field_mapping: Mapping[Text, Text] = Field(default_factory=dict)
     """Fields of the dataset, by names of the agent's parameters."""

@@ -24,7 +24,7 @@ from scoregate.ci.settings.fields import (
     EvaluatorSettings,
     Factor,
     LimitFields,
-    Most,
+    NonNegativeInt,
     OfflineConfigs,
     Origins,
     PolicySource,
@@ -81,7 +81,7 @@ class Settings(LimitFields, BaseSettings):
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
     out: Text = "scoregate-out"
     """The folder for the run and its reports. No other program may write there."""
-    keep_runs: Most = 5
+    keep_runs: NonNegativeInt = 5
     """How many earlier runs stay in `earlier/` inside `out` when a newer run replaces them. CI jobs keep none."""
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
     """How many scripts run at a time."""

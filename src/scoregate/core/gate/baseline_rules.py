@@ -7,32 +7,32 @@ from dataclasses import replace
 from math import ceil, exp
 
 from scoregate.core.cases import Columns, Status
-from scoregate.core.comparison_rows import QUANTITIES, Change, Measure, Row
+from scoregate.core.comparison_rows import QUANTITIES, Measure, Row, RowLabel
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.gate.suite_rules import find_limit, format_percent
+from scoregate.core.gate.suite_rules import format_percent, match_limit
 from scoregate.core.pairing import Side, quantity_side
 from scoregate.core.ratios import p95_test, ratio_of_p95, ratio_of_totals, total_test
-from scoregate.core.run import Outcome, SuiteResult
+from scoregate.core.run import ConfirmationOutcome, SuiteResult
 
 CRITICAL = "critical"
-_CONCLUSIONS = {Outcome.CONFIRMED: Conclusion.FAILED, Outcome.OPEN: Conclusion.UNMEASURABLE}
+_CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
 
 
 def is_watched(row: Row, context: SuiteContext) -> bool:
     """Whether a relative gate depends on a row."""
-    _, drop = find_limit(context.limits.max_drop, row.evaluator)
+    _, drop = match_limit(context.limits.max_drop, row.evaluator)
     return drop is not None or bool(context.limits.fail_on_regression)
 
 
 def check_drops(context: SuiteContext) -> Iterator[Finding]:
     """No row that is worse drops by more than its limit."""
     for row in context.rows:
-        glob, limit = find_limit(context.limits.max_drop, row.evaluator)
+        glob, limit = match_limit(context.limits.max_drop, row.evaluator)
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = context.limits.find_origin(f"max_drop.{glob}", "max_drop")
         exceeds = -row.gain > limit
-        failed = exceeds and row.label is Change.WORSE
+        failed = exceeds and row.label is RowLabel.WORSE
         for finding in _check_row("drop", row, failed=failed, limit=f"a drop of at most {limit:.3f}", origin=origin):
             value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
             if is_uncertain:
@@ -57,14 +57,14 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
     for row in context.rows:
         if row.evaluator in context.uncalibrated:
             continue
-        if _is_unmeasured(row) and find_limit(context.limits.max_drop, row.evaluator)[1] is not None:
+        if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
-        failed = row.label is Change.WORSE
+        failed = row.label is RowLabel.WORSE
         yield from _check_row("regression", row, failed=failed, limit="no regression", origin=origin)
 
 
 def _is_unmeasured(row: Row) -> bool:
-    return row.label is Change.UNMEASURABLE and row.dropped > 0 and not row.lost_too_many
+    return row.label is RowLabel.UNMEASURABLE and row.dropped > 0 and not row.lost_too_many
 
 
 def _check_row(rule: str, row: Row, *, failed: bool, limit: str, origin: str) -> Iterator[Finding]:
@@ -93,8 +93,8 @@ def _format_signed(value: float) -> str:
 def check_comparable(context: SuiteContext) -> Iterator[Finding]:
     """Rows of the baseline that a relative gate depends on can be compared."""
     for row in context.rows:
-        is_lost = row.label in (Change.NOT_COMPARABLE, Change.REMOVED) or (
-            row.label is Change.NEW and row.base is not None
+        is_lost = row.label in (RowLabel.NOT_COMPARABLE, RowLabel.REMOVED) or (
+            row.label is RowLabel.NEW and row.base is not None
         )
         if is_lost and is_watched(row, context):
             value = f"{row.label}: {row.reason}"
@@ -120,7 +120,7 @@ def check_lost_scores(context: SuiteContext) -> Iterator[Finding]:
 
 def _is_needed(row: Row, context: SuiteContext) -> bool:
     """Whether a gate depends on the scores of a row: a relative gate, a mean score, or thresholds of cases."""
-    _, min_score = find_limit(context.limits.min_score, row.evaluator)
+    _, min_score = match_limit(context.limits.min_score, row.evaluator)
     if is_watched(row, context) or min_score is not None:
         return True
     base = _base_suite(context)
@@ -132,7 +132,7 @@ def _is_needed(row: Row, context: SuiteContext) -> bool:
 def _has_no_scores(row: Row, context: SuiteContext) -> bool:
     suite, columns = context.suite, context.suite.columns
     info = suite.evaluators.get(row.evaluator)
-    if row.label is not Change.UNMEASURABLE or info is None or info.battles or not suite.complete:
+    if row.label is not RowLabel.UNMEASURABLE or info is None or info.battles or not suite.complete:
         return False
     if not suite.evaluations:  # reported once, for the suite
         return False
@@ -145,7 +145,7 @@ def _has_no_scores(row: Row, context: SuiteContext) -> bool:
     return columns.unscored_counts.get(row.evaluator, 0) > 0 or not errored or limit is None or errored <= limit
 
 
-def check_quantities(context: SuiteContext) -> Iterator[Finding]:
+def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency don't significantly exceed their multiples of the baseline."""
     limits, columns, base = context.limits, context.suite.columns, _base_suite(context)
     if base is None:
@@ -198,7 +198,7 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         if flip.suite != context.index or CRITICAL not in suite.columns.tags.get(flip.row, ()):
             continue
         case = suite.columns.hashes[flip.row]
-        outcome, tries = Outcome.CONFIRMED, "not run again"
+        outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
         if (confirmation := confirmations.get(case)) is not None:
             outcome = confirmation.outcome
             failures, count = confirmation.tries.count(False), len(confirmation.tries)

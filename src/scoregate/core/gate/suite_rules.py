@@ -10,7 +10,7 @@ from scoregate.core.agreement import describe_reviews, digest_fingerprint, is_ju
 from scoregate.core.cases import Status, percentiles
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import find_script_failures
-from scoregate.core.intervals import measure_spread, wilson
+from scoregate.core.intervals import measure_spread, wilson_interval
 from scoregate.core.pairing import score_side
 from scoregate.core.run import SuiteResult
 
@@ -85,10 +85,10 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
         return
     rate = passed / (passed + failed)
     cases = len({columns.hashes[row] for row in range(len(columns)) if columns.status(row) in _EVALUATED})
-    low, high = wilson(rate * cases, cases)
+    low, high = wilson_interval(rate * cases, cases)
     is_uncertain = 0 < limit < 1 and cases >= _FEW and low <= limit <= high
     # two-sided at 1 − 2·(1 − confidence) is one-sided at the confidence
-    bound = rate if confidence is None else wilson(rate * cases, cases, 2 * confidence - 1)[1]
+    bound = rate if confidence is None else wilson_interval(rate * cases, cases, 2 * confidence - 1)[1]
     value = f"{passed:,} of {passed + failed:,} cases ({format_percent(rate)})"
     noise = f", ±{(high - low) / 2:.1%} at {_count_cases(cases)}" if is_uncertain else ""
     yield Finding(
@@ -120,7 +120,7 @@ def _digits(limit: float, least: int) -> str:
 def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
     """The mean score of each evaluator reaches its limit."""
     for name in context.suite.evaluators:
-        glob, limit = find_limit(context.limits.min_score, name)
+        glob, limit = match_limit(context.limits.min_score, name)
         if limit is None or name in context.uncalibrated:
             continue
         conclusion, value, is_uncertain = Conclusion.UNMEASURABLE, "no score", False
@@ -156,7 +156,7 @@ def _mean_noise(suite: SuiteResult, evaluator: str) -> tuple[float, int]:
     return (high - low) / 2, len(means)
 
 
-def find_limit(table: Mapping[str, float], evaluator: str) -> tuple[str, float | None]:
+def match_limit(table: Mapping[str, float], evaluator: str) -> tuple[str, float | None]:
     """The last glob that an evaluator matches, and its limit; an empty glob and None without a match."""
     matching = [(glob, limit) for glob, limit in table.items() if fnmatchcase(evaluator, glob)]
     return matching[-1] if matching else ("", None)
@@ -181,7 +181,7 @@ def check_assertions(context: SuiteContext) -> Iterator[Finding]:
 def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency are within their absolute limits."""
     suite, limits = context.suite, context.limits
-    latency = percentile_95(suite.columns.durations_ms)
+    latency = compute_p95(suite.columns.durations_ms)
     yield from _check_limit(context, "cost", "max_cost", limit=limits.max_cost, value=suite.cost, forms=_DOLLARS)
     yield from _check_limit(context, "tokens", "max_tokens", limit=limits.max_tokens, value=suite.tokens, forms=_TOKENS)
     yield from _check_limit(context, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
@@ -210,7 +210,7 @@ def _check_limit(
     yield Finding(rule, conclusion, value_text, f"≤ {limit_text}", origin, context.suite.label, bound=limit)
 
 
-def percentile_95(values: Iterable[float]) -> float | None:
+def compute_p95(values: Iterable[float]) -> float | None:
     """The 95th percentile by the nearest-rank method; NaN is ignored, None without values."""
     (p95,) = percentiles(values, 0.95)
     return p95

@@ -51,14 +51,14 @@ def build_entries(view: ReportView) -> list[CaseEntry]:
     """
     newly = {(label, key.hash) for label, key in view.newly_failing}
     entries = []
-    for at, sides in enumerate(view.sides):
-        before = _rows_by_case(sides.before) if sides.before is not None else {}
-        for case, rows in _rows_by_case(sides.now).items():
+    for at, paired_suite in enumerate(view.paired_suites):
+        before = _rows_by_case(paired_suite.before) if paired_suite.before is not None else {}
+        for case, rows in _rows_by_case(paired_suite.now).items():
             old = before.pop(case, ())
-            gain, lowest = _largest_change(sides, rows, old), _lowest_score(sides, rows)
+            gain, lowest = _largest_change(paired_suite, rows, old), _lowest_score(paired_suite, rows)
             kind = CaseChange.NEWLY_FAILING
-            if (sides.label, case) not in newly:
-                kind = _classify(sides.now, rows, old=old, gain=gain)
+            if (paired_suite.label, case) not in newly:
+                kind = _classify(paired_suite.now, rows, old=old, gain=gain)
             entries.append(CaseEntry(at, case, kind, gain, lowest, rows, old))
         entries += [CaseEntry(at, case, CaseChange.REMOVED, 0.0, 1.0, (), old) for case, old in before.items()]
     return sorted(
@@ -84,26 +84,28 @@ def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], ga
     return CaseChange.SAME if old else CaseChange.NEW
 
 
-def _largest_change(sides: PairedSuite, rows: tuple[int, ...], old: tuple[int, ...]) -> float:
-    if sides.before is None or not old:
+def _largest_change(paired_suite: PairedSuite, rows: tuple[int, ...], old: tuple[int, ...]) -> float:
+    if paired_suite.before is None or not old:
         return 0.0
     worst, best = 0.0, 0.0
-    for evaluator in sides.now.scores:
-        was = mean_score(sides.before, evaluator, old)
+    for evaluator in paired_suite.now.scores:
+        was = mean_score(paired_suite.before, evaluator, old)
         now = (
-            mean_score(sides.now, evaluator, rows) if was is not None and evaluator not in sides.incomparable else None
+            mean_score(paired_suite.now, evaluator, rows)
+            if was is not None and evaluator not in paired_suite.incomparable
+            else None
         )
         if was is not None and now is not None:
-            change = now - was if sides.higher_is_better.get(evaluator, True) else was - now
+            change = now - was if paired_suite.higher_is_better.get(evaluator, True) else was - now
             worst, best = min(worst, change), max(best, change)
     return worst if worst < -_ROUNDING else best
 
 
-def _lowest_score(sides: PairedSuite, rows: tuple[int, ...]) -> float:
+def _lowest_score(paired_suite: PairedSuite, rows: tuple[int, ...]) -> float:
     scores = (
-        score if sides.higher_is_better.get(evaluator, True) else 1 - score
-        for evaluator in sides.now.scores
-        if (score := mean_score(sides.now, evaluator, rows)) is not None
+        score if paired_suite.higher_is_better.get(evaluator, True) else 1 - score
+        for evaluator in paired_suite.now.scores
+        if (score := mean_score(paired_suite.now, evaluator, rows)) is not None
     )
     return min(scores, default=1.0)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import log10, sqrt
 from statistics import median
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.html.case_list import CaseEntry, mean_score
 from scoregate.ci.report.html.sparklines import Scale, axis_limit, log_ticks
 from scoregate.ci.report.rows import RowView
@@ -73,7 +73,7 @@ def draw_forest(rows: Sequence[RowView]) -> ForestPlot:
     usual = median([end for end in ends if end] or [0.0])
     limit = axis_limit([*deltas, *limits, *(min(end, _OUTLIER * usual) for end in ends)])
     scale = Scale(-limit, limit, _MARGIN, WIDTH - _MARGIN)
-    ticks = tuple((scale(at), numbers.signed(at, 2) if at else "0") for at in (-limit, 0.0, limit))
+    ticks = tuple((scale(at), number_format.difference(at, 2) if at else "0") for at in (-limit, 0.0, limit))
     return ForestPlot(tuple(_forest_row(view, scale) for view in rows), scale(0.0), ticks, bool(compared))
 
 
@@ -133,28 +133,31 @@ class ScatterPanel:
 
 
 def draw_scatters(
-    rows: Sequence[RowView], entries: Sequence[CaseEntry], sides: Sequence[PairedSuite]
+    rows: Sequence[RowView], entries: Sequence[CaseEntry], paired_suites: Sequence[PairedSuite]
 ) -> tuple[ScatterPanel, ...]:
     """Draw the first evaluators with scores in both runs."""
-    places = {each.label: at for at, each in enumerate(sides)}
+    places = {each.label: at for at, each in enumerate(paired_suites)}
     compared = [view.row for view in rows if view.row.delta is not None and view.row.suite in places][:PANELS]
     suites = {places[row.suite] for row in compared}
     by_suite: dict[int, list[CaseEntry]] = {at: [] for at in suites}
     for entry in entries:
         if entry.suite in suites and entry.now and entry.before:
             by_suite[entry.suite].append(entry)
-    panels = (_panel(sides[places[row.suite]], row.evaluator, by_suite[places[row.suite]]) for row in compared)
+    panels = (_panel(paired_suites[places[row.suite]], row.evaluator, by_suite[places[row.suite]]) for row in compared)
     return tuple(panel for panel in panels if panel.points)
 
 
-def _panel(sides: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> ScatterPanel:
+def _panel(paired_suite: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> ScatterPanel:
     cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
-    assert sides.before is not None
+    assert paired_suite.before is not None
     for entry in paired:
-        was, now = mean_score(sides.before, evaluator, entry.before), mean_score(sides.now, evaluator, entry.now)
+        was, now = (
+            mean_score(paired_suite.before, evaluator, entry.before),
+            mean_score(paired_suite.now, evaluator, entry.now),
+        )
         if was is not None and now is not None:
             change = (now > was) - (now < was)
-            change = change if sides.higher_is_better.get(evaluator, True) else -change
+            change = change if paired_suite.higher_is_better.get(evaluator, True) else -change
             changes[change] += 1
             cells[round(was * _GRID), round(now * _GRID), change] += 1
     across, up, points = Scale(0, _GRID, _FROM, _TO), Scale(0, _GRID, _TO, _FROM), []
@@ -162,7 +165,7 @@ def _panel(sides: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> S
     for (was_at, now_at, change), count in sorted(cells.items(), key=lambda cell: -cell[1]):
         radius = _SMALLEST + (_LARGEST - _SMALLEST) * sqrt((count - 1) / most)
         points.append(ScatterPoint(across(was_at), up(now_at), round(radius, 2), count, change))
-    return ScatterPanel(sides.label, evaluator, changes[-1], changes[0], changes[1], tuple(points))
+    return ScatterPanel(paired_suite.label, evaluator, changes[-1], changes[0], changes[1], tuple(points))
 
 
 LATENCY_WIDTH, LATENCY_HEIGHT = 260, 76
@@ -182,10 +185,10 @@ class LatencyPlot:
     ticks: tuple[tuple[float, str], ...]
 
 
-def draw_latencies(sides: Sequence[PairedSuite]) -> tuple[LatencyPlot, ...]:
+def draw_latencies(paired_suites: Sequence[PairedSuite]) -> tuple[LatencyPlot, ...]:
     """Draw the latencies of the first suites with durations."""
     plots: list[LatencyPlot] = []
-    for suite in sides:
+    for suite in paired_suites:
         now, before = _times(suite.now), _times(suite.before)
         if len(now) > 1 and len(plots) < LATENCY_PANELS:
             low, high = min(now + before), max(now + before)
@@ -193,7 +196,7 @@ def draw_latencies(sides: Sequence[PairedSuite]) -> tuple[LatencyPlot, ...]:
                 low, high = low / 1.5, high * 1.5
             scale = Scale(log10(low), log10(high), 4, LATENCY_WIDTH - 4)
             ticks = log_ticks(low, high) or (low * (high / low) ** 0.5,)
-            texts = (f"{ms:.2g} ms" if ms < 1 else numbers.duration(ms / 1000) for ms in ticks)
+            texts = (f"{ms:.2g} ms" if ms < 1 else number_format.duration(ms / 1000) for ms in ticks)
             marks = tuple((scale(log10(ms)), text) for ms, text in zip(ticks, texts, strict=True))
             plots.append(LatencyPlot(suite.label, _outline(now, scale), _outline(before, scale), marks))
     return tuple(plots)

@@ -99,8 +99,8 @@ def render(view: ReportView) -> Iterator[str]:
         forest=draw_forest(rows),
         trails=draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
         more_rows=len(view.rows) - len(rows),
-        scatters=draw_scatters(rows, entries, view.sides),
-        spreads=draw_latencies(view.sides),
+        scatters=draw_scatters(rows, entries, view.paired_suites),
+        spreads=draw_latencies(view.paired_suites),
         commit_url=commit_url(view.context.commit, view.context),
         base_url=commit_url(view.base.commit if view.base else None, view.context),
     )
@@ -117,7 +117,7 @@ def _sample_values(view: ReportView, listed: Sequence[CaseEntry], trial_pages: T
     """The worst cases, for browsers without JavaScript."""
     return [
         {
-            "suite": view.sides[entry.suite],
+            "suite": view.paired_suites[entry.suite],
             "kind": entry.kind,
             "title": trial_pages.titles[entry.suite, entry.hash][0],
             "sides": (sides := trial_pages.samples.get((entry.suite, entry.hash), {})),

@@ -24,10 +24,17 @@ def render_index(view: ReportView, listed: Sequence[CaseEntry], pages: TrialPage
     """Yield the index in blocks, a small one first, then the head that describes them."""
     redact = view.context.redact
     evaluators = [
-        list(dict.fromkeys([*sides.now.scores, *(sides.before.scores if sides.before is not None else ())]))
-        for sides in view.sides
+        list(
+            dict.fromkeys(
+                [*paired_suite.now.scores, *(paired_suite.before.scores if paired_suite.before is not None else ())]
+            )
+        )
+        for paired_suite in view.paired_suites
     ]
-    rows = (_row(entry, view.sides[entry.suite], evaluators[entry.suite], pages=pages, view=view) for entry in listed)
+    rows = (
+        _row(entry, view.paired_suites[entry.suite], evaluators[entry.suite], pages=pages, view=view)
+        for entry in listed
+    )
     blocks = 0
     while part := list(islice(rows, _REST if blocks else _FIRST)):
         yield block("index", blocks, part, redact=redact)
@@ -39,45 +46,45 @@ def render_index(view: ReportView, listed: Sequence[CaseEntry], pages: TrialPage
 
 
 def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, Any]:
-    sides, suite, redact = view.sides[at], view.suites[at], view.context.redact
+    paired_suite, suite, redact = view.paired_suites[at], view.suites[at], view.context.redact
     return {
         "place": None if suite.file is None else one_line(redact(f"{suite.file}:{suite.line}"), 200),
-        "label": display_name(redact(sides.label)),
-        "url": sides.url,
+        "label": display_name(redact(paired_suite.label)),
+        "url": paired_suite.url,
         "evaluators": [display_name(redact(each)) for each in evaluators],
-        "upwards": [sides.higher_is_better.get(each, True) for each in evaluators],
-        "apart": [each in sides.incomparable for each in evaluators],
+        "upwards": [paired_suite.higher_is_better.get(each, True) for each in evaluators],
+        "apart": [each in paired_suite.incomparable for each in evaluators],
     }
 
 
 def _row(
-    entry: CaseEntry, sides: PairedSuite, evaluators: Sequence[str], *, pages: TrialPages, view: ReportView
+    entry: CaseEntry, paired_suite: PairedSuite, evaluators: Sequence[str], *, pages: TrialPages, view: ReportView
 ) -> list[Any]:
     """The fields of a row, in the order of FIELDS in `data.js`."""
-    now, before, old = entry.now, entry.before, sides.before
+    now, before, old = entry.now, entry.before, paired_suite.before
     shown, preview = pages.titles.get((entry.suite, entry.hash), ("", ""))
     redact = view.context.redact
-    columns, rows = (sides.now, now) if now else (old, before)
+    columns, rows = (paired_suite.now, now) if now else (old, before)
     tags = columns.tags.get(rows[0], ()) if columns is not None else ()
     return [
-        case_address(sides.label, entry.hash),
+        case_address(paired_suite.label, entry.hash),
         entry.suite,
         shown or display_name(redact(entry.hash)),
         int(entry.kind),
         round(entry.gain, 4),
-        _mean_scores(sides.now, evaluators, now),
+        _mean_scores(paired_suite.now, evaluators, now),
         _mean_scores(old, evaluators, before) if old is not None and before else 0,
-        _main_status(sides.now, now),
+        _main_status(paired_suite.now, now),
         _main_status(old, before) if old is not None else -1,
-        _average(sides.now.durations_ms, now),
+        _average(paired_suite.now.durations_ms, now),
         _average(old.durations_ms, before) if old is not None else None,
-        _average(sides.now.costs, now, 7),
+        _average(paired_suite.now.costs, now, 7),
         _average(old.costs, before, 7) if old is not None else None,
         [display_name(redact(tag), 60) for tag in tags[:_TAGS]],
         preview,
         pages.now.of(entry.suite, now),
         pages.before.of(entry.suite, before) if before else [],
-        pages.tries.get((sides.label, entry.hash), ""),
+        pages.tries.get((paired_suite.label, entry.hash), ""),
     ]
 
 

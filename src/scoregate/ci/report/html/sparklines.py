@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import floor, log10
 
-from scoregate.ci.report import numbers
+from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.view import ReportView
@@ -149,21 +149,23 @@ def _describe_history(known: Sequence[Measurement], now: Measurement | None, sho
     """`last 8 runs: 0.810 … 0.840; now 0.790; lowest 0.790, highest 0.852`."""
     values = [each.value for each in known]
     first, last = show(values[0]), show(values[-1])
-    summary = f"last {numbers.count(len(values), 'run')}: {first} … {last}" if len(values) > 1 else f"last run: {last}"
+    summary = (
+        f"last {number_format.count(len(values), 'run')}: {first} … {last}" if len(values) > 1 else f"last run: {last}"
+    )
     values += [] if now is None else [now.value]
     parts = [summary, *([] if now is None else [f"now {show(now.value)}"])]
     low, high = show(min(values)), show(max(values))
     parts += [f"lowest {low}, highest {high}"] if low != high else []
     apart = sum(not one.joins(other) for one, other in pairwise([*known, *([now] if now is not None else [])]))
-    return "; ".join(parts + ([f"the evaluator changed {numbers.count(apart, 'time')}"] if apart else []))
+    return "; ".join(parts + ([f"the evaluator changed {number_format.count(apart, 'time')}"] if apart else []))
 
 
 # The first rows have hover texts for each run; on all rows these would make up most of the page.
 _POINTED = 60
 _METRICS: Mapping[str, tuple[Callable[[float], str], float | None]] = {
-    "pass_rate": (numbers.percent, 1.0),
-    "p50_ms": (lambda ms: numbers.duration(ms / 1000), None),
-    "cost": (numbers.cost, None),
+    "pass_rate": (number_format.percent, 1.0),
+    "p50_ms": (lambda ms: number_format.duration(ms / 1000), None),
+    "cost": (number_format.cost, None),
 }
 
 
@@ -189,8 +191,8 @@ def draw_sparklines(view: ReportView, rows: Sequence[RowView], suites: Sequence[
         past = [None if score is None else Measurement(score.mean, score.made_by) for score in row.past]
         now = None if row.row.mean is None else Measurement(row.row.mean, row.made_by)
         runs = labels if at < _POINTED else ()
-        row_sparklines.append(draw_sparkline(past, now, runs=runs, show=numbers.score, most=1.0))
-    (p50,) = percentiles((ms for sides in view.sides for ms in sides.now.durations_ms), 0.5)
+        row_sparklines.append(draw_sparkline(past, now, runs=runs, show=number_format.score, most=1.0))
+    (p50,) = percentiles((ms for paired_suite in view.paired_suites for ms in paired_suite.now.durations_ms), 0.5)
     return Sparklines(
         tuple(row_sparklines),
         tuple(

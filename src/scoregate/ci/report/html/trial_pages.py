@@ -76,8 +76,8 @@ class TrialPages:
 
 def plan_pages(view: ReportView, listed: Sequence[CaseEntry]) -> TrialPages:
     """Plan the pages of these cases, the worst first."""
-    now = TrialIndex({at: (at, sides.now) for at, sides in enumerate(view.sides)})
-    paired = ((at, sides.base_index, sides.before) for at, sides in enumerate(view.sides))
+    now = TrialIndex({at: (at, paired_suite.now) for at, paired_suite in enumerate(view.paired_suites)})
+    paired = ((at, paired_suite.base_index, paired_suite.before) for at, paired_suite in enumerate(view.paired_suites))
     before = TrialIndex({index: (at, old) for at, index, old in paired if index is not None and old is not None})
     for rank, entry in enumerate(listed):
         for row in entry.now:

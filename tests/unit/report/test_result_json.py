@@ -12,7 +12,7 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
-from scoregate.ci.report.json import render
+from scoregate.ci.report.result_json import render
 from scoregate.ci.report.view import ReportView
 from scoregate.core.run import Confirmation, Run
 

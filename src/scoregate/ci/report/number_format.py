@@ -19,7 +19,7 @@ def short(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
-def signed(value: float, digits: int = 3) -> str:
+def difference(value: float, digits: int = 3) -> str:
     """A difference: `−0.080`, `+0.015`, `±0`."""
     text = f"{abs(value):.{digits}f}"
     if not float(text):
@@ -34,25 +34,25 @@ def percent(rate: float) -> str:
     return f"{rate:.1%}"
 
 
-def points(difference: float) -> str:
+def percentage_points(difference_of_rates: float) -> str:
     """A difference of rates in percentage points: `−5.0 pp`."""
-    text = signed(100 * difference, 1)
+    text = difference(100 * difference_of_rates, 1)
     return text if text == "±0" else f"{text} pp"
 
 
-def points_between(low: float, high: float) -> str:
+def percentage_point_interval(low: float, high: float) -> str:
     """An interval of rates in percentage points: `[−7.1, −0.9]`."""
-    return f"[{signed(100 * low, 1)}, {signed(100 * high, 1)}]"
+    return f"[{difference(100 * low, 1)}, {difference(100 * high, 1)}]"
 
 
 def ratio(logarithm: float) -> str:
     """The natural logarithm of a ratio as a change in percent: `+12%`."""
-    return f"{signed(100 * expm1(logarithm), 0)}%"
+    return f"{difference(100 * expm1(logarithm), 0)}%"
 
 
 def relative(new: float, old: float) -> str:
     """A change in percent of the old value: `+4%`; empty where the old value is 0."""
-    return f"{signed(100 * (new / old - 1), 0)}%" if old else ""
+    return f"{difference(100 * (new / old - 1), 0)}%" if old else ""
 
 
 def p_value(p: float) -> str:

@@ -1,0 +1,196 @@
+"""The verdict on a comparison: applies the rules in two explicit tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from scoregate.core.agreement import Calibrations, explain_uncalibrated
+from scoregate.core.comparison import Comparison
+from scoregate.core.evaluator_changes import EvaluatorChange, find_evaluator_changes
+from scoregate.core.gate.baseline_rules import (
+    check_comparable,
+    check_critical_cases,
+    check_drops,
+    check_lost_scores,
+    check_quantity_ratios,
+    check_regressions,
+)
+from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.core.gate.run_rules import (
+    check_any_suite,
+    check_base_suites,
+    check_baseline,
+    check_evaluators,
+    check_expected_suites,
+    check_filters,
+    check_limits,
+    check_policy,
+    check_run_complete,
+    check_scripts,
+    check_scripts_report,
+)
+from scoregate.core.gate.suite_rules import (
+    check_assertions,
+    check_complete,
+    check_error_rate,
+    check_judge_agreement,
+    check_mean_scores,
+    check_pass_rate,
+    check_quantity_limits,
+    match_limit,
+)
+from scoregate.core.policy import Policy, Severity
+from scoregate.core.run import SuiteResult
+
+RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
+    check_any_suite,
+    check_run_complete,
+    check_scripts,
+    check_scripts_report,
+    check_expected_suites,
+    check_base_suites,
+    check_baseline,
+    check_policy,
+    check_evaluators,
+    check_filters,
+    check_limits,
+)
+SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
+    check_complete,
+    check_error_rate,
+    check_pass_rate,
+    check_mean_scores,
+    check_assertions,
+    check_quantity_limits,
+    check_drops,
+    check_regressions,
+    check_comparable,
+    check_lost_scores,
+    check_quantity_ratios,
+    check_critical_cases,
+    check_judge_agreement,
+)
+
+
+# Kept out of `policy.DEFAULTS`: stored policies of older baselines would otherwise show a difference.
+_WARNINGS_ONLY = ("judge_agreement",)
+EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The findings of all rules, and the conclusion.
+
+    Attributes:
+        findings: the findings that decide the conclusion.
+        warnings: the findings that only warn.
+        policy_changes: the differences to the baseline's policy, as text.
+        not_applied: the relative gates that are set, if there is no baseline.
+        ungated: the labels of suites in which nothing can fail.
+        uncalibrated: why scores of a judge didn't count, by suite and evaluator.
+        evaluator_changes: the differences to the baseline's evaluators and thresholds.
+    """
+
+    findings: tuple[Finding, ...]
+    warnings: tuple[Finding, ...] = ()
+    policy_changes: tuple[str, ...] = ()
+    not_applied: tuple[str, ...] = ()
+    ungated: tuple[str, ...] = ()
+    uncalibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    evaluator_changes: tuple[EvaluatorChange, ...] = ()
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """Failed if any finding failed; else unmeasurable if any is; else passed."""
+        conclusions = {finding.conclusion for finding in self.findings}
+        if Conclusion.FAILED in conclusions:
+            return Conclusion.FAILED
+        return Conclusion.UNMEASURABLE if Conclusion.UNMEASURABLE in conclusions else Conclusion.PASSED
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 failed, 3 unmeasurable."""
+        return EXIT_CODES[self.conclusion]
+
+    @property
+    def failed(self) -> tuple[Finding, ...]:
+        """The findings that are not passed."""
+        return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)
+
+
+def evaluate_gates(
+    comparison: Comparison,
+    policy: Policy,
+    *,
+    policy_changes: Sequence[str] = (),
+    policy_problem: str = "",
+    calibrations: Calibrations = MappingProxyType({}),
+) -> Verdict:
+    """Apply every rule.
+
+    Args:
+        comparison: the run and its baseline.
+        policy: the limits.
+        policy_changes: the differences to the baseline's policy, as text.
+        policy_problem: why the baseline's policy, which should apply, is not available; empty if it is.
+        calibrations: the agreement of judges with people; used only if the policy depends on it.
+    """
+    run = RunContext(comparison, policy, policy_problem, find_evaluator_changes(comparison))
+    suites = [
+        _suite_context(at, suite, comparison, policy, calibrations) for at, suite in enumerate(comparison.run.suites)
+    ]
+    results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
+    results += [(finding, suite.limits) for suite in suites for rule in SUITE_RULES for finding in rule(suite)]
+    findings, warnings = list[Finding](), list[Finding]()
+    for finding, limits in results:
+        rule = finding.rule.replace(" ", "_")
+        severity = limits.severity.get(rule, Severity.WARN if rule in _WARNINGS_ONLY else Severity.FAIL)
+        if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
+            findings.append(finding)
+        elif severity is Severity.WARN:
+            warnings.append(finding)
+    uncalibrated = {(each.suite.label, name): why for each in suites for name, why in each.uncalibrated.items()}
+    return Verdict(
+        tuple(findings),
+        tuple(warnings),
+        tuple(policy_changes),
+        not_applied=policy.relative_gates if comparison.base is None else (),
+        ungated=tuple(
+            suite.label for suite in comparison.run.suites if len(suite.columns) and not _can_fail(suite, policy)
+        ),
+        uncalibrated=uncalibrated,
+        evaluator_changes=run.evaluator_changes,
+    )
+
+
+def _can_fail(suite: SuiteResult, policy: Policy) -> bool:
+    """Whether a threshold of scores counts, or any limit besides the error rate is set."""
+    limits = policy.limits_of(suite)
+    has_thresholds = any(suite.columns.judged.values()) and bool(limits.min_pass_rate)
+    has_min_score = any(match_limit(limits.min_score, name)[1] is not None for name in suite.evaluators)
+    absolute = (limits.max_cost, limits.max_tokens, limits.max_p95_ms)
+    has_absolute_limit = any(limit is not None for limit in absolute)
+    return has_thresholds or has_min_score or has_absolute_limit or bool(limits.relative_gates)
+
+
+def _suite_context(
+    index: int, suite: SuiteResult, comparison: Comparison, policy: Policy, calibrations: Calibrations
+) -> SuiteContext:
+    limits, uncalibrated = policy.limits_of(suite), {}
+    if (least := limits.min_judge_agreement) is not None:
+        for name, info in suite.evaluators.items():
+            if why := explain_uncalibrated(info, calibrations, least=least, fewest=policy.min_overrides):
+                uncalibrated[name] = why
+    return SuiteContext(
+        index,
+        suite,
+        limits,
+        comparison,
+        comparison.rows_of(suite.label),
+        tuple(row for row in comparison.quantities if row.suite == suite.label),
+        criteria=policy.criteria_of(suite),
+        calibrations=calibrations,
+        uncalibrated=uncalibrated,
+    )
