@@ -17,7 +17,7 @@ from numpy.random import Generator, default_rng
 from scoregate.core.cases import STATUSES, Columns, Status
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.pairing import Pairs
 from scoregate.core.policy import Criteria
 from scoregate.core.run import Run, SuiteResult

@@ -19,7 +19,7 @@ from rows import Row
 
 from scoregate.core.cases import Columns
 from scoregate.core.comparison import compare
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.run import Run, SuiteResult
 
 HEAD = "| compare | measured | target | | |\n|---|--:|--:|---|---|"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.engine.errors import make_error_info
 from scoregate.engine.imports import import_target, use_origin
 from scoregate.engine.run import report_failed_suite

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scoregate.core.event_json import parse_event
 from scoregate.core.events import Event, Scored
-from scoregate.core.json_io import parse_event
 
 # From the first import after a line of prose to the bracket that closes the call of run_test_suite.
 _CODE = re.compile(r"^from .+?^run_test_suite\($.+?^\)$", re.MULTILINE | re.DOTALL)

@@ -7,24 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.event_json import parse_event
+from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
-    Choice,
     Errored,
-    ErrorInfo,
-    EvaluatorInfo,
     Event,
-    Fingerprint,
     Labelled,
-    Origin,
     ReviewRequested,
     Scored,
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.json_io import dump_event, parse_event
+from scoregate.core.json_io import dump_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
 OLDER = LOG.with_name("events-v1-before-boolean.jsonl")

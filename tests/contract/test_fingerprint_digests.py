@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from scoregate.core.events import Fingerprint
+from scoregate.core.event_values import Fingerprint
 from scoregate.core.suite import Case
 from scoregate.engine.fingerprint import fingerprint_object
 from scoregate.testing.suite import describe_case, make_hasher

@@ -32,7 +32,8 @@ from scoregate.core.baseline_outputs import (
     read_baseline_outputs,
 )
 from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.events import ErrorInfo, Event, Origin, SuiteStarted
+from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Run
 from scoregate.store import BaselineOutputs, Store, open_store, recent_overrides

@@ -13,7 +13,7 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.ci.settings import Settings
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.run import Run, Script
 from scoregate.errors import RecordError, UsageError
 

@@ -12,7 +12,7 @@ from scoregate.ci.isolation import CommandFiles, OutFolder, kill_accounts
 from scoregate.ci.job import JobContext
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.user_ids import current_accounts, find_identity, in_container, workspace
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.run import Run, Script
 
 _SCRIPT_NAME = "scoregate"

@@ -36,7 +36,8 @@ from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseResult
-from scoregate.core.events import ErrorInfo, SuiteStarted
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import SuiteStarted
 from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
 from scoregate.core.run import Run, Script
 

@@ -16,7 +16,7 @@ from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.text_output import format_day, print_json, print_line, print_table
 from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.events import Choice
+from scoregate.core.event_values import Choice
 from scoregate.errors import RecordError, UsageError
 from scoregate.store import Override, Store, open_store
 from scoregate.store.kinds import Kind

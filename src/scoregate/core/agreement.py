@@ -12,7 +12,7 @@ from math import sqrt
 from typing import Protocol, TypeAlias
 
 from scoregate.core.distributions import normal_quantile
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.intervals import wilson_interval
 
 FEWEST_FOR_INTERVAL = 50

@@ -10,7 +10,7 @@ from math import ceil, isnan
 from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
-from scoregate.core.events import ErrorInfo, Origin, PairwiseComparison
+from scoregate.core.event_values import ErrorInfo, Origin, PairwiseComparison
 
 
 class Status(StrEnum):

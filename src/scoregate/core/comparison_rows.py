@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import estimate_difference
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
 from scoregate.core.policy import Criteria

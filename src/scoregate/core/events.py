@@ -4,148 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
-
-SCHEMA_VERSION = 1
-MAX_MESSAGE = 4_000
-MAX_TRACEBACK = 16_000
-MOST_CHOICES, LONGEST_CHOICE = 100, 200
-EventType: TypeAlias = Literal[
-    "suite_started",
-    "case_started",
-    "case_output",
-    "scored",
-    "labelled",
-    "errored",
-    "review_requested",
-    "case_finished",
-    "suite_finished",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The place where a suite or a case is defined: a path relative to the repository, and a line, from 1."""
-
-    file: str
-    line: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What a score depends on besides the output, to find out whether an evaluator changed.
-
-    Attributes:
-        source: the digest of the code.
-        prompt: the digest of the prompt.
-        parameters: the digest of the parameters.
-        model: the name of the model.
-        version: the version that the user gave the evaluator.
-    """
-
-    source: str | None = None
-    prompt: str | None = None
-    parameters: str | None = None
-    model: str | None = None
-    version: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A score in [0, 1] that a judge may give; `name` is the judge's name for it, if there is one."""
-
-    value: float
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.name[:LONGEST_CHOICE])
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatorInfo:
-    """An evaluator in the record.
-
-    Attributes:
-        fingerprint: what its scores depend on; None if unknown.
-        higher_is_better: whether a higher score is better.
-        battles: whether it compares outputs with those of the baseline, which the host must pass to the suite.
-        choices: all scores that it can give; empty for any number of scores, more than 100, or scores outside [0, 1].
-        boolean: whether its scores in events are `true` and `false`, which count as 1 and 0.
-    """
-
-    id: str
-    fingerprint: Fingerprint | None = None
-    higher_is_better: bool = True
-    battles: bool = False
-    choices: tuple[Choice, ...] = ()
-    boolean: bool = False
-
-    def __post_init__(self) -> None:
-        is_valid = len(self.choices) <= MOST_CHOICES and all(0 <= choice.value <= 1 for choice in self.choices)
-        object.__setattr__(self, "choices", self.choices if is_valid else ())
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorInfo:
-    """An exception as data; `advice` is what the user can do, empty if unknown."""
-
-    type: str
-    message: str
-    traceback: str = ""
-    advice: str = ""
-
-
-def truncate_text(text: str, limit: int) -> str:
-    """The start and the end of a text, about `limit` characters in all."""
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n… {len(text) - limit:,} characters left out …\n{text[-half:]}"
-
-
-@dataclass(frozen=True, slots=True)
-class PairwiseComparison:
-    """Two outputs of one case; people decide which is better.
-
-    Attributes:
-        baseline: the current output.
-        challenger: the new output.
-        rubric: the criteria of the decision.
-        threshold: the range in which the challenger's score passes (1: it wins, 0.5: a tie, 0: it loses).
-    """
-
-    baseline: str
-    challenger: str
-    rubric: str | None = None
-    threshold: Threshold | None = None
-
-
-class Pending(NamedTuple):
-    """The result of an evaluator that requests a review by people; the case neither passes nor fails.
-
-    Attributes:
-        rubric: the criteria of the review.
-        contest: two outputs to compare; None if one output is reviewed.
-    """
-
-    rubric: str | None = None
-    contest: PairwiseComparison | None = None
-
+from scoregate.core.event_values import SCHEMA_VERSION, ErrorInfo, EvaluatorInfo, Origin, PairwiseComparison
 
 __all__ = [
-    "SCHEMA_VERSION",
     "CaseFinished",
     "CaseOutput",
     "CaseStarted",
-    "ErrorInfo",
     "Errored",
-    "EvaluatorInfo",
     "Event",
-    "Fingerprint",
     "Labelled",
-    "Origin",
     "ReviewRequested",
     "Scored",
     "SuiteFinished",

@@ -9,7 +9,7 @@ from math import isfinite, isnan
 from typing import TypeAlias, TypeVar
 
 from scoregate.core.cases import Columns, Status, percentiles
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump
 from scoregate.core.run import (
     MAX_HISTORY_BYTES,

@@ -9,13 +9,12 @@ from typing import Any, TypeAlias, assert_never
 
 from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns, Status
 from scoregate.core.evaluation import Evaluation, Label, Usage
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
     Errored,
-    ErrorInfo,
-    EvaluatorInfo,
     Event,
     Labelled,
     ReviewRequested,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.comparison_rows import describe_fingerprint_change
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 
 FAILED = "met an error"
 WAITING = "wait for a person"

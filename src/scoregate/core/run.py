@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
 
 PASSES_TO_CLEAR = 2
 FAILURES_TO_CONFIRM = 3

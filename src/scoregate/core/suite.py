@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
 
 
 class Case(NamedTuple):

@@ -6,7 +6,7 @@ import os
 import traceback
 from asyncio import CancelledError
 
-from scoregate.core.events import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
+from scoregate.core.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
 from scoregate.errors import ScoregateError
 
 # Exceptions that end the run instead of one case: Ctrl-C, and those by which the event loop ends coroutines.

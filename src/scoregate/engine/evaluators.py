@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.suite import Scorer
 from scoregate.core.text import is_whole_number
 from scoregate.engine.fingerprint import fingerprint_object

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from scoregate.core.events import SCHEMA_VERSION, ErrorInfo, EventType
+from scoregate.core.event_values import SCHEMA_VERSION, ErrorInfo, EventType
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
 from scoregate.core.usage import UsageMeter
 from scoregate.errors import InvalidEvent, NotRecordable

@@ -12,7 +12,7 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from scoregate.core.events import Fingerprint
+from scoregate.core.event_values import Fingerprint
 from scoregate.core.json_io import dump, sort_sets, to_plain
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

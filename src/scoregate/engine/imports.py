@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.events import Origin
+from scoregate.core.event_values import Origin
 
 _PACKAGE = Path(__file__).parent.parent
 _CURRENT_ORIGIN: ContextVar[Origin | None] = ContextVar("scoregate_origin", default=None)

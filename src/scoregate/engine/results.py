@@ -10,7 +10,8 @@ from pydantic_core import from_json
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.events import Choice, ErrorInfo, EvaluatorInfo, Event, Fingerprint, Origin
+from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.events import Event
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import SuiteResult
 from scoregate.engine.event_log import EventLog

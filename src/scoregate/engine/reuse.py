@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump_plain, sort_sets
 from scoregate.core.reuse import suite_reuse_problem
 from scoregate.core.suite import Suite

@@ -13,7 +13,7 @@ import anyio
 from anyio import CapacityLimiter
 
 from scoregate.core.cleanup import close_at_end
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.json_io import sort_sets, to_plain
 from scoregate.core.suite import Suite
 from scoregate.core.usage import UsageMeter, collect_usage

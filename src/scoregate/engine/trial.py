@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Label, Usage
-from scoregate.core.events import ErrorInfo, Pending
+from scoregate.core.event_values import ErrorInfo, Pending
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.usage import METER, UsageMeter, charged_usage
 from scoregate.engine.errors import make_error_info

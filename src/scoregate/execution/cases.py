@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Protocol
 from zlib import crc32
 
-from scoregate.core.events import Origin
+from scoregate.core.event_values import Origin
 from scoregate.core.json_io import dump
 from scoregate.core.suite import Case, Description
 from scoregate.core.text import LONGEST_NAME

@@ -12,7 +12,7 @@ from uuid import uuid4
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.conversation import Conversation, Reply
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder
 from scoregate.enums import RunStatus

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 from scoregate.core.cases import CaseResult
-from scoregate.core.events import ErrorInfo, Fingerprint
+from scoregate.core.event_values import ErrorInfo, Fingerprint
 from scoregate.core.suite import RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
 from scoregate.engine.environment import events_folder, read_selection, run_message, select_cases

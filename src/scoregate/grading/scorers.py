@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from scoregate.core.evaluation import Evaluation, Label
-from scoregate.core.events import Choice, ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.calls import is_async
 from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info

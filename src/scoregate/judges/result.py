@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scoregate.core.evaluation import Scale, Usage
-from scoregate.core.events import Choice, ErrorInfo
+from scoregate.core.event_values import Choice, ErrorInfo
 from scoregate.grading.grade import Grade
 from scoregate.judges.responses import Citation
 from scoregate.judges.versions import JudgeVersion

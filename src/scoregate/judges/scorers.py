@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from scoregate.core.events import ErrorInfo, Fingerprint
+from scoregate.core.event_values import ErrorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.core.usage import METER
 from scoregate.engine.calls import await_result, is_async

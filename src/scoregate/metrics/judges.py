@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scoregate.core.evaluation import Scale
-from scoregate.core.events import Choice
+from scoregate.core.event_values import Choice
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.grading.grade import (

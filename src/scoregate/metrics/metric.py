@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-from scoregate.core.events import Choice
+from scoregate.core.event_values import Choice
 from scoregate.enums import TestType
 from scoregate.errors import MetricError, ModelError
 from scoregate.grading.grade import Grade, Value

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from scoregate.core.events import Fingerprint
+from scoregate.core.event_values import Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.engine.evaluators import make_scorer
 from scoregate.engine.fingerprint import digest, fingerprint_object

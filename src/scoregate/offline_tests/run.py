@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from uuid import uuid4
 
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.usage import sum_usage
 from scoregate.engine.environment import events_folder, read_selection, run_message
 from scoregate.engine.event_log import EventLog

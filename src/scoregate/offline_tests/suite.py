@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.events import EvaluatorInfo, Origin
+from scoregate.core.event_values import EvaluatorInfo, Origin
 from scoregate.core.suite import RunLimits, Scorer, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example

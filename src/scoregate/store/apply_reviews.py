@@ -10,7 +10,7 @@ from functools import cache
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import PairwiseComparison
+from scoregate.core.event_values import PairwiseComparison
 from scoregate.core.run import Run, revise_run
 from scoregate.store.protocol import Store
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, majority_winner, read_verdicts

@@ -16,7 +16,7 @@ from scoregate.core.evaluation import (
     EvaluationOverrideField,
     Threshold,
 )
-from scoregate.core.events import Pending
+from scoregate.core.event_values import Pending
 
 
 class HumanReviewFieldContentType(StrEnum):

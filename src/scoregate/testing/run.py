@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from scoregate.core.run import SuiteResult
-from scoregate.core.suite_labels import label_suites
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.results import make_lazy_result, reduce_log
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
@@ -20,6 +17,9 @@ from scoregate.errors import SuiteFailed
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
 from scoregate.testing.suite import build_suite
+
+if TYPE_CHECKING:
+    from scoregate.core.run import SuiteResult
 
 CaseT = TypeVar("CaseT")
 
@@ -69,6 +69,8 @@ def run_test_suite(
     """
     selected = read_selection()
     if not selected.includes(str(id)):
+        from scoregate.core.run import SuiteResult
+
         return SuiteResult(str(id), str(id), skipped=True)
     started, folder = perf_counter(), events_folder()
     suite = build_suite(
@@ -97,6 +99,8 @@ def grid_search_ctx() -> Mapping[str, Any] | None:
 
 def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job: Any, alone: bool) -> SuiteResult:
     """Write the last events of a suite, and return its result; `alone` prints a summary, as no host does."""
+    from scoregate.engine.results import make_lazy_result, reduce_log
+
     for log in logs:
         if isinstance(job, CreateHumanReviewJob):
             log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
@@ -105,6 +109,9 @@ def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job:
     if len(logs) == 1:
         result = make_lazy_result(logs[0])
     else:
+        from scoregate.core.run import SuiteResult
+        from scoregate.core.suite_labels import label_suites
+
         found = [reduce_log(log) for log in logs]
         variants = tuple(replace(each, label=label) for each, label in zip(found, label_suites(found), strict=True))
         result = SuiteResult(found[0].id, found[0].id, found[0].origin, complete=True, variants=variants)

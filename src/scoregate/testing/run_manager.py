@@ -6,21 +6,22 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import require_number
-from scoregate.core.run import SuiteResult
 from scoregate.core.suite import Case
 from scoregate.engine.environment import events_folder
 from scoregate.engine.environment import run_message as environment_message
 from scoregate.engine.errors import make_error_info
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
-from scoregate.engine.results import make_lazy_result
 from scoregate.engine.run import finish_suite
 from scoregate.engine.trial import serialize_output
 from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
 from scoregate.testing.suite import check_hash, describe_case, make_hasher
+
+if TYPE_CHECKING:
+    from scoregate.core.run import SuiteResult
 
 
 class RunManager:
@@ -114,6 +115,8 @@ class RunManager:
         Raises:
             ValueError: the run was not started, or has ended.
         """
+        from scoregate.engine.results import make_lazy_result
+
         log = self._open("ending it")
         self._ended = True
         finish_suite(log, self._started)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.suite import Case, Description, RunLimits, Suite
 from scoregate.core.text import LONGEST_NAME, case_name, is_positive_number, is_whole_number

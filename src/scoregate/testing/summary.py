@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from scoregate.core.cases import CaseResult, Status
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.run import SuiteResult
 from scoregate.engine.terminal import one_line
 

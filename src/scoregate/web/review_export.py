@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from scoregate.core.evaluation import EvaluationOverrideComment, EvaluationOverrideField
-from scoregate.core.events import Choice
+from scoregate.core.event_values import Choice
 from scoregate.errors import UsageError
 from scoregate.store import OVERRIDES, VERDICTS, Override, Store, Verdict
 from scoregate.web.review_items import Battle, JudgedScore, Side, battle_key, judged_key, offered_choices

@@ -11,7 +11,7 @@ from enum import StrEnum
 from scoregate.core.agreement import digest_fingerprint
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField
-from scoregate.core.events import Choice, EvaluatorInfo
+from scoregate.core.event_values import Choice, EvaluatorInfo
 from scoregate.core.run import SuiteResult
 from scoregate.errors import UsageError
 from scoregate.store import Override, Verdict, Winner

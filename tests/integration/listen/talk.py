@@ -17,7 +17,8 @@ from scoregate.ci.listen import BaselineLookup, Listener, open_listener
 from scoregate.ci.recording import RunRecorder
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.events import ErrorInfo, Event
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import Event
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Run, SuiteResult
 

@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from tests.integration.listen.talk import Talk, talking
 
 from scoregate.ci.listen.case_index import Spool
-from scoregate.core.json_io import parse_event
+from scoregate.core.event_json import parse_event
 
 pytestmark = pytest.mark.anyio
 MEGABYTE = 1024 * 1024

@@ -13,8 +13,9 @@ from tests.fakes.openai import OpenAIServer
 from tests.integration.ragas.environment import ROOT, Environment, prepared
 from tests.integration.ragas.model import answer
 
-from scoregate.core.events import Errored, ErrorInfo, EvaluatorInfo, Event, Scored, SuiteStarted
-from scoregate.core.json_io import parse_event
+from scoregate.core.event_json import parse_event
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.core.events import Errored, Event, Scored, SuiteStarted
 
 
 @dataclass(frozen=True)

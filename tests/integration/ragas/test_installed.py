@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.events import Errored, ErrorInfo
-from scoregate.core.json_io import parse_event
+from scoregate.core.event_json import parse_event
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import Errored
 
 SUITE = """
 import sys

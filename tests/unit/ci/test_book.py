@@ -10,7 +10,7 @@ from scoregate.ci.foreign_sdk import EVALUATOR, open_baseline_lookup
 from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
 from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.run import Run, SuiteResult
 from scoregate.store import add_override, load_baseline_outputs, open_store, set_baseline_outputs
 

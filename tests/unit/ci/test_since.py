@@ -17,7 +17,7 @@ from scoregate.ci.reporting import apply_stored_reviews
 from scoregate.ci.settings import Settings
 from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.evaluation import Threshold
-from scoregate.core.events import PairwiseComparison
+from scoregate.core.event_values import PairwiseComparison
 from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import StoreError
 from scoregate.store import Verdict, Winner, add_verdict, open_store

@@ -9,15 +9,13 @@ from typing import Any
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.comparison_rows import Row
 from scoregate.core.evaluation import Threshold
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
     Errored,
-    ErrorInfo,
-    EvaluatorInfo,
     Event,
-    Fingerprint,
     Scored,
     SuiteFinished,
     SuiteStarted,

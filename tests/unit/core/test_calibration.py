@@ -18,7 +18,7 @@ from scoregate.core.agreement import (
 from scoregate.core.cases import Columns
 from scoregate.core.comparison import compare
 from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy, Severity, policy_differences

@@ -10,7 +10,7 @@ from tests.unit.core.builders import ERROR, Told, compared, info, row_of, run_of
 
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import RowLabel
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 
 LOW, HIGH = [0.0] * 40, [1.0] * 40
 

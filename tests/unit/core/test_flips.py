@@ -8,7 +8,7 @@ from scoregate.ci.report.suites import build_totals
 from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.run import Run, SuiteResult
 
 

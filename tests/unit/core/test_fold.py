@@ -14,13 +14,12 @@ from tests.unit.core.builders import ERROR, HALF, Told, scored
 
 from scoregate.core.cases import CaseResult, Columns, Status
 from scoregate.core.evaluation import Threshold, Usage
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
     Errored,
-    ErrorInfo,
-    EvaluatorInfo,
     Event,
     Labelled,
     ReviewRequested,

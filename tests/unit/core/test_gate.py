@@ -10,7 +10,7 @@ from tests.unit.core.builders import ERROR, Told, info, run_of, scored
 
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.comparison_rows import RowLabel
-from scoregate.core.events import ErrorInfo, EvaluatorInfo
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.policy import Criteria, Limits, Policy, Severity

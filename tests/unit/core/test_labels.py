@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.events import Origin
+from scoregate.core.event_values import Origin
 from scoregate.core.run import SuiteResult
 from scoregate.core.suite_labels import label_suites
 

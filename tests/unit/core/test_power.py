@@ -10,7 +10,7 @@ from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import EvaluatorInfo
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.power import RequiredSize, required_sizes
 from scoregate.core.run import Run, SuiteResult
 

@@ -10,25 +10,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.event_json import parse_event
+from scoregate.core.event_values import SCHEMA_VERSION, Choice, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.core.events import (
-    SCHEMA_VERSION,
     CaseFinished,
     CaseOutput,
     CaseStarted,
-    Choice,
     Errored,
-    ErrorInfo,
-    EvaluatorInfo,
     Event,
-    Fingerprint,
     Labelled,
-    Origin,
     ReviewRequested,
     Scored,
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event, parse_event, sort_sets, to_plain
+from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event, sort_sets, to_plain
 from scoregate.errors import InvalidEvent
 
 text = st.text(st.characters(exclude_categories=[]), max_size=20)

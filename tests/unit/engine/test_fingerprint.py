@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.events import Fingerprint
+from scoregate.core.event_values import Fingerprint
 from scoregate.engine.fingerprint import fingerprint_object
 
 BASE = '''

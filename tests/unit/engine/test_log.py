@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.events import CaseOutput, Errored, ErrorInfo, Event, EventType
-from scoregate.core.json_io import MAX_EVENT_BYTES, parse_event
+from scoregate.core.event_json import parse_event
+from scoregate.core.event_values import ErrorInfo, EventType
+from scoregate.core.events import CaseOutput, Errored, Event
+from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.engine import event_log as log_module
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.results import make_lazy_result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.events import Choice
+from scoregate.core.event_values import Choice
 from scoregate.judges.result import possible_scores
 from scoregate.judges.versions import JudgeVersion
 from scoregate.metrics import CategoricalJudge, NumericJudge

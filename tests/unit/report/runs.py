@@ -12,16 +12,14 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Threshold, Usage
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
     Errored,
-    ErrorInfo,
-    EvaluatorInfo,
     Event,
     Labelled,
-    Origin,
     Scored,
     SuiteFinished,
     SuiteStarted,

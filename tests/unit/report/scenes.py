@@ -10,7 +10,7 @@ from tests.unit.report.runs import NOW, Score, Told, Trial, make_base, make_run,
 from scoregate.ci.report.view import ReportView
 from scoregate.core.conversation import Conversation, EndReason, Turn
 from scoregate.core.evaluation import Threshold, Usage
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.core.history import history_after, with_history_of
 from scoregate.core.policy import Limits
 from scoregate.core.run import History, Script

@@ -15,7 +15,7 @@ from tests.unit.report.scenes import SCENES
 from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
 from scoregate.cli.output import SafeLog
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 
 
 def printed(view: ReportView, width: int = 120, *, color: bool = False, full: bool = False) -> str:

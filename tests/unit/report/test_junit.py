@@ -21,7 +21,7 @@ from scoregate.ci.report import junit as held
 from scoregate.ci.report.junit_xml import BuiltCase, CaseTemplate, Location
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult
-from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, Origin
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit-10.xsd")))
 

@@ -24,7 +24,7 @@ from scoregate.ci.report.excerpts import format_value
 from scoregate.ci.report.view import ReportView
 from scoregate.core.conversation import Conversation, EndReason, Turn
 from scoregate.core.evaluation import Assertion
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 
 Pairs = Sequence[tuple[str, str]]
 NOW = [("Hi", "Hello"), ("I eat no meat", "Noted"), ("Where to eat?", "The steak house"), ("Sure?", "Yes")]

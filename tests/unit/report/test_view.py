@@ -17,7 +17,7 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Assertion
-from scoregate.core.events import ErrorInfo, EvaluatorInfo
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy

@@ -11,7 +11,7 @@ import pytest
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import Choice, EvaluatorInfo, PairwiseComparison
+from scoregate.core.event_values import Choice, EvaluatorInfo, PairwiseComparison
 from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import StoreError, UsageError
 from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, read_verdicts

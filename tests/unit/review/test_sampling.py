@@ -12,7 +12,7 @@ import pytest
 from scoregate.core.agreement import digest_fingerprint
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import Choice, EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import Choice, EvaluatorInfo, Fingerprint
 from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import UsageError
 from scoregate.store import OVERRIDES, Override, open_store

@@ -9,7 +9,7 @@ from scoregate.core.cases import CaseError, CaseResult, Columns
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.comparison_rows import Row
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.core.policy import Criteria
 from scoregate.core.run import Run, SuiteResult
 

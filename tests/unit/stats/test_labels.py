@@ -9,7 +9,7 @@ from tests.unit.stats.builders import SAME, Scores, cases, compared, row_of, run
 
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Row, RowLabel, describe_fingerprint_change
-from scoregate.core.events import EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.policy import Criteria, EvaluatorCriteria
 
 OTHER = EvaluatorInfo("score", replace(SAME, source="other"))

@@ -15,7 +15,7 @@ from scoregate.core.cases import CaseError, CaseResult, Columns
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Measure, RowLabel
 from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.intervals import measure_spread
 from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side
 from scoregate.core.run import SuiteResult

@@ -8,7 +8,7 @@ import pytest
 
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.events import PairwiseComparison
+from scoregate.core.event_values import PairwiseComparison
 from scoregate.store import Store, Verdict, Winner, add_verdict, open_store
 from scoregate.store.apply_reviews import review_applier
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.events import Choice
+from scoregate.core.event_values import Choice
 from scoregate.engine.evaluators import make_scorer, read_scorers
 from scoregate.testing.evaluators import BaseAccuracy, BaseAutomaticBattle, BaseLLMJudge
 from scoregate.testing.models import ScoreChoice

@@ -81,7 +81,7 @@ def test_in_several_threads_at_once(events: Path) -> None:
 
 
 def told_in(path: Path) -> list[Any]:
-    from scoregate.core.json_io import parse_event
+    from scoregate.core.event_json import parse_event
 
     return [parse_event(line) for line in path.read_bytes().splitlines()]
 

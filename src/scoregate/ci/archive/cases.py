@@ -19,7 +19,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
-from scoregate.core.events import ErrorInfo, Origin, PairwiseComparison
+from scoregate.core.event_values import ErrorInfo, Origin, PairwiseComparison
 from scoregate.core.reducer import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.run import Run
 

@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Usage
-from scoregate.core.events import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
 from scoregate.core.run import (
     MAX_TEXT_LENGTH,
     MOST_RUNS,

@@ -9,7 +9,8 @@ from math import isfinite
 from typing import Any, TypedDict
 
 from scoregate.core.evaluation import Scale, Threshold, Usage
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, ErrorInfo, Event, Scored
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored
 from scoregate.core.json_io import dump, sort_sets
 from scoregate.core.text import parse_amount, parse_number
 

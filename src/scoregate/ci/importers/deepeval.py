@@ -26,7 +26,8 @@ from scoregate.ci.importers.common import (
     with_unique_names,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
-from scoregate.core.events import EvaluatorInfo, Event, Fingerprint, SuiteFinished, SuiteStarted
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
+from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 

@@ -24,7 +24,8 @@ from scoregate.ci.importers.common import (
 )
 from scoregate.ci.importers.files import ResultFile, is_zip, open_archive, parse_document, parse_value
 from scoregate.core.evaluation import Usage
-from scoregate.core.events import Errored, ErrorInfo, Event, SuiteFinished, SuiteStarted
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 

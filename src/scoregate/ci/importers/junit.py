@@ -14,7 +14,8 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from scoregate.ci.importers import common
 from scoregate.ci.importers.common import PASSED, Grade, Suite, Trial, defined_fields, excerpt, pass_fail_grade
 from scoregate.ci.importers.files import MAX_BYTES, ResultFile
-from scoregate.core.events import ErrorInfo, Event, Origin, SuiteFinished, SuiteStarted
+from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.errors import ImportFailed
 
 _ROOTS = ("testsuites", "testsuite")

@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import BinaryIO, TypeAlias
 
 from scoregate.ci.importers.files import ResultFile
+from scoregate.core.event_json import parse_event, truncate_event
 from scoregate.core.events import CaseFinished, Event
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event, parse_event, truncate_event
+from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
 from scoregate.errors import ImportFailed, InvalidEvent, UsageError
 
 ReadFile: TypeAlias = Callable[[ResultFile], Iterator[Event]]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from scoregate.core.events import ErrorInfo, Event
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import Event
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Script
 

@@ -24,7 +24,7 @@ from scoregate.ci.plan import Launch
 from scoregate.ci.process import ChildProcess, OutputTail, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, with_home, workspace
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.run import Script
 
 # Adds to a child's environment what redirects another SDK to the listener.

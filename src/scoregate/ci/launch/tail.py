@@ -10,8 +10,10 @@ from pathlib import Path
 
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.launch.events import EventsReceived, Failed, Notice
-from scoregate.core.events import ErrorInfo, Event
-from scoregate.core.json_io import MAX_EVENT_BYTES, parse_event
+from scoregate.core.event_json import parse_event
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import Event
+from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.errors import InvalidEvent
 
 _CHUNK = 256 * 1024

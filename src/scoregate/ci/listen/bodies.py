@@ -13,7 +13,7 @@ import anyio
 from pydantic_core import from_json
 
 from scoregate.core.evaluation import Assertion, Evaluation, Threshold
-from scoregate.core.events import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
+from scoregate.core.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump
 
 MAX_BODY_BYTES = 64 * 1024 * 1024

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from scoregate.core.cases import STATUSES, Status
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 
 NOWHERE = -1
 _NONE = float("nan")

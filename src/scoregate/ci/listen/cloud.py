@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote
 from pydantic_core import from_json
 
 from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.errors import ScoregateError
 
 PREFIX = "/cloud"

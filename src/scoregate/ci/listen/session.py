@@ -23,7 +23,8 @@ from scoregate.ci.listen.bodies import (
 from scoregate.ci.listen.case_index import Spool
 from scoregate.ci.listen.cloud import BaselineLookup, FirstBaseline, PlatformRequest, ReviewJob, answer
 from scoregate.ci.listen.suite_run import ErrorFilter, ListenerCallbacks, SuiteRun, input_digest, replay
-from scoregate.core.events import Errored, ErrorInfo, ReviewRequested
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import Errored, ReviewRequested
 from scoregate.core.text import matches_filters, parse_amount
 
 _MOST_NOTICES = 30

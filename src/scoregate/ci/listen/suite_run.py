@@ -16,18 +16,19 @@ import anyio.lowlevel
 from scoregate.ci.listen.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation
 from scoregate.ci.listen.case_index import NOWHERE, CaseIndex, Places, Spool
 from scoregate.core.cases import CaseKey
+from scoregate.core.event_json import truncate_event
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
     Errored,
-    ErrorInfo,
     Event,
     Scored,
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event, truncate_event
+from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
 from scoregate.core.reducer import Tally
 from scoregate.core.suite_labels import suite_label
 from scoregate.core.text import LONGEST_NAME, case_name, parse_amount

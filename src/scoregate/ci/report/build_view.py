@@ -25,7 +25,7 @@ from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, Flip
 from scoregate.core.evaluator_changes import EvaluatorChangeKind
-from scoregate.core.events import ErrorInfo
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.run import Run

@@ -19,7 +19,7 @@ from scoregate.ci.report.text import display_name as shown_name
 from scoregate.ci.report.text import excerpt, make_visible, one_line
 from scoregate.core.cases import CaseKey, CaseResult, Columns, Status
 from scoregate.core.comparison import Comparison, Flip
-from scoregate.core.events import ErrorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.run import Confirmation, SuiteResult
 
 MAX_FAILING = 50

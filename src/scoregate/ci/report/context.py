@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from posixpath import join
 from urllib.parse import quote
 
-from scoregate.core.events import Origin
+from scoregate.core.event_values import Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import CaseError, CaseResult, Status
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.events import Origin
+from scoregate.core.event_values import Origin
 from scoregate.core.gate.finding import Conclusion, Finding
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any, Generic
 from anyio import to_thread
 
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, Threshold
-from scoregate.core.events import Choice, PairwiseComparison, Pending
+from scoregate.core.event_values import Choice, PairwiseComparison, Pending
 from scoregate.engine.trial import Trial
 from scoregate.grading.judge import judge_battle
 from scoregate.grading.prompts import Template

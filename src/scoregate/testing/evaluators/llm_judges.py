@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic
 
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, Threshold
-from scoregate.core.events import Choice
+from scoregate.core.event_values import Choice
 from scoregate.errors import InvalidSuite
 from scoregate.grading.judge import ask_choice
 from scoregate.grading.prompts import Template
