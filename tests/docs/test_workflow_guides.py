@@ -98,7 +98,7 @@ def test_only_the_settings_of_the_base_decide_what_a_fork_may_leave_out(world: W
     assert "was skipped" not in strict.output
     first.upload()
     assert world.second_stage(first.ran).exit_code == 0
-    assert "A suite of the base is missing" in pull.comments[0].body
+    assert "A suite of the baseline is missing" in pull.comments[0].body
 
 
 def test_the_legs_of_a_matrix_are_one_comment(world: World) -> None:

@@ -28,7 +28,7 @@ def describe_extra_cost(runs: Iterable[Run | None]) -> str:
 ROUNDS = 2
 REPEATS = 2
 _NO_BASE = (
-    "--repeats auto repeats cases in the run and in its base, so it needs `--baseline rerun`; every case ran once"
+    "--repeats auto repeats cases in the run and in its baseline, so it needs `--baseline rerun`; every case ran once"
 )
 
 

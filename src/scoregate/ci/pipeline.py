@@ -24,7 +24,7 @@ from scoregate.core.run import History, Run
 
 INTERRUPTED = 130
 _NOT_RUN = Baseline(
-    None, "this command runs no suites, so it can't rerun the base; name another baseline", unreadable=True
+    None, "this command runs no suites, so it can't rerun the baseline; name another baseline", unreadable=True
 )
 _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")

@@ -20,8 +20,8 @@ from scoregate.core.run import Run
 from scoregate.errors import SettingsError
 
 _NOT_APPLIED = " (not applied: policy_from = base)"
-_NO_POLICY = "the base run has no policy"
-_NO_BASE = "there is no base run with a policy"
+_NO_POLICY = "the baseline has no policy"
+_NO_BASE = "there is no baseline with a policy"
 
 
 @dataclass(frozen=True, slots=True)

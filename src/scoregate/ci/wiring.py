@@ -205,5 +205,5 @@ async def _rerun_baseline(
     amend_run(recorder.out / folder, run)
     # Where a part of the base failed, its scores are missing from the baseline.
     failures = find_script_failures(run)
-    note = "; ".join((tree.note, *(f"in the base, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
+    note = "; ".join((tree.note, *(f"in the baseline, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
     return Baseline(run, note, unreadable=bool(failures) or not run.complete)

@@ -183,7 +183,7 @@ def compare(
     criteria = criteria or Criteria()
     suite_criteria = criteria_of or (lambda _: criteria)
     if base is None:
-        rows = (row for suite in run.suites for row in new_rows(suite, "no base run yet"))
+        rows = (row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
         return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
     pool = [each for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
@@ -224,7 +224,7 @@ def _compare_scores(
 ) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
         if at not in baseline_suites:
-            yield from new_rows(suite, "no base run of this suite yet")
+            yield from new_rows(suite, "no baseline of this suite yet")
             continue
         extras = None
         # extra trials of one side only were chosen for another comparison

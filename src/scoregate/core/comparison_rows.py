@@ -193,7 +193,7 @@ def describe_fingerprint_change(new: EvaluatorInfo, baseline: EvaluatorInfo) -> 
         return "its direction changed (higher_is_better)"
     mark, base_mark = new.fingerprint or Fingerprint(), baseline.fingerprint or Fingerprint()
     if (mark == Fingerprint()) != (base_mark == Fingerprint()):
-        known, unknown = ("now", "in the base") if base_mark == Fingerprint() else ("in the base", "now")
+        known, unknown = ("now", "in the baseline") if base_mark == Fingerprint() else ("in the baseline", "now")
         return f"its fingerprint is known {known}, unknown {unknown}"
     if mark.version and base_mark.version and mark.version != base_mark.version:
         is_known = mark.source is not None or mark.prompt is not None
@@ -282,7 +282,7 @@ def _score_row(
             row, label=RowLabel.NOT_COMPARABLE, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=change
         )
     if base_info is None or (not baseline.means and not pairs.errored):
-        return replace(row, label=RowLabel.NEW, base=None, reason="no base score of this evaluator yet")
+        return replace(row, label=RowLabel.NEW, base=None, reason="no baseline score of this evaluator yet")
     direction = criteria.evaluator_criteria(name).higher_is_better
     row = replace(
         row,

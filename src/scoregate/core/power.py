@@ -137,9 +137,9 @@ def _estimate_variance(
         if not spread.changed:
             return _Variance(0.0, total * repeats, step, "all pairs are equal: upper bound")
         if within is None:
-            return _Variance(0.0, total * repeats, step, "differences from the base; repeats: lower bound")
+            return _Variance(0.0, total * repeats, step, "differences from the baseline; repeats: lower bound")
         noise = min(2 * within, total * repeats)
-        return _Variance(total - noise / repeats, noise, step, "differences from the base, and repeats")
+        return _Variance(total - noise / repeats, noise, step, "differences from the baseline, and repeats")
     if within is not None:
         step = _typical_step(scores for scores in trials if len(scores) > 1)
         return _Variance(

@@ -26,8 +26,7 @@ def finish(project: Project) -> None:
         "imported-tests: 2 tests written to exported.csv",
         "imported-tests: 2 tests written to exported.jsonl",
         "completed 2 0.5\n",
-        "('Pass', 'At nine.')",
-        "('Fail', 'Closed.')",
+        "[('Fail', 'Closed.'), ('Pass', 'At nine.')]",
         "First try True\nPass\n",
         "Refund Requests\n",
     ):

@@ -126,7 +126,7 @@ def test_without_the_policy_of_the_base_nothing_is_measured(world: World, reques
     head = "min_pass_rate = 0\n" + ('policy_from = "base"\n' if requested == "by the head" else "")
     job = changed(world, head, shallow=True, **given)
     assert job.exit_code == 3, job.output
-    assert "The base's policy isn't available" in job.output
+    assert "The base's settings aren't available" in job.output
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "policy" in job.summary
 
@@ -165,7 +165,7 @@ def test_a_path_of_the_base_that_is_gone_is_unmeasurable(world: World) -> None:
     world.commit()
     job = world.job(events.pull_request(world.open_pull_request()))
     assert job.exit_code == 3, job.output
-    assert "evals (scoregate.toml of the base) does not exist" in " ".join(job.output.split())
+    assert "evals does not exist (named by scoregate.toml of the base)" in " ".join(job.output.split())
 
 
 @pytest.mark.parametrize("of_base", [True, False])
@@ -179,7 +179,7 @@ def test_a_filter_in_a_file_excuses_no_missing_suite(world: World, of_base: bool
     pull = world.open_pull_request()
     job = world.job(events.pull_request(pull), **({"INPUT_POLICY-FROM": "base"} if of_base else {}))
     assert job.exit_code == 3, job.output
-    assert "A suite of the base is missing: demo is gone" in job.output
+    assert "A suite of the baseline is missing: demo is gone" in job.output
     chosen = world.job(events.pull_request(pull), INPUT_SUITE="a")
     assert chosen.exit_code == 0, chosen.output
 

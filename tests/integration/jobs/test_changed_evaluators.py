@@ -72,7 +72,7 @@ def test_the_policy_of_the_base_fails_it(world: World, name: str) -> None:
     change, _ = CHANGES[name]
     job = judged(world, 'policy_from = "base"\n', change)
     assert job.exit_code == 1, job.output
-    assert "An evaluator isn't the base's in demo" in job.output
+    assert "An evaluator isn't the baseline's in demo" in job.output
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_relative_gates_without_a_base_that_can_be_read_are_unmeasurable(world: 
     job = judged(world, FAULTS[name], RELATIVE)
     assert job.exit_code == 3, job.output
     assert job.outputs["conclusion"] == "unmeasurable"
-    assert "The base can't be read" in job.output
+    assert "The baseline can't be read" in job.output
     assert "fail_on_regression can't be applied without it" in job.summary.replace("&#95;", "_").replace("\\_", "_")
     again = world.project.scoregate("gate", str(job.out / "run"))
     assert again.exit_code == 3, again.output
@@ -151,7 +151,7 @@ def test_a_data_branch_that_can_not_be_read(world: World, fault: str) -> None:
         world.github.fail("GET", "*/git/blobs/*", status=200, body=b"PK", times=math.inf)
     job = world.job(events.pull_request(pull), "run", "--baseline", "branch")
     assert job.exit_code == 3, job.output
-    assert "The base can't be read" in job.output
+    assert "The baseline can't be read" in job.output
 
 
 @pytest.mark.parametrize("what", ["not fetched", "a script of it fails"])
@@ -167,6 +167,6 @@ def test_a_base_that_can_not_be_run(world: World, what: str) -> None:
         world.check_out_shallow("merged")
     job = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
     assert job.exit_code == 3, job.output
-    assert "The base can't be read" in job.output
+    assert "The baseline can't be read" in job.output
     told = "fetch-depth: 0" if what == "not fetched" else "in the base, evals/demo.py"
     assert told in " ".join(job.output.split())

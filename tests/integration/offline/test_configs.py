@@ -99,7 +99,7 @@ def keep(project: Project) -> None:
 
 def test_a_config_of_the_settings_is_a_suite(nightly: Project) -> None:
     listed = nightly.scoregate("list")
-    assert f"{FILE}:1 [config] nightly-regression a config in pyproject.toml" in " ".join(listed.output.split())
+    assert f"{FILE}:1 [config] nightly-regression (a config in pyproject.toml)" in " ".join(listed.output.split())
     done = nightly.scoregate("run", "--baseline", "none")
     assert done.exit_code == 0, done.output
     (found,) = done.run["suites"]

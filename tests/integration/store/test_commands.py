@@ -126,7 +126,7 @@ def test_a_mistaken_verdict_is_removed(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"), [("nobody", "there is none"), ("", "there is none"), ("x-", "2 ids begin with")]
+    ("wrong", "told"), [("nobody", "no id begins with it"), ("", "no id begins with it"), ("x-", "2 ids begin with")]
 )
 def test_what_names_no_one_item_removes_nothing(project: Project, wrong: str, told: str) -> None:
     lines = [{"original_score": 1, "override_score": 0, "id": f"x-{n}"} for n in ("one", "two")]

@@ -55,7 +55,7 @@ def test_swapping_run_and_base_turns_the_sign_and_nothing_else() -> None:
 
 def test_without_a_base_every_row_is_new() -> None:
     comparison = compare(run_of(told(HIGH)), None, "no run of main was found")
-    assert [(row.label, row.mean, row.reason) for row in comparison.rows] == [(RowLabel.NEW, 1.0, "no base run yet")]
+    assert [(row.label, row.mean, row.reason) for row in comparison.rows] == [(RowLabel.NEW, 1.0, "no baseline yet")]
     assert comparison.base_note == "no run of main was found"
 
 

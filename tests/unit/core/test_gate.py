@@ -309,12 +309,12 @@ def test_a_watched_evaluator_that_the_base_has_and_the_run_lost_is_told() -> Non
 @pytest.mark.parametrize(
     ("new", "old", "cases", "conclusion", "value"),
     [
-        (0.03, 0.02, 12, FAILED, "1.50 × the base's [1.50, 1.50]"),
-        (0.03, 0.02, 4, PASSED, "1.50 × the base's [1.50, 1.50]: above the limit, within noise at 4 cases"),
-        (0.02, 0.02, 12, PASSED, "1.00 × the base's [1.00, 1.00]"),
-        (None, 0.02, 12, UNMEASURABLE, "unknown, though the base knows it"),
-        (0.02, None, 12, PASSED, "unknown in the base"),
-        (0.02, 0.0, 12, PASSED, "unknown in the base"),
+        (0.03, 0.02, 12, FAILED, "1.50 × the baseline's [1.50, 1.50]"),
+        (0.03, 0.02, 4, PASSED, "1.50 × the baseline's [1.50, 1.50]: above the limit, within noise at 4 cases"),
+        (0.02, 0.02, 12, PASSED, "1.00 × the baseline's [1.00, 1.00]"),
+        (None, 0.02, 12, UNMEASURABLE, "unknown, though the baseline knows it"),
+        (0.02, None, 12, PASSED, "unknown in the baseline"),
+        (0.02, 0.0, 12, PASSED, "unknown in the baseline"),
     ],
 )
 def test_a_cost_is_held_to_a_multiple_of_the_base(
@@ -337,7 +337,7 @@ def test_p95_is_held_to_a_multiple_of_the_base_by_the_same_quantity() -> None:
         )
     policy = Policy(Limits(max_p95_ratio=1.5))
     one = finding(evaluate_gates(compare(run, base), policy), "p95 latency ratio")
-    assert (one.conclusion, one.value) == (FAILED, "4.76 × the base's")
+    assert (one.conclusion, one.value) == (FAILED, "4.76 × the baseline's")
     assert finding(evaluate_gates(compare(base, run), policy), "p95 latency ratio").conclusion is PASSED
 
 

@@ -109,7 +109,7 @@ def test_wide_characters_and_their_columns_fit_the_width() -> None:
 def test_without_a_base_nothing_is_called_new() -> None:
     text = printed(SCENES["first"]())
     assert "note: There is no baseline yet" in text
-    assert "no base run yet" not in text
+    assert "new (" not in text
     assert text.splitlines()[-1].startswith("✓ scoregate: 3 gates passed")
 
 

@@ -116,11 +116,11 @@ def test_without_any_fingerprint_it_is_compared_and_reported_as_unchecked() -> N
 
 def test_a_fingerprint_on_one_side_only_is_not_comparable() -> None:
     row = against(*half(0, 30, 30), EvaluatorInfo("score"))
-    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its fingerprint is known in the base, unknown now")
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its fingerprint is known in the baseline, unknown now")
     new, old = (suite_of({"score": side}, infos=[EvaluatorInfo("score", known)]) for side, known in zip(
         half(0, 30, 30), (SAME, Fingerprint()), strict=True
     ))  # fmt: skip
-    assert compared(new, old).rows[0].reason == "its fingerprint is known now, unknown in the base"
+    assert compared(new, old).rows[0].reason == "its fingerprint is known now, unknown in the baseline"
 
 
 def test_what_a_fingerprint_does_not_know_is_no_change() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from scoregate.core.run import BaseReference, Run
 
-UNREADABLE = "a base that could not be read"
+UNREADABLE = "a baseline that could not be read"
 
 
 @dataclass(frozen=True, slots=True)

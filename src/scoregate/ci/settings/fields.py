@@ -183,27 +183,28 @@ class LimitFields(BaseModel):
     min_score: ByEvaluator = Field(default_factory=dict)
     """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators."""
     max_drop: ByEvaluator = Field(default_factory=dict)
-    """Fail if the mean score of an evaluator is worse than the base by more than this, and by more than noise: one
+    """Fail if the mean score of an evaluator is worse than the baseline by more than this, and by more than noise: one
     number for all, or a table by globs of evaluators.
     """
     fail_on_regression: bool | None = None
-    """Fail if any score is worse than the base by more than noise."""
+    """Fail if any score is worse than the baseline by more than noise."""
     fail_on_critical: bool | None = None
-    """Fail if a case tagged `critical` passed in the base and fails now."""
+    """Fail if a case tagged `critical` passed in the baseline and fails now."""
     max_cost: Amount | None = None
     """Fail if a suite costs more US dollars. Set for all suites, it is also the budget of the run: models are no longer
     asked when the next call would exceed it.
     """
     max_cost_ratio: Factor | None = None
-    """Fail if the cost is higher than this multiple of the base, and by more than noise."""
+    """Fail if the cost is higher than this multiple of the baseline, and by more than noise."""
     max_tokens: Amount | None = None
     """Fail if a suite uses more tokens. Set for all suites, it is also the budget of the run."""
     max_tokens_ratio: Factor | None = None
-    """Fail if the number of tokens is higher than this multiple of the base, and by more than noise."""
+    """Fail if the number of tokens is higher than this multiple of the baseline, and by more than noise."""
     max_p95_ms: Amount | None = None
     """Fail if the 95th percentile of a suite's latency is higher, in milliseconds."""
     max_p95_ratio: Factor | None = None
-    """Fail if the 95th percentile of the latency is higher than this multiple of the base, and by more than noise."""
+    """Fail if the 95th percentile of the latency is higher than this multiple of the baseline, and by more than
+    noise."""
     min_judge_agreement: Rate | None = None
     """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it in more
     than this share of a random sample (lower end of the 95 % interval).

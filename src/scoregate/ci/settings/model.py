@@ -88,7 +88,7 @@ class Settings(LimitFields, BaseSettings):
     max_cases: Count | None = None
     """Run only the first N cases of each suite."""
     repeats: Repeats | None = None
-    """Run every case N times. `auto` repeats only the cases that differ from the base, and needs `baseline =
+    """Run every case N times. `auto` repeats only the cases that differ from the baseline, and needs `baseline =
     "rerun"`.
     """
     repeats_budget: Factor = 1.0
@@ -119,7 +119,7 @@ class Settings(LimitFields, BaseSettings):
     max_error_rate: Rate = 0.05
     """The run is unmeasurable if a larger share of a suite's cases has errors."""
     require_baseline: bool = False
-    """The run is unmeasurable if there is no base to compare it with."""
+    """The run is unmeasurable if there is no baseline to compare it with."""
     comment: Comment = CommentMode.ALWAYS
     """When to comment on a pull request: always, on changes (a score is better, worse, new or removed, or a gate
     failed), on failures, or never.
@@ -133,7 +133,7 @@ class Settings(LimitFields, BaseSettings):
     key: Text | None = None
     """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None
-    """The token that reads base runs and writes comments. Suites never get it. A settings file can't set it."""
+    """The token that reads baselines and writes comments. Suites never get it. A settings file can't set it."""
     confirm: Confirm | None = None
     """Run newly failing cases again before they count: none, those tagged `critical`, or all (at most 15). Without it:
     `critical` if `fail_on_critical` is set, else `off`.

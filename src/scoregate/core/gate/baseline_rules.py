@@ -111,7 +111,7 @@ def check_lost_scores(context: SuiteContext) -> Iterator[Finding]:
         if row.lost_too_many and _is_needed(row, context):
             origin = context.limits.find_origin("max_lost_scores")
         elif _has_no_scores(row, context):
-            value = "no score, though the base has some" if row.base is not None else "no score of any case"
+            value = "no score, though the baseline has some" if row.base is not None else "no score of any case"
             limit = "a score of at least 1 case"
         else:
             continue
@@ -166,13 +166,13 @@ def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
 
 def _check_ratio(new: Side, old: Side, columns: Columns, *, limit: float, is_p95: bool, alpha: float) -> Finding:
     """Unmeasurable if only the baseline has values; passed if only the run has them."""
-    finding = Finding("", Conclusion.PASSED, "unknown in the base", f"≤ {limit:g} ×", bound=limit)
+    finding = Finding("", Conclusion.PASSED, "unknown in the baseline", f"≤ {limit:g} ×", bound=limit)
     if not new.means:
-        return replace(finding, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the base knows it")
+        return replace(finding, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the baseline knows it")
     ratio = ratio_of_p95(new, old) if is_p95 else ratio_of_totals(new, old)
     if ratio is None:
         return finding
-    value = f"{ratio.times:.2f} × the base's"
+    value = f"{ratio.times:.2f} × the baseline's"
     if ratio.low is not None and ratio.high is not None:
         value += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
     if ratio.times <= limit * (1 + 1e-9):
@@ -220,4 +220,4 @@ def _describe_base_trials(case: str, context: SuiteContext) -> str:
     statuses = [columns.status(row) for row, known in enumerate(columns.hashes) if known == case]
     if len(statuses) < 2:
         return "how often it failed before is unknown"
-    return f"in the base it failed {statuses.count(Status.FAILED)} of {len(statuses)} trials"
+    return f"in the baseline it failed {statuses.count(Status.FAILED)} of {len(statuses)} trials"

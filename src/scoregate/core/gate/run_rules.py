@@ -82,7 +82,9 @@ def check_expected_suites(context: RunContext) -> Iterator[Finding]:
 def check_base_suites(context: RunContext) -> Iterator[Finding]:
     """Every suite of the baseline is still there."""
     for label in context.comparison.unexcused_missing_suites:
-        yield Finding("suites remain", Conclusion.UNMEASURABLE, f"{label} is gone", "every suite of the base", "always")
+        yield Finding(
+            "suites remain", Conclusion.UNMEASURABLE, f"{label} is gone", "every suite of the baseline", "always"
+        )
 
 
 def check_baseline(context: RunContext) -> Iterator[Finding]:
@@ -92,14 +94,14 @@ def check_baseline(context: RunContext) -> Iterator[Finding]:
     baseline before. They are not applied if there is no baseline yet.
     """
     comparison, gates = context.comparison, context.policy.relative_gates
-    why = comparison.base_note or "no base run"
+    why = comparison.base_note or "no baseline"
     if comparison.base is None and context.policy.require_baseline:
-        yield Finding("base present", Conclusion.UNMEASURABLE, why, "a base run", "require_baseline")
+        yield Finding("base present", Conclusion.UNMEASURABLE, why, "a baseline", "require_baseline")
     elif comparison.base_unreadable and gates:
         value = f"{why}; {' and '.join(gates)} can't be applied without it"
-        yield Finding("base readable", Conclusion.UNMEASURABLE, value, "the base run", "always")
+        yield Finding("base readable", Conclusion.UNMEASURABLE, value, "the baseline", "always")
     elif comparison.base is None and comparison.run.compared_with is not None and gates:
-        yield Finding("base present", Conclusion.UNMEASURABLE, why, "the base of this run", "always")
+        yield Finding("base present", Conclusion.UNMEASURABLE, why, "the baseline of this run", "always")
 
 
 def check_policy(context: RunContext) -> Iterator[Finding]:
@@ -113,7 +115,7 @@ def check_evaluators(context: RunContext) -> Iterator[Finding]:
     """If the baseline's policy applies, the run has the baseline's evaluators and thresholds."""
     if not context.policy.of_base:
         return
-    suites, limit = context.comparison.run.suites, "as in the base"
+    suites, limit = context.comparison.run.suites, "as in the baseline"
     for each in context.evaluator_changes:
         label = suites[each.suite].label
         yield Finding("evaluators unchanged", Conclusion.FAILED, each.what, limit, "", label, each.evaluator)
