@@ -168,5 +168,5 @@ def test_a_base_that_can_not_be_run(world: World, what: str) -> None:
     job = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
     assert job.exit_code == 3, job.output
     assert "The baseline can't be read" in job.output
-    told = "fetch-depth: 0" if what == "not fetched" else "in the base, evals/demo.py"
+    told = "fetch-depth: 0" if what == "not fetched" else "in the baseline, evals/demo.py"
     assert told in " ".join(job.output.split())
