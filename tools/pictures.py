@@ -1,7 +1,7 @@
 """Make the pictures of the documentation: `python -m tools.pictures [NAME]...`, without names all of them.
 
-They show real runs: of the examples in this repository, and of a small suite with battles. Needs chromium, and the
-extra `dev`.
+They show real runs: of the examples in this repository, and of a small suite with battles. Needs chromium, the
+extra `dev`, and fonts: `apt-get install fonts-noto-color-emoji fonts-liberation`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ DOCS = ROOT / "docs"
 BIN = Path(sys.executable).parent
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 COLUMNS = 104
+FONTS = ("Noto Color Emoji", "Liberation Sans", "Liberation Mono")
 # Earlier values of the bot's cut-off, oldest first: the line of earlier runs in the report.
 HISTORY = (45, 68, 52, 64, 60)
 COMMENT_PAGE = """<!doctype html><meta charset=utf-8><style>
@@ -87,6 +88,9 @@ run_test_suite(
 def main() -> None:
     """Make the named pictures."""
     names = sys.argv[1:] or list(PICTURES)
+    fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=True).stdout
+    if missing := [font for font in FONTS if font not in fonts]:
+        sys.exit(f"without these fonts, signs are missing in the pictures: {', '.join(missing)}")
     for name in names:
         PICTURES[name](DOCS / name)
         print(DOCS / name)
