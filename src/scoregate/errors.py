@@ -186,7 +186,7 @@ class EndpointError(ScoregateError):
 
     Args:
         message: what was sent where, and what came of it. kind: what went wrong, such as `http_error`.
-        status: of the answer over HTTP; None where none came.
+        status: the HTTP status of the answer; None if no answer came.
     """
 
     exit_code = 3

@@ -66,7 +66,7 @@ async def load_judging_settings(
     Args:
         root: the project.
         environ: the environment.
-        flags: from the command line.
+        flags: the flags from the command line.
         cwd: paths in the flags are relative to it.
 
     Raises:
@@ -160,8 +160,8 @@ async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -
     """The base's settings with the gates in the suites' files of its commit.
 
     Args:
-        settings: of the base.
-        files: of the base's commit.
+        settings: the settings of the base.
+        files: the files of the base's commit.
         folder: the project's within the repository.
 
     Raises:

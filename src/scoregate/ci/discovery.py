@@ -38,7 +38,7 @@ async def discover(
 
     Args:
         root: the project.
-        settings: of the project.
+        settings: the settings of the project.
         environ: the environment, with the variables that some suites need.
         skip_missing: skip suites whose variables are not set, instead of failing them.
         find: finds the suites; `find_suites` by default.

@@ -126,7 +126,7 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
 
     Args:
         spec: where the environment is made.
-        settings: of the project.
+        settings: the settings of the project.
         dry: make nothing, only find what would run.
 
     Raises:

@@ -161,7 +161,7 @@ def _without_claims(run: Run, settings: Settings) -> Run:
 
     Args:
         run: the run of the fork.
-        settings: of this repository, which decide whether the run covers a part of the project only.
+        settings: the settings of this repository, which decide whether the run covers a part of the project only.
     """
     pairs = zip(run.suites, label_suites(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)

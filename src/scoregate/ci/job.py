@@ -40,11 +40,11 @@ class JobContext:
     Args:
         root: the project.
         environ: the host's environment, without the variables that hold scoregate's token.
-        settings: of the project.
+        settings: the settings of the project.
         redact: removes secrets from what is written.
         folder: the project's folder within the repository; empty at its top.
         open_out: the path of the folder of the run while it is kept open; None if it is not.
-        connection: to GitHub; None outside of jobs.
+        connection: the connection to GitHub; None outside of jobs.
         subject: the commit that is measured; None outside of jobs.
         base: the commit that the job's changes are tested on top of.
     """
@@ -79,7 +79,7 @@ async def open_job_context(
     Args:
         root: the project.
         environ: the host's environment.
-        settings: of the project.
+        settings: the settings of the project.
         stop: once it is set, no request is retried.
 
     Raises:

@@ -30,7 +30,7 @@ def read_matrix_runs(paths: Iterable[Path], *, expected: int | None) -> tuple[Ma
     """Read the runs in folders.
 
     Args:
-        paths: of the folders.
+        paths: the paths of the folders.
         expected: the number of runs. With it, a run that can't be read counts as missing.
 
     Raises:
@@ -72,9 +72,9 @@ def merge_matrix_runs(
     A suite that is in several runs gets the name of its run. The extra trials of adaptive repeats are not merged.
 
     Args:
-        runs: of the matrix.
-        folder: of the merged run.
-        settings: of the project.
+        runs: the runs of the matrix.
+        folder: the folder of the merged run.
+        settings: the settings of the project.
         expected: the number of runs; a missing one makes the merged run unmeasurable.
 
     Raises:

@@ -35,8 +35,8 @@ class GateResult:
     """The result of the pipeline.
 
     Args:
-        comparison: of the run with its baseline.
-        verdict: of the gate rules.
+        comparison: the comparison of the run with its baseline.
+        verdict: the verdict of the gate rules.
         view: what was reported; None if nothing was.
         warnings: what could not be delivered.
         pending: the comment is left to a later job with more rights.
@@ -96,7 +96,7 @@ async def gate_finished_run(
 
     Args:
         run: the run.
-        settings: of the project.
+        settings: the settings of the project.
         reporting: finds the baseline, and delivers the reports.
         amend: writes `run.json` again; nothing if the run has no folder here.
     """

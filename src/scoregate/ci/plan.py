@@ -53,13 +53,13 @@ class SuiteSource:
     Args:
         path: relative to the root, with slashes; the name of a command; the file of a test config.
         kind: how it is run.
-        line: of the first suite, from 1.
+        line: the line of the first suite, from 1.
         suite_ids: the ids in it; None if they are unknown before it runs.
         expected: the ids of suites that report in every run that ends normally.
         why: the reason why it is run, for reports.
         error: the reason why it can't run.
-        argv: of a command; for data, the arguments of Python.
-        cwd: of a command, relative to the root.
+        argv: the arguments of a command; for data, the arguments of Python.
+        cwd: the working directory of a command, relative to the root.
         foreign: its suites may belong to another SDK, which reports over HTTP.
         imports: result files to read at its end.
         needs: the variables that its file refers to.
@@ -88,7 +88,7 @@ class SkippedSource:
     """A source that is not run, and the reason.
 
     Args:
-        path: of the source.
+        path: the path of the source.
         why: the reason.
         notable: reports show it without `--verbose`, too.
         suite_ids: suites that are missing from the run for this reason.
@@ -142,7 +142,7 @@ class Plan:
         interpreter: the Python that runs suites.
         launches: the processes to start.
         broken: the sources that can't be launched.
-        notices: for the report.
+        notices: the notices for the report.
         skipped: the ids of suites that are missing for another reason than a filter.
         left_out: the ids of suites that a filter left out.
         narrowed: the user named what to run, so no other sources were searched for.

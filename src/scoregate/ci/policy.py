@@ -110,7 +110,7 @@ def with_tree_policy(
     Args:
         run: the run.
         tree: where it was made.
-        settings: of the project, which hold the flags.
+        settings: the settings of the project, which hold the flags.
         environ: the environment.
         sources: the suites of the tree.
     """

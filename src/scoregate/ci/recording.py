@@ -69,8 +69,8 @@ class RunRecorder:
             a killed host loses none of them.
         reducer: the results so far.
         scripts: the scripts that ended.
-        notices: for the report.
-        message: of the run, from its first suite.
+        notices: the notices for the report.
+        message: the message of the run, from its first suite.
         finished: the trials that the last event finished, each with its suite.
     """
 
@@ -225,8 +225,8 @@ class Recorder:
         new_identity: the user that the next script runs as; None for the host's own.
         observers: get every event.
         stop: once it is set, scripts are ended, and what they have reported is the run.
-        branch: of the job; None for git's.
-        attempt: of the job.
+        branch: the branch of the job; None for git's.
+        attempt: the attempt of the job.
         keep: how many earlier runs are kept.
     """
 

@@ -42,7 +42,7 @@ class ReusableResults:
     Args:
         run: the stored run.
         plan: the plan, its suites given the results.
-        digests: of the results that are offered, by suite and trial.
+        digests: the digests of the results that are offered, by suite and trial.
         refused: the number of the other results by reason.
     """
 
@@ -81,7 +81,7 @@ async def resume_run(
         folder: is created for the files that the suites read.
         identity: the user that reads them.
         plan: the plan.
-        settings: of the project.
+        settings: the settings of the project.
         last: the folder of the last run outside of a job; None if it must not be reused.
     """
     try:
@@ -225,7 +225,7 @@ def describe_reuse(run: Run, reusable: ReusableResults, name: str) -> Run:
     Args:
         run: the run that was made with an offer.
         reusable: the results that were offered.
-        name: of the stored run, for the notice.
+        name: the name of the stored run, for the notice.
     """
     reused = sum(len(suite.columns.reused) for suite in run.suites)
     trials = sum(len(suite.columns) for suite in run.suites)

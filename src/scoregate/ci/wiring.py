@@ -59,7 +59,7 @@ async def open_ports(
     Args:
         root: the project.
         environ: the host's environment.
-        settings: of the project.
+        settings: the settings of the project.
         scratch: an empty folder outside the project, for temporary files.
         observers: get every event while scripts run.
         print_line: prints a line while the suites' environment is created.

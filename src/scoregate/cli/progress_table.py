@@ -118,7 +118,7 @@ def draw_status_line(progress: RunProgress, started: float, *, width: int, plain
     """`⠹ 42 s · 120 of 400 cases · 12 failed · about 1 m 5 s left · script 3 of 8`, cut if it is too long.
 
     Args:
-        progress: of all suites.
+        progress: the progress of all suites.
         started: when the run started, by the monotonic clock.
         width: the width of the terminal.
         plain: use ASCII only.

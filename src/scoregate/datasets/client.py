@@ -67,7 +67,7 @@ class DatasetInfo:
         current_version: the number of the newest version.
         test_config_count: how many test configs use it.
         schema: a JSON Schema.
-        description: for people.
+        description: a description for people.
     """
 
     dataset_id: str
@@ -103,7 +103,7 @@ class Datasets:
             schema: a JSON Schema of an object; its properties are the columns. Default: inferred from the examples.
             examples: `Example`s, or mappings of fields.
             overwrite: replace a dataset of this name with all its versions.
-            description: for people.
+            description: a description for people.
 
         Raises:
             JudgmentConflictError: the name is in use.

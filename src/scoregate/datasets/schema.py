@@ -167,7 +167,7 @@ class Example:
 
     Args:
         properties: the fields, as JSON data.
-        name: of the example; may be empty.
+        name: the name of the example; may be empty.
         example_id: counted from 1, assigned by the dataset and never reused; None before.
         offline_trace_id: the id of the trace of the example.
         trace: the trace, if judges may see it.

@@ -77,7 +77,7 @@ class AccessTokens:
         clients: send the requests.
         auth: the client credentials.
         endpoint: the endpoint, for messages.
-        timeout_s: of a request.
+        timeout_s: the time limit of a request in seconds.
     """
 
     def __init__(self, clients: ClientPool, auth: ClientCredentials, endpoint: EndpointContext, *, timeout_s: float):

@@ -126,9 +126,9 @@ class Test(Entity):
 
         Args:
             endpoint: the endpoint under test.
-            metrics: as in `TestSet.execute`.
-            execution_model: as in `TestSet.execute`.
-            evaluation_model: as in `TestSet.execute`.
+            metrics: see `TestSet.execute`.
+            execution_model: see `TestSet.execute`.
+            evaluation_model: see `TestSet.execute`.
 
         Returns:
             `test_id`, `prompt_id`, `execution_time` in milliseconds, `test_output`, `test_metrics` (the result of each

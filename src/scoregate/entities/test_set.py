@@ -127,10 +127,10 @@ class TestSet(TestSetBase):
         Args:
             endpoint: the endpoint of the run.
             run: the run, its id or its name; default: the last run with answers.
-            mode: as in `execute`.
-            metrics: as in `execute`.
-            evaluation_model: as in `execute`.
-            evaluation_model_id: as in `execute`.
+            mode: see `execute`.
+            metrics: see `execute`.
+            evaluation_model: see `execute`.
+            evaluation_model_id: see `execute`.
 
         Returns:
             The same keys as `execute`.

@@ -33,7 +33,7 @@ class ConversationOptions:
         user: the model of the simulated user: "provider/name", an OpenAI model name, or a `Model`; None: the
             project's model.
         judge: decides whether a goal is reached, for tests without a goal judge among their metrics.
-        limits: for conversations without limits of their own.
+        limits: the limits for conversations without limits of their own.
     """
 
     user: str | Model | None = None

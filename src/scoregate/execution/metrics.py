@@ -21,9 +21,9 @@ class MetricSelection:
     """Selects the metrics and the evaluators of `scoregate.testing` for each test of a run.
 
     Args:
-        common: for every test, whatever its behavior. If empty, each test has the metrics of its behavior.
+        common: the metrics for every test, whatever its behavior. If empty, each test has the metrics of its behavior.
         by_behavior: metrics by the name of the behavior in lower case.
-        default: for tests whose behavior has no metrics; None leaves these tests without metrics.
+        default: the metrics of tests whose behavior has none; None leaves these tests without metrics.
     """
 
     common: Sequence[Any] = ()

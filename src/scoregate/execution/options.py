@@ -22,7 +22,7 @@ class ExecutionOptions:
 
     Args:
         mode: whether tests run in parallel.
-        metrics: for every test, instead of all others.
+        metrics: the metrics for every test, instead of all others.
         execution_model: the model of the simulated user.
         evaluation_model: the model of judges that name none.
         max_concurrency: how many tests run in parallel; None: the limit of the endpoint.

@@ -39,9 +39,9 @@ def run_and_store(
     Args:
         run: the ids of the test set and the endpoint.
         suite: the tests.
-        metrics: of the tests.
+        metrics: the metrics of the tests.
         store: where the run is stored.
-        name: of the run; by default from the suite and the time.
+        name: the name of the run; by default from the suite and the time.
 
     Raises:
         StoreError: the run cannot be written. Under a host, which has its own record, this is a warning.

@@ -104,7 +104,7 @@ async def converse(
         plan: what the user wants.
         user: the model of the simulated user.
         goal_judge: decides whether a conversation reached the goal.
-        limits: for plans without limits of their own.
+        limits: the limits for plans without limits of their own.
 
     Raises:
         EndpointError: the target did not reply, or not in time for the first turn.

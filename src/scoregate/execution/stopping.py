@@ -81,7 +81,7 @@ class Limits:
     """The limits of conversations. Fingerprints contain the `repr`, so that the names stay.
 
     Args:
-        max_turns: for plans without a limit of their own.
+        max_turns: the largest number of turns of plans without a limit of their own.
         max_tool_calls: reported tool calls in all turns; None: five for each turn.
         timeout_s: seconds for the whole conversation; None: no limit.
         impossible: a goal score below this value, late in the conversation, ends it.
@@ -110,7 +110,7 @@ class Bounds:
         max_turns: the conversation ends after this turn.
         min_turns: before this turn, only the limits of turns, tool calls and time end it.
         judge_from_turn: from this turn on, the goal is judged after each turn.
-        late_from_turn: from this turn on, an impossible goal ends it.
+        late_from_turn: from this turn on, an impossible goal ends the conversation.
         tool_calls: the most tool calls.
         impossible: a goal score below this value counts as impossible.
     """
@@ -148,7 +148,7 @@ class Progress:
 
     Args:
         turns: all turns.
-        verdict: of the goal judge about all turns; None if they were not judged.
+        verdict: the verdict of the goal judge about all turns; None if they were not judged.
         done: whether the user has nothing left to say.
     """
 

@@ -52,7 +52,7 @@ def build_test_suite(
         task: returns the answer to a test.
         metrics: judge the answers.
         conversations: the options of conversations.
-        limits: of the suite.
+        limits: the limits of the suite.
 
     Raises:
         MetricError: a metric is invalid, or two have one name.
@@ -123,7 +123,7 @@ def run_tests(suite: Suite, title: str | None = None) -> EventLog:
 
     Args:
         suite: the suite.
-        title: of the run, unless the environment sets one.
+        title: the title of the run, unless the environment sets one.
     """
     suite = replace(suite, origin=caller_origin(), message=run_message() or title)
     started = perf_counter()

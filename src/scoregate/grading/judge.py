@@ -130,7 +130,7 @@ async def judge_battle(
         challenger: the new output.
         criteria: what makes an output better.
         input_text: the question that both outputs answer.
-        examples: as `render_question` takes them.
+        examples: the examples as `render_question` takes them.
 
     Returns:
         The challenger's grade: 1 if it wins, 0.5 for a tie, else 0. It has the reasons and prompts of both orders.

@@ -50,7 +50,7 @@ def register_code_judge(
         store: the store.
         given: "module:Class", a class or an instance.
         name: its name; if not given, that of the judge or its class.
-        description: for people.
+        description: a description for people.
 
     Returns:
         The judge in the store, and the instance.
@@ -146,7 +146,7 @@ class JudgesFactory:
             prompt: the question; `{{field}}` is replaced by a field of the example.
             model: "provider/name", or a name of OpenAI's; None is the project's.
             score_type: "binary" (Yes or No), "categorical" or "numeric".
-            description: for people.
+            description: a description for people.
             categories: names, or `Category(value, description, score)` (categorical judges only).
             min_score: the lowest score (numeric judges only).
             max_score: the highest score (numeric judges only).
@@ -175,7 +175,7 @@ class JudgesFactory:
         Args:
             judge: "module:Class", a class, or an instance, which this process then uses.
             name: its name; if not given, that of the judge or its class.
-            description: for people.
+            description: a description for people.
 
         Raises:
             JudgmentConflictError: there is a prompt judge with this name.
@@ -225,7 +225,7 @@ class JudgesFactory:
             prompt: the question.
             model: the model; "" for the project's.
             score_type: "binary", "categorical" or "numeric".
-            description: for people.
+            description: a description for people.
             categories: names, or `Category(value, description, score)` (categorical judges only).
             min_score: the lowest score (numeric judges only).
             max_score: the highest score (numeric judges only).

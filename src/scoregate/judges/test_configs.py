@@ -77,7 +77,7 @@ class TestConfigs:
             name: its name.
             dataset: the dataset's name or id.
             judges: names, ids, or dicts with a `judge_id` or `name`.
-            description: for people.
+            description: a description for people.
 
         Raises:
             ValueError: an entry of `judges` is not valid.

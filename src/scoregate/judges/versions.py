@@ -27,7 +27,7 @@ class JudgeVersion:
         name: the judge's name.
         number: the version; None if the judge is not in the store.
         grading: what its scores depend on.
-        description: for people.
+        description: a description for people.
         tags: the tags on this version.
         created_at: the time of this version.
         code: the code judge, once it is loaded.

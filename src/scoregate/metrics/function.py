@@ -208,7 +208,7 @@ def metric(
     Args:
         name: the function's if not given.
         score_type: "numeric", "categorical" or "binary".
-        description: for people.
+        description: a description for people.
         min_score: the lowest number; 0 if neither end is given.
         max_score: the highest number; 1 if neither end is given.
         threshold: the number to compare with; without one pass and fail are undefined.

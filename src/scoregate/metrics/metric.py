@@ -47,7 +47,7 @@ class Metric(abc.ABC):
 
     Args:
         name: the name in reports, the class's if not given; unique among the metrics of a run.
-        description: for people.
+        description: a description for people.
         metric_type: your own term for the kind of quality, such as "safety".
         metric_scope: the types of tests that the metric is for; it skips tests of other types.
         id: the id in the store.

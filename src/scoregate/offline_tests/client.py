@@ -54,7 +54,7 @@ class OfflineTestsFactory:
             name: its name.
             dataset: the dataset's name or id.
             judges: names, ids, or dicts with a `judge_id` or `name` key.
-            description: for people.
+            description: a description for people.
 
         Raises:
             ValueError: an entry of `judges` is not valid.
@@ -230,7 +230,7 @@ class Evaluations:
             eval_run_name: the name of the suite.
             assert_test: raise unless every row passes.
             timeout_seconds: the time limit for all judges together.
-            pass_condition_fn: as in `client.offline_tests.run`. If not given, a row passes if all binary judges answer
+            pass_condition_fn: see `client.offline_tests.run`. If not given, a row passes if all binary judges answer
                 Yes.
             max_concurrency: examples at a time, for each judge.
 

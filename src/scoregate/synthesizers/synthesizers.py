@@ -98,8 +98,8 @@ class ContextSynthesizer(PromptSynthesizer):
         Args:
             num_tests: how many tests, at least 1.
             context: data for the model that the tests should fit; it is no instruction.
-            on_progress: as in `BaseSynthesizer.generate`.
-            progress: as in `BaseSynthesizer.generate`.
+            on_progress: see `BaseSynthesizer.generate`.
+            progress: see `BaseSynthesizer.generate`.
 
         Raises:
             ValueError: the context is empty.

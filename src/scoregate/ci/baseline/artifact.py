@@ -102,9 +102,9 @@ def make_pooled_baseline(runs: list[Run], note: str, *, branch: str | None) -> B
     """The newest run as the baseline, the others of its commit in its pool.
 
     Args:
-        runs: of one commit.
+        runs: the runs of one commit.
         note: the relation of the commit to the base.
-        branch: of the runs; None if it is in each run.
+        branch: the branch of the runs; None if it is in each run.
     """
     newest, *others = sorted(runs, key=lambda run: run.finished, reverse=True)
     words = describe_run(newest).removeprefix("stored run").removeprefix(", ")
@@ -184,7 +184,7 @@ async def read_artifact(
 
     Args:
         api: the repository.
-        artifact: as GitHub describes it.
+        artifact: the artifact as GitHub describes it.
         bounds: limit its size.
         unfinished: whether its process may have been killed.
 
@@ -204,7 +204,7 @@ async def download_artifact(api: Api, artifact: Mapping[str, Any], most_bytes: i
 
     Args:
         api: the repository.
-        artifact: as GitHub describes it.
+        artifact: the artifact as GitHub describes it.
         most_bytes: the limit of its size.
 
     Raises:

@@ -21,7 +21,7 @@ async def find_file_baseline(root: Path, settings: Settings) -> Baseline | None:
 
     Args:
         root: the path in the settings is relative to it.
-        settings: of the project.
+        settings: the settings of the project.
 
     Raises:
         RecordError: there is no run at that path, or none that can be read.
@@ -62,7 +62,7 @@ def find_compared_baseline(run: Run, folder: Path, root: Path) -> Baseline | Non
 
     Args:
         run: the finished run.
-        folder: of the run.
+        folder: the folder of the run.
         root: the project; the baseline's folder may be relative to it.
     """
     known = run.compared_with

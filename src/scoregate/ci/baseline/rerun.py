@@ -41,7 +41,7 @@ async def open_base_tree(root: Path, settings: Settings, base: BaseCommit | None
 
     Args:
         root: the project.
-        settings: of the project.
+        settings: the settings of the project.
         base: the commit that a job's changes are tested on top of.
 
     Raises:
@@ -58,8 +58,8 @@ async def check_base_exists(root: Path, settings: Settings, *, base: BaseCommit 
 
     Args:
         root: the project.
-        settings: of the project.
-        base: of a job. If it can't be run, there is no baseline, which is not an error.
+        settings: the settings of the project.
+        base: the base commit of a job. If it can't be run, there is no baseline, which is not an error.
 
     Raises:
         GitError: there is no repository, or no such commit in it.

@@ -27,7 +27,7 @@ class ScriptInfo:
     Args:
         kind: how it is run; None if it holds no suite that can be run.
         why: the reason for `kind`, for reports.
-        line: of the first suite or error, from 1.
+        line: the line of the first suite or error, from 1.
         suite_ids: None if one is unknown.
         expected: the ids of suites that report in every run that ends normally.
         error: it can't be parsed.

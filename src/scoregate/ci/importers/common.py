@@ -232,7 +232,7 @@ def matching_threshold(score: float, passed: bool | None, limit: float | None) -
     """The threshold by which this score has the same verdict as in the framework.
 
     Args:
-        score: as in the framework.
+        score: the score as the framework reports it.
         passed: its verdict; None without one.
         limit: the framework's threshold; the verdict shows its direction. Without it, only 0 and 1 get a threshold.
     """

@@ -34,7 +34,7 @@ class Refused(Exception):
 
     Args:
         reason: the client reads it, and the report shows it.
-        status: of the response, from 400 to 499.
+        status: the HTTP status of the response, from 400 to 499.
     """
 
     def __init__(self, reason: str, *, status: int = 400) -> None:
@@ -120,7 +120,7 @@ def parse_call(path: str, body: bytes, agent: str) -> Call:
 
     Args:
         path: the address that it was sent to.
-        body: as it was sent.
+        body: the body as it was sent.
         agent: the client's user agent.
 
     Raises:

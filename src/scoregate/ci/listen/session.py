@@ -72,7 +72,7 @@ class SdkSession:
 
         Args:
             path: what it calls, such as `/start`.
-            body: as it was sent, without secrets.
+            body: the body as it was sent, without secrets.
             agent: the client's user agent.
         """
         call = None

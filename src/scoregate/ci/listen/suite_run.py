@@ -87,9 +87,9 @@ class SuiteRun:
         suite: the suite's id.
         recorded: whether a filter matches it; otherwise nothing is recorded.
         sdk: which SDK it is; None if unknown.
-        params: of a grid search.
+        params: the parameters of a grid search.
         index: where the bodies about its cases are.
-        started: on the clock of `perf_counter`.
+        started: the start time, a reading of `perf_counter`.
         duration_s: None until it has ended.
         errors: limits the errors of the suite itself.
         reviews: the names of human reviews that it asked for.

@@ -85,7 +85,7 @@ def load_settings(
     Args:
         root: the folder of the settings file: `working_directory`, the repository's top level, or the current folder.
         environ: the environment.
-        flags: from the command line, by setting; None and empty sequences are not set.
+        flags: the flags from the command line, by setting; None and empty sequences are not set.
         cwd: paths on the command line and in the environment are relative to it; by default the root.
         base: the settings of the base's file, which then replace those of this project's file.
 
@@ -132,7 +132,7 @@ def make_environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> 
 
     Args:
         environ: all variables.
-        names: of all settings.
+        names: the names of all settings.
     """
     names = tuple(names)
     variables = {name: variable for name in names if (variable := _variable(name, environ))}
