@@ -10,14 +10,15 @@ from hypothesis import settings
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("scoregate", deadline=None)
-settings.load_profile("scoregate")
+settings.register_profile("fast", deadline=None, max_examples=15)
+settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scoregate")
 
 # What runs the tests names its own terminal's width and that it is CI; what they start would take both for its own.
 for name in ("COLUMNS", "CI", "GITHUB_ACTIONS"):
     os.environ.pop(name, None)
 
 TESTS = Path(__file__).parent
-# What a test needs besides this process, by its folder or file: a marker is set nowhere else.
+# What a test needs, by its folder or file: a marker is set nowhere else.
 MARKERS = {
     "container": ("e2e/container/",),
     "network": (
@@ -39,6 +40,16 @@ MARKERS = {
         "integration/ragas/", "integration/review/", "integration/sdk/", "integration/store/test_datasets.py",
         "integration/store/test_processes.py", "integration/terminal/", "integration/view/", "test_benchmarks.py",
         "docs/", "test_docs.py", "test_readme.py", "test_site.py",
+    ),
+    # Tests that wait, handle many rows, or take long for another reason.
+    "slow": (
+        "integration/conversations/", "integration/endpoints/test_faults.py",
+        "integration/execution/test_execute.py", "integration/github/", "integration/importers/test_damage.py",
+        "integration/importers/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",
+        "integration/models/", "integration/offline/", "integration/store/",
+        "test_action_yml.py", "unit/ci/test_archive.py", "unit/ci/test_isolation.py", "unit/ci/test_secrets.py",
+        "unit/datasets/test_scale.py", "unit/datasets/test_versions.py", "unit/stats/test_signflip.py",
+        "unit/store/test_documents.py", "contract/github_fake/",
     ),
 }  # fmt: skip
 
