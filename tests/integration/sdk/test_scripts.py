@@ -52,7 +52,9 @@ def test_nothing_is_warned_of_even_in_development_mode(home: Home) -> None:
     source = FAILING % "" + FAILING % ", timeout=5, grid_search_params={'x': [1, 2]}"
     for host in (True, False):
         found = home.run(source, host=host, options=["-X", "dev", "-W", "error"])
-        assert (found.code, found.err) == (0, "")
+        # asyncio also notes steps of more than 0.1 s, as the first import can be on a busy machine.
+        warnings = [line for line in found.err.splitlines() if not line.startswith("Executing <")]
+        assert (found.code, warnings) == (0, [])
 
 
 def test_threads_of_the_loops_own_end_with_the_script(home: Home) -> None:
