@@ -17,11 +17,12 @@ nox.needs_version = ">=2024.10"
 
 TOOLS = Path(sys.executable).parent
 NEEDS_MORE = ("process", "network", "browser", "container", "foreign", "slow")
+FAST = " and ".join(f"not {marker}" for marker in NEEDS_MORE)
 
 
-def run(session: nox.Session, tool: str, *arguments: str) -> None:
-    """Run a tool of this environment."""
-    session.run(str(TOOLS / tool), *arguments, external=True)
+def run(session: nox.Session, tool: str, *arguments: str, **environment: str) -> None:
+    """Run a tool of this environment, with these variables."""
+    session.run(str(TOOLS / tool), *arguments, env=environment, external=True)
 
 
 @nox.session
@@ -36,11 +37,9 @@ def check(session: nox.Session) -> None:
 @nox.session
 def fast(session: nox.Session) -> None:
     """Run the tests that need nothing but this process and git, in about a minute, with fewer generated examples."""
-    markers = " and ".join(f"not {marker}" for marker in NEEDS_MORE)
-    os.environ["SCOREGATE_TEST_FAST"] = "1"
     # One worker more, as in other runs, would cost more for its imports than it gains.
     workers = f"--numprocesses={os.cpu_count()}"
-    run(session, "python", "-m", "pytest", workers, "-m", markers, *session.posargs)
+    run(session, "python", "-m", "pytest", workers, "-m", FAST, *session.posargs, SCOREGATE_TEST_FAST="1")
 
 
 @nox.session
@@ -52,8 +51,7 @@ def test(session: nox.Session) -> None:
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Measure which lines and branches of the package the fast tests run, and write htmlcov/."""
-    markers = " and ".join(f"not {marker}" for marker in NEEDS_MORE)
-    run(session, "python", "-m", "pytest", "-m", markers, "--cov", *session.posargs)
+    run(session, "python", "-m", "pytest", "-m", FAST, "--cov", *session.posargs)
     run(session, "coverage", "html", "--quiet")
 
 

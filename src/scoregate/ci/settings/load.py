@@ -230,8 +230,8 @@ def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str
         return f"{name}: {_unknown_setting(keys[-1], known)}"
     if problem["type"] == "missing":
         return f"{name} is missing"
-    if keys[-1] == "[key]":
-        allowed = re.findall(r"'([^']+)'", problem["ctx"].get("expected", ""))
+    if keys[-1] == "[key]" and problem["type"] == "literal_error":
+        allowed = re.findall(r"'([^']+)'", problem["ctx"]["expected"])
         return f"{'.'.join(keys[:-2])}: {_unknown_setting(keys[-2], allowed)}"
     rule = _RULES.get(problem["type"])
     text = rule.format(**problem["ctx"]) if rule and "{" in rule else rule
