@@ -29,6 +29,8 @@ _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _UNOWNED = "detected dubious ownership"
 _MOST_BYTES = 1 << 30
 _REPAIR = "git worktree prune"
+# A run asks for it half a dozen times, and it doesn't change.
+_top_levels: dict[Path, Path] = {}
 
 
 async def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -71,10 +73,11 @@ async def top_level(folder: Path) -> Path | None:
     Raises:
         GitError: the repository belongs to another user.
     """
-    if shutil.which("git") is None:
-        return None
-    found = await _first_line(folder, "rev-parse", "--show-toplevel")
-    return Path(found) if found else None
+    if folder not in _top_levels and shutil.which("git") is not None:
+        if (path := await _first_line(folder, "rev-parse", "--show-toplevel")) is None:
+            return None
+        _top_levels[folder] = Path(path)
+    return _top_levels.get(folder)
 
 
 async def head_commit(root: Path) -> str | None:
