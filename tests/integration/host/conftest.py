@@ -88,8 +88,9 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.git("init", "-q", "-b", "main")
-        with (root / ".git" / "config").open("a") as config:
-            config.write(CONFIG)
+        config = root / ".git" / "config"
+        if CONFIG not in (text := config.read_text(encoding="utf-8")):
+            config.write_text(text + CONFIG, encoding="utf-8")
 
     def git(self, *words: str) -> str:
         return subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, text=True).stdout
