@@ -22,8 +22,8 @@ TESTS = Path(__file__).parent
 MARKERS = {
     "container": ("e2e/container/",),
     "network": (
-        "e2e/", "integration/foreign/", "integration/host/test_install.py", "integration/migrate/",
-        "integration/ragas/",
+        "e2e/", "integration/foreign/", "integration/host/test_install.py",
+        "integration/host/test_install_node.py", "integration/migrate/", "integration/ragas/",
         "test_readme.py",
     ),
     "foreign": ("integration/foreign/", "integration/migrate/", "integration/ragas/"),

@@ -33,7 +33,16 @@ SHARED = {
     "ci.user_ids",
 }
 # Steps of the pipeline. They never import each other.
-STAGES = {"ci.baseline", "ci.discover", "ci.environment", "ci.importers", "ci.launch", "ci.listen", "ci.report"}
+STAGES = {
+    "ci.baseline",
+    "ci.discover",
+    "ci.environment",
+    "ci.importers",
+    "ci.javascript",
+    "ci.launch",
+    "ci.listen",
+    "ci.report",
+}
 # Modules that put the stages together.
 GLUE = {
     "ci.base_settings",
@@ -45,6 +54,7 @@ GLUE = {
     "ci.merge_runs",
     "ci.pipeline",
     "ci.ports",
+    "ci.preparation",
     "ci.progress_file",
     "ci.protection",
     "ci.recording",

@@ -22,7 +22,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.errors import InstallError
 
-AUTO, NONE = "auto", "none"
+AUTO, NONE, NODE = "auto", "none", "node"
 LOCK, PROJECT = "uv.lock", "pyproject.toml"
 REQUIREMENTS = ("requirements.txt", "evals/requirements.txt")
 _PYTHON = ("--python", "{python}")
@@ -221,9 +221,9 @@ def find_install_plan(root: Path, settings: Settings) -> InstallPlan | None:
             if (plan := make_plan(root, version)) is not None:
                 return plan
         return InstallPlan((_venv_command(version),), f"Python {version[-1]} alone") if version else None
-    if settings.install == NONE:
+    if settings.install in (NONE, NODE):
         return None
-    if settings.install not in _INSTALLERS:
+    if is_shell_command(settings.install):
         return InstallPlan((_venv_command(version, "--seed"), ("sh", "-ec", settings.install)), f"`{settings.install}`")
     if (plan := _INSTALLERS[settings.install](root, version)) is None:
         files = _REQUIRED_FILES[settings.install]
@@ -232,6 +232,11 @@ def find_install_plan(root: Path, settings: Settings) -> InstallPlan | None:
             advice="Add it, name another folder with `working_directory`, or set `install` to auto.",
         )
     return plan
+
+
+def is_shell_command(install: str) -> bool:
+    """Whether the setting `install` is a shell command."""
+    return install not in (AUTO, NONE, NODE, *_INSTALLERS)
 
 
 def _plan_uv_sync(root: Path, version: Words) -> InstallPlan | None:

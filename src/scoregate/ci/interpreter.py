@@ -13,11 +13,15 @@ from scoregate.errors import SettingsError
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """The command that starts Python, and the reason for it; `environment` are variables for the suites' processes."""
+    """The command that starts Python, and the reason for it.
+
+    `environment` are variables for the suites' processes; `notes` describe what else is prepared for them.
+    """
 
     argv: tuple[str, ...]
     why: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def find_interpreter(

@@ -64,7 +64,9 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
     settings = merge_suite_gates(settings, suites.sources)
     async with ports.reporting.announce():
         baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
-        interpreter = await run_until_stopped(ports.stop, ports.prepare(settings), stopped=_NOT_PREPARED)
+        interpreter = await run_until_stopped(
+            ports.stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED
+        )
         plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
         if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
             baseline = await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)

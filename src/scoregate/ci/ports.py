@@ -13,7 +13,7 @@ import anyio
 from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan
+from scoregate.ci.plan import DiscoveredSuites, Plan, SuiteSource
 from scoregate.ci.publish.delivery import Delivery
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.resume import ResumePlan
@@ -89,7 +89,7 @@ class Ports:
 
     root: Path
     discover: Callable[[Settings], Awaitable[DiscoveredSuites]]
-    prepare: Callable[[Settings], Awaitable[Interpreter]]
+    prepare: Callable[[Settings, Sequence[SuiteSource]], Awaitable[Interpreter]]
     add_baseline_outputs: Callable[[Plan, Run | None], Plan]
     resume: ResumePlan
     record: RecordPlan

@@ -16,7 +16,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.rerun import find_import_folders, link_node_packages, move_plan, open_base_tree
 from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, discover, find_suites
-from scoregate.ci.environment import VenvSpec, prepare_environment
+from scoregate.ci.environment import VenvSpec
 from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
@@ -25,6 +25,7 @@ from scoregate.ci.launch.process import child_environment
 from scoregate.ci.plan import Plan
 from scoregate.ci.policy import with_tree_policy
 from scoregate.ci.ports import Ports
+from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.protection import protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Observer, Recorder
@@ -94,7 +95,7 @@ async def open_ports(
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=context.environ, skip_missing=skip_missing, find=find),
-                prepare=partial(prepare_environment, venv),
+                prepare=partial(prepare_suites, venv),
                 add_baseline_outputs=partial(
                     with_baseline_outputs, scratch, identity, keeps=context.connection is None
                 ),

@@ -12,8 +12,8 @@ import click
 from rich.text import Text
 
 from scoregate.ci.discovery import discover
-from scoregate.ci.environment import prepare_environment
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
+from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
@@ -33,6 +33,7 @@ def command(**flags: Any) -> int:
     suites, plan = anyio.run(_make_plan, root, settings)
     lines = [
         format_python(plan.interpreter),
+        *plan.interpreter.notes,
         *(format_source(launch.source, launch.name) for launch in plan.launches),
         *(f"cannot run  {source.error}" for source in plan.broken),
         *format_skipped(suites),
@@ -55,5 +56,5 @@ async def _make_plan(root: Path, settings: Settings) -> tuple[DiscoveredSuites, 
     with temporary_folder() as scratch:
         redact = Redactor(secret_values(os.environ))
         spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
-        interpreter = await prepare_environment(spec, settings, dry=True)
+        interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
     return suites, make_plan(suites, settings, interpreter=interpreter, root=root)

@@ -34,7 +34,7 @@ from scoregate.cli.run_gate import run_project
 @click.option("--python-version", metavar="X.Y", help="Python version of the environment that --install creates.")
 @click.option(
     "--install",
-    metavar="auto|uv-sync|requirements|none|COMMAND",
+    metavar="auto|uv-sync|requirements|node|none|COMMAND",
     help="Create an environment for the suites; auto: from the project's files, in the GitHub Action only.",
 )
 @model_options

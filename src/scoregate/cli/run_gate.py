@@ -58,6 +58,10 @@ async def _listen(stop: anyio.Event, scope: anyio.CancelScope) -> None:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """An empty folder until the block ends: in RUNNER_TEMP, except in the container."""
+    if in_container(os.environ) and os.environ.get("GITHUB_ACTIONS") == "true":
+        # The runner removes the container. To delete the files of Node.js and of packages would take seconds.
+        yield Path(tempfile.mkdtemp(prefix="scoregate-")).resolve()
+        return
     runner = os.environ.get("RUNNER_TEMP", "")
     place = runner if Path(runner).is_dir() and not in_container(os.environ) else None
     with tempfile.TemporaryDirectory(prefix="scoregate-", dir=place or None, ignore_cleanup_errors=True) as folder:

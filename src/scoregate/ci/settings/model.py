@@ -51,8 +51,8 @@ class Settings(LimitFields, BaseSettings):
 
     `working_directory` is the root itself, so a file in it can't set it.
     `config` names test configs that are run as suites, `configs` sets how.
-    `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `none` or a
-    command. `origins` has the place of each value by path of keys, and
+    `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `node`, `none`
+    or a command. `origins` has the place of each value by path of keys, and
     `notices` are warnings, such as a misspelled environment variable. `file_values` are the values in the project's
     file. If the base's settings judge a change, `proposed` are the change's own; `policy_problem` is the reason why the
     base's settings are missing.
@@ -106,9 +106,10 @@ class Settings(LimitFields, BaseSettings):
     asks for.
     """
     install: Text = "auto"
-    """How the environment of the suites is created: `uv-sync`, `requirements`, `none`, or a shell command. `auto`
-    creates one only in the action, from `uv.lock`, from `requirements.txt` and `evals/requirements.txt`, or from
-    `pyproject.toml`.
+    """How the environment of the suites is created: `uv-sync`, `requirements`, `node`, `none`, or a shell command.
+    `auto` creates one only in the action, from `uv.lock`, from `requirements.txt` and `evals/requirements.txt`, or from
+    `pyproject.toml`. Commands that need Node.js get it there, too, with the packages of `package.json`. `node`
+    provides only these.
     """
     commands: Commands = ()
     """Suites that are commands, in any language: tables `[[commands]]`."""

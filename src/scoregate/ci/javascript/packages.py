@@ -1,0 +1,145 @@
+"""How the packages of a package.json are installed: the package manager, its version, and its command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scoregate.ci.javascript.project_files import PACKAGE, ProjectFiles, text_at
+from scoregate.errors import InstallError
+
+NODE_MODULES = "node_modules"
+NPM, PNPM, YARN = "npm", "pnpm", "yarn"
+# In the order in which they count if a folder has several.
+_LOCKS = {"npm-shrinkwrap.json": NPM, "package-lock.json": NPM, "pnpm-lock.yaml": PNPM, "yarn.lock": YARN}
+_UNSUPPORTED = ("bun.lock", "bun.lockb", "deno.lock")
+_PNPM_WORKSPACE = "pnpm-workspace.yaml"
+_DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies")
+_PACKAGE_MANAGER = re.compile(r"(npm|pnpm|yarn)@(\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[0-9A-Za-z.-]{1,40})?)(?:\+.*)?")
+# The version of a lock file's format, and the package manager that writes it without changing it.
+_PNPM_VERSIONS = {"5": "7", "6": "8", "9": "10"}
+_YARN_VERSIONS = {"4": "2", "5": "2", "6": "3", "7": "3", "8": "4.13", "9": "4.14", "10": "4"}
+_PNPM_FORMAT = re.compile(r"^lockfileVersion: *['\"]?(\d{1,3})", re.MULTILINE)
+_YARN_FORMAT = re.compile(r"^__metadata:\s+version: *['\"]?(\d{1,3})", re.MULTILINE)
+_NO_LOCK = (NPM, "install", "--no-save", "--no-package-lock")
+_BERRY, _CLASSIC = "@yarnpkg/cli-dist", "yarn"
+
+
+@dataclass(frozen=True, slots=True)
+class PackagePlan:
+    """How the packages of one folder are installed.
+
+    Args:
+        folder: the folder to install in.
+        command: the command that installs them.
+        why: the files that it follows, for people.
+        tool: the package manager to get from npm's registry first, as `name@version`; None for the npm of Node.js.
+        notes: what was found and is ignored.
+    """
+
+    folder: Path
+    command: tuple[str, ...]
+    why: str
+    tool: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether an earlier step installed packages: node_modules is there and not empty."""
+        packages = self.folder / NODE_MODULES
+        return packages.is_dir() and next(packages.iterdir(), None) is not None
+
+    def describe(self) -> str:
+        """How they are installed, and why."""
+        how = "installed by an earlier step" if self.is_installed else f"`{' '.join(self.command)}`"
+        return f"packages: {how} ({'; '.join((self.why, *self.notes))})"
+
+
+def find_package_plan(folder: Path, files: ProjectFiles) -> PackagePlan | None:
+    """The plan for the nearest package.json in a folder or above; None if there is none, or nothing to install.
+
+    The lock file is next to package.json, or at the root of the workspace that the package belongs to.
+
+    Raises:
+        InstallError: the only lock file belongs to a package manager that isn't supported.
+    """
+    places = [place for place in files.upward(folder) if files.has(place / PACKAGE)]
+    if not places:
+        return None
+    roots = (place for place in places[1:] if _is_workspace(place, files))
+    for place in (places[0], *roots):
+        if locks := [name for name in _LOCKS if files.has(place / name)]:
+            return _plan_locked(place, locks, files)
+    package = files.read_table(places[0] / PACKAGE)
+    if not any(package.get(name) for name in _DEPENDENCIES):
+        return None
+    for place in places:
+        if unsupported := [name for name in _UNSUPPORTED if files.has(place / name)]:
+            raise InstallError(
+                f"the packages of {files.name(places[0] / PACKAGE)} can't be installed: scoregate doesn't support "
+                f"{files.name(place / unsupported[0])}",
+                advice="Add the lock file of npm, pnpm or yarn, install the packages in an earlier step, or set "
+                "`install` to a command.",
+            )
+    return PackagePlan(
+        places[0],
+        _NO_LOCK,
+        files.name(places[0] / PACKAGE),
+        notes=("there is no lock file, so the packages are the newest ones that package.json allows",),
+    )
+
+
+def _is_workspace(folder: Path, files: ProjectFiles) -> bool:
+    return bool(files.read_table(folder / PACKAGE).get("workspaces")) or files.has(folder / _PNPM_WORKSPACE)
+
+
+def _plan_locked(folder: Path, locks: list[str], files: ProjectFiles) -> PackagePlan:
+    package = files.read_table(folder / PACKAGE)
+    declared = _PACKAGE_MANAGER.fullmatch(text_at(package, "packageManager")[:300])
+    manager, version = declared.groups() if declared is not None else ("", "")
+    lock = next((name for name in locks if _LOCKS[name] == manager), locks[0])
+    why = files.name(folder / lock)
+    notes = list(_ignored(lock, locks, manager))
+    if _LOCKS[lock] != manager:
+        version = ""
+    elif manager != NPM:
+        why = f"{why} and packageManager of {files.name(folder / PACKAGE)}"
+    command, tool = _install_command(lock, version, files.read(folder / lock) or "")
+    return PackagePlan(folder, command, why, tool, tuple(notes))
+
+
+def _ignored(lock: str, locks: list[str], manager: str) -> Iterator[str]:
+    if others := [name for name in locks if name != lock]:
+        yield f"{' and '.join(others)} is ignored"
+    if manager and _LOCKS[lock] != manager:
+        yield f"package.json asks for {manager}, but there is no lock file of {manager}"
+
+
+def _install_command(lock: str, version: str, text: str) -> tuple[tuple[str, ...], str | None]:
+    """The command for a lock file, and the package manager that it needs."""
+    manager = _LOCKS[lock]
+    if manager == NPM:
+        return (NPM, "ci"), None
+    if manager == PNPM:
+        version = version or _format_version(_PNPM_FORMAT, _PNPM_VERSIONS, text, lock)
+        return (PNPM, "install", "--frozen-lockfile"), f"{PNPM}@{version}"
+    if not version:
+        is_berry = _YARN_FORMAT.search(text) is not None
+        version = _format_version(_YARN_FORMAT, _YARN_VERSIONS, text, lock) if is_berry else "1"
+    if version.partition(".")[0] == "1":
+        return (YARN, "install", "--frozen-lockfile", "--non-interactive"), f"{_CLASSIC}@{version}"
+    return (YARN, "install", "--immutable"), f"{_BERRY}@{version}"
+
+
+def _format_version(pattern: re.Pattern[str], versions: Mapping[str, Any], text: str, lock: str) -> str:
+    found = pattern.search(text)
+    if found is None or found[1] not in versions:
+        written = found[1] if found is not None else "unknown"
+        raise InstallError(
+            f"{lock} has the format version {written}, which scoregate doesn't know",
+            advice="Add the field `packageManager` with the exact version to package.json.",
+        )
+    return str(versions[found[1]])
