@@ -18,7 +18,7 @@ from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.pairing import Values, quantity_side
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.ratios import ratio_of_totals
+from scoregate.core.ratios import compute_total_ratio
 
 SIZES = (20, 50, 200)
 NOISE, LEVELS = 0.6, 0.5
@@ -139,7 +139,7 @@ def _covers(source: Generator, *, scenario: _Scenario, n: int) -> bool:
     read: Values = _costs
     sides = (run_of({"e": side}, amounts={"costs": side}) for side in _amounts(source, n, scenario))
     there, here = (quantity_side([run.suites[0].columns], read) for run in sides)
-    ratio = ratio_of_totals(here, there)
+    ratio = compute_total_ratio(here, there)
     if ratio is None or ratio.low is None or ratio.high is None:
         return False
     return bool(ratio.low <= np.log(scenario.factor) <= ratio.high)

@@ -65,6 +65,7 @@ GLUE = {
 # What a package may import besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "exceptions": {"errors"},
     "version": set(),
     "enums": set(),
     "core": {"errors"},

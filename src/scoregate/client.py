@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scoregate.datasets import Datasets
 from scoregate.errors import JudgmentValidationError
-from scoregate.judges import DatasetShape, DatasetUsers, JudgesFactory, TestConfigs
+from scoregate.judges import AgentJudges, DatasetShape, DatasetUsers, JudgesFactory, TestConfigs
 from scoregate.offline_tests import Evaluations, OfflineTestsFactory, Traces
 from scoregate.store import Store, open_store
 
@@ -45,10 +45,10 @@ class Client:
         """The judges."""
         return JudgesFactory(self.store)
 
-    @property
-    def agent_judges(self) -> JudgesFactory:
-        """The same as `judges`."""
-        return self.judges
+    @cached_property
+    def agent_judges(self) -> AgentJudges:
+        """The prompt judges, with the arguments of judgeval."""
+        return AgentJudges(self.judges)
 
     @cached_property
     def test_configs(self) -> TestConfigs:

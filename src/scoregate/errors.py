@@ -135,7 +135,11 @@ class JudgmentError(ScoregateError):
     exit_code = 2
 
 
-class JudgmentValidationError(JudgmentError):
+class JudgmentAPIError(JudgmentError):
+    """Base of what Judgment's platform would refuse. A failed test is none of these."""
+
+
+class JudgmentValidationError(JudgmentAPIError):
     """What was given does not fit: an unknown or incompatible judge, a row that breaks its schema, no rows."""
 
 
@@ -143,7 +147,7 @@ class InvalidDataset(JudgmentError, ValueError):
     """A dataset's name, schema or version that cannot be one."""
 
 
-class JudgmentConflictError(JudgmentError):
+class JudgmentConflictError(JudgmentAPIError):
     """There is one of this name already."""
 
 

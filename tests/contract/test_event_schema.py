@@ -97,7 +97,9 @@ def test_what_is_no_event_does_not(line: dict[str, Any]) -> None:
 def test_every_event_and_field_is_in_the_document() -> None:
     text = (DOCS / "reference" / "events.md").read_text("utf-8")
     definitions = from_code()["$defs"]
-    fields = {name for definition in definitions.values() for name in definition["properties"]}
-    kinds = {kind["const"] for d in definitions.values() if "const" in (kind := d["properties"].get("type", {}))}
+    fields = {name for definition in definitions.values() for name in definition.get("properties", {})}
+    kinds = {
+        kind["const"] for d in definitions.values() if "const" in (kind := d.get("properties", {}).get("type", {}))
+    }
     words = set(text.replace("`", " ").replace("{", " ").replace("}", " ").replace(",", " ").replace("*", " ").split())
     assert sorted((fields | kinds) - words - {"type"}) == []

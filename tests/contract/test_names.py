@@ -7,6 +7,8 @@ import inspect
 
 import pytest
 
+from scoregate import errors, exceptions
+
 NAMES = {
     "scoregate.judges": [
         "BinaryResponse", "CategoricalResponse", "Category", "Citation", "Judge", "JudgeVersionPin", "JudgesFactory",
@@ -83,6 +85,14 @@ def test_every_step_of_a_run_manager_has_an_async_twin(name: str) -> None:
     one, twin = getattr(RunManager, name), getattr(RunManager, f"async_{name}")
     assert inspect.iscoroutinefunction(twin)
     assert list(inspect.signature(one).parameters) == list(inspect.signature(twin).parameters)
+
+
+def test_the_errors_are_also_in_the_module_of_judgeval() -> None:
+    assert exceptions.JudgmentTestError is errors.JudgmentTestError
+    assert exceptions.ScoregateError is errors.ScoregateError
+    refused = (errors.JudgmentValidationError, errors.JudgmentConflictError)
+    assert all(issubclass(each, exceptions.JudgmentAPIError) for each in refused)
+    assert not issubclass(errors.JudgmentTestError, exceptions.JudgmentAPIError), "a failed test is not caught by it"
 
 
 def test_pytest_does_not_collect_what_is_called_test_something() -> None:

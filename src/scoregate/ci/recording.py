@@ -211,7 +211,8 @@ def without_outputs(case: CaseResult) -> CaseResult:
         assertions = evaluation.assertions and tuple(replace(each, metadata=None) for each in evaluation.assertions)
         evaluations[name] = replace(evaluation, metadata=None, assertions=assertions)
     labels = {name: replace(each, metadata=None) for name, each in case.labels.items()}
-    return replace(case, output=None, trace=None, evaluations=evaluations, labels=labels, contests={})
+    scores = replace(case, evaluations=evaluations, labels=labels, contests={})
+    return replace(scores, output=None, trace=None, review_outputs=())
 
 
 @dataclass(frozen=True, slots=True)

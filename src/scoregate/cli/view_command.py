@@ -68,10 +68,10 @@ def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
 def _count_new_verdicts(root: Path, run: Path, moment: float) -> int:
     """Count the verdicts on a run that came after a moment; 0 if they can't be read."""
     from scoregate.store import open_store
-    from scoregate.store.apply_reviews import count_decided_since
+    from scoregate.store.apply_reviews import count_new_decisions
 
     try:
-        return count_decided_since(datetime.fromtimestamp(moment, UTC), partial(read_run, run), open_store(root))
+        return count_new_decisions(datetime.fromtimestamp(moment, UTC), partial(read_run, run), open_store(root))
     except (RecordError, StoreError):
         return 0
 

@@ -10,7 +10,7 @@ from math import ceil, isnan
 from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, Origin, PairwiseComparison
+from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 
 
 class Status(StrEnum):
@@ -78,6 +78,9 @@ class CaseResult:
         origin: the line of a file that the case was read from.
         contests: the outputs that people choose between, by pending evaluator.
         reused: the id of the earlier run that measured the trial; None if this run did.
+        dataset_item_id: the id of the item of a dataset that the case was made from.
+        review_inputs: the input as reviewers see it; empty for the fields of `input`.
+        review_outputs: the output as reviewers see it; empty for the fields of `output`.
     """
 
     suite: int
@@ -102,6 +105,9 @@ class CaseResult:
     origin: Origin | None = None
     contests: dict[str, PairwiseComparison] = field(default_factory=dict)
     reused: str | None = None
+    dataset_item_id: str | None = None
+    review_inputs: tuple[HumanReviewField, ...] = ()
+    review_outputs: tuple[HumanReviewField, ...] = ()
 
     @property
     def key(self) -> CaseKey:

@@ -12,7 +12,7 @@ from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
 from scoregate.core.policy import Criteria
-from scoregate.core.ratios import ratio_of_totals, shared_means
+from scoregate.core.ratios import compute_total_ratio, shared_means
 from scoregate.core.run import SuiteResult
 from scoregate.core.significance import correct_by_direction
 
@@ -343,7 +343,7 @@ def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], cr
         mean, base, _ = shared_means(new, baseline)
         row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
         row = _with_estimate(row, pairs, criteria, scale=None)
-        total = None if measure is Measure.LATENCY else ratio_of_totals(new, baseline)
+        total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline)
         if total is not None:
             row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
         yield row

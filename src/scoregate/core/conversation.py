@@ -6,7 +6,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from textwrap import indent
 from typing import Any, Protocol
@@ -74,21 +74,39 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 _NOTE = 60
 
 
+_NO_DETAILS = "… context and metadata of the answers left out …"
+
+
 def render_transcript(turns: Sequence[Turn], longest: int) -> str:
     """Render turns as text.
 
     Messages are indented, so that no message can imitate the heading of another. If the text is too long, messages are
-    truncated in the middle. If it is still too long, turns in the middle of the conversation are left out.
+    truncated in the middle. If it is still too long, the context and metadata of the answers are left out, then turns
+    in the middle of the conversation.
 
     Args:
         turns: the turns, in order.
-        longest: the maximum length in characters, at least 1,000.
+        longest: the maximum length in characters, at least 900.
     """
     rendered = [_render_turn(number, turn, longest) for number, turn in enumerate(turns, 1)]
-    if sum(map(len, rendered)) + len(rendered) <= longest:
+    if _fits(rendered, longest):
         return "\n".join(rendered)
     truncated = [_render_turn(number, turn, longest // 10) for number, turn in enumerate(turns, 1)]
-    return "\n".join(_first_and_last(truncated, longest))
+    if not any(turn.context or turn.metadata for turn in turns):
+        return "\n".join(_first_and_last(truncated, longest))
+    if _fits(truncated, longest):
+        return "\n".join(truncated)
+    messages = render_transcript(without_details(turns), longest - len(_NO_DETAILS) - 1)
+    return f"{_NO_DETAILS}\n{messages}"
+
+
+def _fits(rendered: Sequence[str], longest: int) -> bool:
+    return sum(map(len, rendered)) + len(rendered) <= longest
+
+
+def without_details(turns: Sequence[Turn]) -> list[Turn]:
+    """The same turns without the context and the metadata of the answers."""
+    return [replace(turn, context=(), metadata={}) for turn in turns]
 
 
 def _render_turn(number: int, turn: Turn, longest: int) -> str:
@@ -100,9 +118,16 @@ def _render_turn(number: int, turn: Turn, longest: int) -> str:
 def _messages(turn: Turn) -> Iterator[tuple[str, str]]:
     yield "user", turn.user
     if turn.tool_calls:
-        calls = (json.dumps(call, ensure_ascii=False, default=str) for call in turn.tool_calls)
-        yield "tools that the assistant called", "\n".join(calls)
+        yield "tools that the assistant called", _dump_lines(turn.tool_calls)
+    if turn.context:
+        yield "context of the answer", _dump_lines(turn.context)
     yield "assistant", turn.assistant
+    if turn.metadata:
+        yield "metadata of the answer", _dump_lines([turn.metadata])
+
+
+def _dump_lines(values: Sequence[Any]) -> str:
+    return "\n".join(json.dumps(value, ensure_ascii=False, default=str) for value in values)
 
 
 def _first_and_last(turns: Sequence[str], longest: int) -> list[str]:

@@ -204,7 +204,10 @@ class Evaluation:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the score is in the range of the threshold; None without a threshold."""
+        """Whether the score is in the range of the threshold; None without a threshold.
+
+        In Autoblocks' SDK this is a method; here it is read without parentheses.
+        """
         return None if self.threshold is None else self.threshold.holds(self.score)
 
 

@@ -100,9 +100,9 @@ def truncate_event(event: Event, why: str) -> Event:
     """
     note = f"… left out: {why}"
     if isinstance(event, CaseStarted):
-        return replace(event, input=_truncate_value(event.input) + note)
+        return replace(event, input=_truncate_value(event.input) + note, review_inputs=())
     if isinstance(event, CaseOutput):
-        return replace(event, output=_truncate_value(event.output) + note, truncated=True)
+        return replace(event, output=_truncate_value(event.output) + note, truncated=True, review_outputs=())
     if isinstance(event, Scored):
         return replace(event, metadata={"metadata": _truncate_value(event.metadata) + note}, assertions=None)
     if isinstance(event, Errored):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal, NamedTuple, TypeAlias
 
 from scoregate.core.evaluation import Threshold
@@ -119,6 +120,36 @@ class PairwiseComparison:
     challenger: str
     rubric: str | None = None
     threshold: Threshold | None = None
+
+
+class HumanReviewFieldContentType(StrEnum):
+    """How a reviewer sees a field."""
+
+    TEXT = "text"
+    LINK = "link"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+@dataclass(frozen=True)
+class HumanReviewField:
+    """One field of a test case or output, as a reviewer sees it.
+
+    Raises:
+        TypeError: the name or the value is no string.
+        ValueError: there is no such type of content.
+    """
+
+    name: str
+    value: str
+    content_type: HumanReviewFieldContentType = HumanReviewFieldContentType.TEXT
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not isinstance(self.value, str):
+            given = f"{self.name!r:.60}, {self.value!r:.60}"
+            raise TypeError(f"the name and the value of a HumanReviewField must be strings, not {given}")
+        kind = HumanReviewFieldContentType(self.content_type or HumanReviewFieldContentType.TEXT)
+        object.__setattr__(self, "content_type", kind)
 
 
 class Pending(NamedTuple):

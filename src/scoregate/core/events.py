@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.event_values import SCHEMA_VERSION, ErrorInfo, EvaluatorInfo, Origin, PairwiseComparison
+from scoregate.core.event_values import (
+    SCHEMA_VERSION,
+    ErrorInfo,
+    EvaluatorInfo,
+    HumanReviewField,
+    Origin,
+    PairwiseComparison,
+)
 
 __all__ = [
     "CaseFinished",
@@ -84,6 +91,8 @@ class CaseStarted(_Event):
         cluster: the name of the group of related cases.
         origin: the line of a file, such as a table, that the case was read from.
         reused: the id of the earlier run that measured the trial; None if this run does.
+        dataset_item_id: the id of the item of a dataset that the case was made from.
+        review_inputs: the input as reviewers see it; empty for the fields of `input`.
     """
 
     type: Literal["case_started"] = "case_started"
@@ -96,6 +105,8 @@ class CaseStarted(_Event):
     cluster: str | None = None
     origin: Origin | None = None
     reused: str | None = None
+    dataset_item_id: str | None = None
+    review_inputs: tuple[HumanReviewField, ...] = ()
 
 
 @_event
@@ -111,6 +122,7 @@ class CaseOutput(_Event):
         usage: the usage of model calls.
         truncated: whether the output was truncated.
         trace: the steps of the function.
+        review_outputs: the output as reviewers see it; empty for the fields of `output`.
     """
 
     type: Literal["case_output"] = "case_output"
@@ -122,6 +134,7 @@ class CaseOutput(_Event):
     usage: Usage | None = None
     truncated: bool = False
     trace: Any = None
+    review_outputs: tuple[HumanReviewField, ...] = ()
 
 
 @_event

@@ -40,7 +40,7 @@ class Ratio:
         return exp(self.value)
 
 
-def ratio_of_totals(new: Side, baseline: Side) -> Ratio | None:
+def compute_total_ratio(new: Side, baseline: Side) -> Ratio | None:
     """The ratio of the totals over all cases, such as the change in cost.
 
     The interval of log(mean(x) / mean(y)) follows from the delta method: the difference of a case is
@@ -90,7 +90,7 @@ def total_test(new: Side, baseline: Side, columns: Columns) -> float:
     return one_sided_p(pair_sides(new, baseline, columns))[1]
 
 
-def ratio_of_p95(new: Side, baseline: Side) -> Ratio | None:
+def compute_p95_ratio(new: Side, baseline: Side) -> Ratio | None:
     """The ratio of the 95th percentiles over the trials of the cases of both; None if no case is in both."""
     cases = _paired_trials(new, baseline)
     return Ratio(_log_ratio(cases), len(cases)) if cases else None

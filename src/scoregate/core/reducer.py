@@ -79,11 +79,13 @@ class SuiteReducer:
                 case = self._case(event)
                 case.name, case.input, case.digest = event.name or event.case, event.input, event.digest
                 case.tags, case.cluster, case.origin = event.tags, event.cluster, event.origin
-                case.reused = event.reused
+                case.reused, case.dataset_item_id = event.reused, event.dataset_item_id
+                case.review_inputs = event.review_inputs
             case CaseOutput():
                 case = self._case(event)
                 case.output, case.duration_ms, case.attempts = event.output, event.duration_ms, event.attempts
                 case.usage, case.truncated, case.trace = event.usage, event.truncated, event.trace
+                case.review_outputs = event.review_outputs
             case CaseFinished():
                 case = self._case(event)
                 if self.open.pop(case.key, None) is not None:

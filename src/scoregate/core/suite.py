@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, HumanReviewField, Origin
 
 
 class Case(NamedTuple):
@@ -26,6 +26,8 @@ class Description(NamedTuple):
         digest: the digest of the definition, which may change under the same hash.
         cluster: the name of the group of related cases.
         origin: the line of a file that the case was read from.
+        dataset_item_id: the id of the item of a dataset that the case was made from.
+        review_inputs: the input as reviewers see it.
     """
 
     name: str
@@ -34,6 +36,8 @@ class Description(NamedTuple):
     tags: tuple[str, ...] = ()
     cluster: str | None = None
     origin: Origin | None = None
+    dataset_item_id: str | None = None
+    review_inputs: tuple[HumanReviewField, ...] = ()
 
 
 class Scorer(NamedTuple):
@@ -70,6 +74,7 @@ class Suite:
         output_form: returns an output as it is recorded.
         conclusion: an evaluator that runs after all others.
         trace_form: returns the steps of an output as they are recorded.
+        review_form: returns an output as reviewers see it.
         hook: runs before the evaluators; they get its result as `hook_results`.
         limits: the limits of running the suite.
         origin: where the suite is defined.
@@ -86,6 +91,7 @@ class Suite:
     scorers: Sequence[Scorer] = ()
     conclusion: Scorer | None = None
     trace_form: Callable[[Any], Any] | None = None
+    review_form: Callable[[Any], tuple[HumanReviewField, ...]] | None = None
     hook: Callable[[Any, Any], Any] | None = None
     limits: RunLimits = RunLimits()  # noqa: RUF009
     origin: Origin | None = None

@@ -21,7 +21,8 @@ class Dataset:
     """Examples with a schema. `len` is their number. Iterating streams them from the store.
 
     `version` is the version that is read: the requested one or the newest at the time of opening. `add_…` methods set
-    it to the new version. Changes by other processes are not visible.
+    it to the new version. `current_version` is the number of the newest version. Changes by other processes are not
+    visible.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class Dataset:
         state = load_state(store, name)
         self.dataset_id, self.name, self.description = state.card.id, name, state.card.description
         self.created_at, self.schema = state.card.created_at, state.card.document
-        self.version = to_version(state, find_head(state, version))
+        self.version, self.current_version = to_version(state, find_head(state, version)), state.tip.version
         self._store, self._dependents = store, dependents
 
     @property
@@ -130,7 +131,7 @@ class Dataset:
 
     def _add(self, rows: Iterable[changes.LocatedRow]) -> None:
         state = changes.add_rows(self._store, self.name, rows)
-        self.version = to_version(state, state.tip)
+        self.version, self.current_version = to_version(state, state.tip), state.tip.version
 
 
 def to_rows(

@@ -166,14 +166,14 @@ class Example:
     """Fields for an agent and judges. Created by `Example.create(input=…, …)`.
 
     Args:
-        properties: the fields, as JSON data.
+        _properties: the fields, as JSON data.
         name: the name of the example; may be empty.
         example_id: counted from 1, assigned by the dataset and never reused; None before.
         offline_trace_id: the id of the trace of the example.
         trace: the trace, if judges may see it.
     """
 
-    properties: Mapping[str, Any] = field(default_factory=dict)
+    _properties: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
     example_id: int | None = None
     offline_trace_id: str | None = None
@@ -184,29 +184,34 @@ class Example:
         """An example of these fields."""
         return cls(fields, name, offline_trace_id=offline_trace_id)
 
+    @property
+    def properties(self) -> dict[str, Any]:
+        """A copy of the fields."""
+        return dict(self._properties)
+
     def __getitem__(self, field_name: str) -> Any:
-        return self.properties[field_name]
+        return self._properties[field_name]
 
     def __contains__(self, field_name: object) -> bool:
-        return field_name in self.properties
+        return field_name in self._properties
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.properties)
+        return iter(self._properties)
 
     def get(self, field_name: str, default: Any = None) -> Any:
         """A field, or the default if it is missing."""
-        return self.properties.get(field_name, default)
+        return self._properties.get(field_name, default)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain data, with the id and the name if it has them."""
         own = {"example_id": self.example_id, NAME_FIELD: self.name, "offline_trace_id": self.offline_trace_id}
-        return {**{key: value for key, value in own.items() if value}, **self.properties}
+        return {**{key: value for key, value in own.items() if value}, **self._properties}
 
     def row(self, schema: Schema) -> dict[str, Any]:
         """The row of a dataset. The id of the trace is in the column of traces."""
         trace, column = self.offline_trace_id, schema.trace_column
         named = {NAME_FIELD: self.name} if self.name else {}
-        return {**named, **({column or "offline_trace_id": trace} if trace else {}), **self.properties}
+        return {**named, **({column or "offline_trace_id": trace} if trace else {}), **self._properties}
 
 
 def to_example(row: Mapping[str, Any], example_id: int, schema: Schema) -> Example:

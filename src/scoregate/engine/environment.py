@@ -80,8 +80,22 @@ def events_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def run_message(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The title of the run; None if no variable sets it."""
-    return environ.get("SCOREGATE_TEST_RUN_MESSAGE") or environ.get("AUTOBLOCKS_TEST_RUN_MESSAGE")
+    """The title of the run; None if no variable sets it. The order is that of Autoblocks' SDK."""
+    return (
+        environ.get("SCOREGATE_TEST_RUN_MESSAGE")
+        or _parse_override_message(environ.get("AUTOBLOCKS_OVERRIDES", ""))
+        or environ.get("AUTOBLOCKS_TEST_RUN_MESSAGE")
+    )
+
+
+def _parse_override_message(text: str) -> str | None:
+    """The title in Autoblocks' object of overrides. Its SDK ignores a text that is no such object, too."""
+    try:
+        overrides = from_json(text) if text else None
+    except ValueError:
+        return None
+    message = overrides.get("testRunMessage") if isinstance(overrides, dict) else None
+    return message if isinstance(message, str) else None
 
 
 def _parse_strings(name: str, text: str | None) -> tuple[str, ...]:

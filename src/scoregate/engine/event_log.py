@@ -28,7 +28,11 @@ _USER_FIELDS = {
     "labelled": ("the metadata", "metadata"),
 }
 # Fields that change when the field above is truncated.
-_TRUNCATED_FIELDS: dict[str, dict[str, object]] = {"case_output": {"truncated": True}, "scored": {"assertions": None}}
+_TRUNCATED_FIELDS: dict[str, dict[str, object]] = {
+    "case_started": {"review_inputs": ()},
+    "case_output": {"truncated": True, "review_outputs": ()},
+    "scored": {"assertions": None},
+}
 _counter = itertools.count()
 
 

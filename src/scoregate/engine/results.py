@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any, get_args
 
 from pydantic_core import from_json
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, HumanReviewField, Origin
 from scoregate.core.events import Event
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import SuiteResult
+from scoregate.core.suite_labels import label_suites
 from scoregate.engine.event_log import EventLog
 
 _EVENT_TYPES: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
@@ -41,11 +42,22 @@ _FIELD_PARSERS: dict[str, Callable[[Any], Any]] = {
     "error": lambda data: ErrorInfo(**data),
     "evaluators": lambda items: tuple(map(parse_evaluator, items)),
     "origin": lambda data: Origin(**data),
+    "review_inputs": lambda items: tuple(HumanReviewField(**item) for item in items),
+    "review_outputs": lambda items: tuple(HumanReviewField(**item) for item in items),
     "tags": tuple,
     "threshold": lambda data: Threshold(**data),
     "unscored": tuple,
     "usage": lambda data: Usage(**data),
 }
+
+
+def make_result(logs: Sequence[EventLog]) -> SuiteResult:
+    """The result of a suite from the logs of its variants; with more than one it has them as `variants`."""
+    if len(logs) == 1:
+        return make_lazy_result(logs[0])
+    found = [reduce_log(log) for log in logs]
+    variants = tuple(replace(each, label=label) for each, label in zip(found, label_suites(found), strict=True))
+    return SuiteResult(found[0].id, found[0].id, found[0].origin, complete=True, variants=variants)
 
 
 def make_lazy_result(log: EventLog) -> SuiteResult:

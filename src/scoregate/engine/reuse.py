@@ -20,7 +20,7 @@ from scoregate.core.suite import Suite
 from scoregate.engine.results import parse_evaluator
 from scoregate.engine.trial import Trial, emit_case_started
 
-_OUTPUT_FIELDS = ("output", "duration_ms", "attempts", "usage", "truncated", "trace")
+_OUTPUT_FIELDS = ("output", "duration_ms", "attempts", "usage", "truncated", "trace", "review_outputs")
 
 
 class Replay:
@@ -55,7 +55,7 @@ class Replay:
         if not description.digest or description.digest != stored.get("digest"):
             return False
         log, key = trial.log, trial.key
-        emit_case_started(trial, description, reused=stored.get("reused", self._offer.run))
+        emit_case_started(log, key, description, reused=stored.get("reused", self._offer.run))
         log.emit("case_output", **{name: stored[name] for name in _OUTPUT_FIELDS if name in stored}, **key)
         for evaluator, evaluation in stored.get("evaluations", {}).items():
             log.emit("scored", evaluator=evaluator, **evaluation, **key)

@@ -62,7 +62,7 @@ class TaskStage:
 
     async def _produce_output(self, trial: Trial) -> bool:
         try:
-            emit_case_started(trial, self._suite.describe(trial.case))
+            emit_case_started(trial.log, trial.key, self._suite.describe(trial.case))
             await self._run(trial)
         except EXIT_EXCEPTIONS:
             raise
@@ -91,6 +91,11 @@ class TaskStage:
         trace = None if form is None or trial.output is None else form(trial.output)
         return {} if trace is None else {"trace": trace}
 
+    def _review_fields(self, output: Any) -> dict[str, Any]:
+        form = self._suite.review_form
+        fields = () if form is None else form(output)
+        return {"review_outputs": fields} if fields else {}
+
     async def _attempt(self, trial: Trial, attempt: int) -> None:
         started, waited_s = perf_counter(), trial.meter.waited_s
         trial.output = await self._task(trial.case.value)
@@ -102,6 +107,7 @@ class TaskStage:
             output=self._suite.output_form(trial.output),
             duration_ms=round(duration_ms, 3),
             attempts=attempt,
+            **self._review_fields(trial.output),
             **self._trace_fields(trial),
             **make_usage_fields(trial.meter.usage),
             **trial.key,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from traceback import format_exception_only
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Label, Usage
@@ -129,18 +130,32 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
         )
 
 
-def emit_case_started(trial: Trial, description: Description, *, reused: str | None = None) -> None:
-    """Emit the start of a trial; `reused` is the id of the earlier run whose result follows."""
-    trial.log.emit(
+def emit_case_started(
+    log: EventLog, key: Mapping[str, Any], description: Description, *, reused: str | None = None
+) -> None:
+    """Emit the start of a trial.
+
+    Args:
+        log: the event log of the suite.
+        key: the fields that every event of the trial contains.
+        description: the case as it is recorded.
+        reused: the id of the earlier run whose result follows.
+    """
+    optional = {
+        "origin": description.origin,
+        "reused": reused,
+        "dataset_item_id": description.dataset_item_id,
+        "review_inputs": description.review_inputs or None,
+    }
+    log.emit(
         "case_started",
         name=description.name,
         input=description.body,
         digest=description.digest,
         tags=description.tags,
         cluster=description.cluster,
-        **({} if description.origin is None else {"origin": description.origin}),
-        **({} if reused is None else {"reused": reused}),
-        **trial.key,
+        **{name: value for name, value in optional.items() if value is not None},
+        **key,
     )
 
 
@@ -150,12 +165,14 @@ def make_usage_fields(usage: Usage | None) -> dict[str, Any]:
 
 
 def serialize_output(output: Any) -> Any:
-    """Convert an output for the record, with its own method `serialize` if it has one.
+    """Convert an output for the record, with its own method `serialize` if it has one. An exception becomes its text.
 
     Raises:
         TypeError: the output is an iterator: once it is recorded, the evaluators could not read it again.
     """
     if isinstance(output, Iterator):
         raise TypeError(f"a {type(output).__name__} can be read only once; return its items, in a list")
+    if isinstance(output, BaseException):
+        return "".join(format_exception_only(output)).rstrip("\n")
     serialize = getattr(output, "serialize", None)
     return serialize() if callable(serialize) else output

@@ -87,7 +87,8 @@ class TestSet(TestSetBase):
         Args:
             endpoint: the endpoint under test.
             mode: "Parallel" or "Sequential".
-            metrics: names of metrics in the store, metrics, or evaluators of `scoregate.testing`.
+            metrics: names of metrics in the store, `{"id": …, "name": …}` of these, metrics, or evaluators of
+                `scoregate.testing`.
             execution_model: the model of the simulated user: "provider/name", an OpenAI model name or a `Model`;
                 default: the project's model.
             evaluation_model: the model of judges that name none; as `execution_model`.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import anyio
 from pydantic import BaseModel, Field, field_validator
 
-from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Turn
+from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Turn, without_details
 from scoregate.core.text import truncate_middle
 from scoregate.errors import EndpointError, ScoregateError
 from scoregate.execution.stopping import (
@@ -67,7 +67,7 @@ async def next_move(model: Model, plan: ConversationPlan, turns: Sequence[Turn],
 
 def turn_messages(plan: ConversationPlan, turns: Sequence[Turn], bounds: Bounds) -> list[dict[str, Any]]:
     """The messages for the model: the plan, and the conversation so far between delimiters."""
-    so_far = fenced(Conversation(tuple(turns)).text(), "conversation") if turns else None
+    so_far = fenced(Conversation(tuple(without_details(turns))).text(), "conversation") if turns else None
     # The text of the template is part of fingerprints, so its names stay.
     turn_bounds = {"most": bounds.max_turns, "least": bounds.min_turns}
     values = {"plan": plan, "bounds": turn_bounds, "number": len(turns) + 1, "conversation": so_far}

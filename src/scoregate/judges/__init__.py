@@ -1,5 +1,6 @@
 """Judges with versions: prompts and code that score examples, stored in the repository."""
 
+from scoregate.judges.agent_judges import AgentJudge, AgentJudges
 from scoregate.judges.client import JudgesFactory, TagMove
 from scoregate.judges.code_judge import Judge
 from scoregate.judges.responses import BinaryResponse, CategoricalResponse, Category, Citation, NumericResponse
@@ -17,6 +18,8 @@ from scoregate.judges.test_configs import (
 from scoregate.judges.versions import JudgeVersion, JudgeVersionPin
 
 __all__ = [
+    "AgentJudge",
+    "AgentJudges",
     "BinaryResponse",
     "CategoricalResponse",
     "Category",

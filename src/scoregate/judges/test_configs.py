@@ -28,28 +28,58 @@ class DatasetShape:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigJudge:
-    """A judge of a test config; without a name and types if it is no longer in the store."""
+class ConfigJudge(Mapping[str, Any]):
+    """A judge of a test config; without a name and types if it is no longer in the store.
+
+    As in judgeval it is a mapping, too: `judge["judge_id"]`, `judge["judge"]["name"]`.
+    """
 
     judge_id: str
     name: str | None = None
     judge_type: str | None = None
     score_type: str | None = None
 
+    def __getitem__(self, key: str) -> Any:
+        return self._row()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._row())
+
+    def __len__(self) -> int:
+        return len(self._row())
+
+    def _row(self) -> dict[str, Any]:
+        names = ("name", "judge_type", "score_type")
+        judge = {"id": self.judge_id, **{name: getattr(self, name) for name in names}}
+        return {"judge_id": self.judge_id, "user_id": None, "judge": judge}
+
 
 @dataclass(frozen=True, slots=True)
 class TestConfig:
-    """A dataset and the judges for it. `dataset_id` is the dataset's name if it is no longer in the store."""
+    """A dataset and the judges for it.
+
+    Args:
+        id: the id.
+        name: the name.
+        dataset_id: the id of the dataset; its name if it is no longer in the store.
+        description: a description for people.
+        created_at: the time of its creation.
+        judges: the judges. A config without any is looked up in the store when it runs.
+        dataset: the name of the dataset; if not given, its id.
+    """
 
     __test__ = False
 
     id: str
     name: str
-    dataset: str
     dataset_id: str
-    judges: tuple[ConfigJudge, ...]
     description: str | None = None
     created_at: datetime | None = None
+    judges: tuple[ConfigJudge, ...] = ()
+    dataset: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dataset", self.dataset or self.dataset_id)
 
 
 class TestConfigs:
@@ -80,11 +110,14 @@ class TestConfigs:
             description: a description for people.
 
         Raises:
+            TypeError: `judges` is a single one.
             ValueError: an entry of `judges` is not valid.
             JudgmentConflictError: there is a config with this name.
             JudgmentValidationError: the dataset or a judge does not exist, or a judge's prompt asks for a field that
                 the dataset does not have.
         """
+        if isinstance(judges, str | Mapping | UUID):
+            raise TypeError(f"judges must be a list of judge names or dicts, not {judges!r:.60}")
         names = [_judge_key(judge) for judge in judges]
         try:
             shape, states = self._check(name, dataset, names)
@@ -168,11 +201,11 @@ class TestConfigs:
         return TestConfig(
             config.id,
             config.name,
-            config.dataset if shape is None else shape.name,
             config.dataset if shape is None else shape.id,
-            tuple(judges),
             config.description or None,
             config.created_at,
+            tuple(judges),
+            config.dataset if shape is None else shape.name,
         )
 
 

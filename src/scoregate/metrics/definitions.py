@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import UUID
 
 from pydantic import ValidationError
 
@@ -31,8 +32,9 @@ def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> A
     """Read a metric, or an evaluator of `scoregate.testing`.
 
     Args:
-        given: the name or the id of a metric in the store, a table like the documents of the store, a metric or an
-            evaluator. "behavior" is the default metric unless the store has a metric with that name.
+        given: the name or the id of a metric in the store, also as an object or a mapping with an `id` or a `name`
+            and nothing else, a table like the documents of the store, a metric or an evaluator. "behavior" is the
+            default metric unless the store has a metric with that name.
         store: the store; if not given, that of `use_store`, else the project's.
         where: the source of `given`, such as a file, for error messages.
 
@@ -40,8 +42,10 @@ def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> A
         MetricError: there is no such metric, or it is not valid.
         StoreError: the store cannot be read.
     """
-    if isinstance(given, str):
-        return _load_metric(given, store or current_store(), where)
+    if keys := _read_reference(given):
+        place = store or current_store()
+        found = (key for key in keys[:-1] if find_metric(place, key) is not None)
+        return _load_metric(next(found, keys[-1]), place, where)
     if isinstance(given, Mapping):
         try:
             given = StoredMetric.model_validate(dict(given))
@@ -49,6 +53,19 @@ def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> A
             name = str(given.get("name", ""))
             raise MetricError(_with_location(where, f"the metric {name!r:.60}: {error_message(error)}")) from None
     return _build_metric(given, where) if isinstance(given, StoredMetric) else given
+
+
+def _read_reference(given: Any) -> list[str]:
+    """The id, the name or both, if a metric is given by these alone; else nothing."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, Mapping):
+        keys = [given.get("id"), given.get("name")] if given.keys() <= {"id", "name"} else []
+    elif isinstance(given, Metric | StoredMetric) or hasattr(given, "evaluate_test_case"):
+        keys = []
+    else:
+        keys = [getattr(given, "id", None), getattr(given, "name", None)]
+    return [str(key) for key in keys if isinstance(key, str | UUID) and key]
 
 
 def _load_metric(name: str, store: Store, where: str) -> Any:

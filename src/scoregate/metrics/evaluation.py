@@ -12,12 +12,14 @@ from scoregate.core.conversation import Conversation, Turn
 from scoregate.engine.sync import run_sync_and_close
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
+from scoregate.grading.prompts import to_text
 from scoregate.grading.subject import Subject
 from scoregate.metrics.metric import MetricResult
 
 MULTI_TURN = (TestType.MULTI_TURN,)
 _USER, _ASSISTANT = "user", "assistant"
 _IGNORED_ROLES = ("system", "developer", "tool")
+_DETAILS = ("tool_calls", "context", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,10 @@ class ConversationHistory:
     def from_messages(cls, messages: Iterable[Mapping[str, Any]]) -> ConversationHistory:
         """Read messages as models take them, `{"role": …, "content": …}`; those of the system and of tools are skipped.
 
+        A message of the assistant may have `tool_calls`, a `context` and `metadata`, which judges see.
+
         Raises:
-            MetricError: a message has another role, or no text.
+            MetricError: a message has another role, no text, or a field of another type.
         """
         turns: list[Turn] = []
         question: str | None = None
@@ -40,12 +44,12 @@ class ConversationHistory:
             text = content if isinstance(content, str) else ""
             if role not in (_USER, _ASSISTANT, *_IGNORED_ROLES):
                 raise MetricError(f"message {number}: its role is {role!r:.60}, which is neither user nor assistant")
-            needs_text = role not in _IGNORED_ROLES and not (content is None and message.get("tool_calls"))
+            has_details = content is None and any(message.get(name) for name in _DETAILS)
+            needs_text = role not in _IGNORED_ROLES and not has_details
             if needs_text and not isinstance(content, str):
                 raise MetricError(f"message {number}: its content must be a string, not {content!r:.60}")
             if role == _ASSISTANT:
-                context, tool_calls = (tuple(message.get(name) or ()) for name in ("context", "tool_calls"))
-                turns.append(Turn(question or "", text, context=context, tool_calls=tool_calls))
+                turns.append(Turn(question or "", text, **_read_details(message, number)))
                 question = None
             elif role == _USER:
                 question = text if question is None else f"{question}\n\n{text}"
@@ -63,6 +67,21 @@ class ConversationHistory:
 
     def __len__(self) -> int:
         return len(self.messages)
+
+
+def _read_details(message: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """The fields of a message of the assistant besides its text."""
+    details: dict[str, Any] = {}
+    for name in ("context", "tool_calls"):
+        values = message.get(name) or ()
+        if not isinstance(values, list | tuple):
+            raise MetricError(f"message {number}: its {name} must be a list, not {values!r:.60}")
+        details[name] = tuple(values)
+    details["context"] = tuple(map(to_text, details["context"]))
+    details["metadata"] = message.get("metadata") or {}
+    if not isinstance(details["metadata"], Mapping):
+        raise MetricError(f"message {number}: its metadata must be a dict, not {details['metadata']!r:.60}")
+    return details
 
 
 class OfOutputs(abc.ABC):

@@ -149,6 +149,18 @@ class FunctionMetric(Metric, OfOutputs):
         """The direction of the threshold's operator."""
         return self.terms.bar is None or self.terms.bar.operator.upwards
 
+    def parameters(self) -> Mapping[str, Any]:
+        """The scale and the threshold, or the categories; see `Metric.parameters`."""
+        terms = self.terms
+        if terms.kind == "categorical":
+            return {"categories": list(terms.categories), "passing_categories": list(terms.passing)}
+        if terms.kind == "binary":
+            return {}
+        scale = {"min_score": terms.scale.low, "max_score": terms.scale.high}
+        if terms.bar is None:
+            return scale
+        return {**scale, "threshold": terms.bar.threshold, "threshold_operator": terms.bar.operator}
+
     @property
     def is_async(self) -> bool:
         """Whether the function is async."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -55,8 +55,9 @@ class GoalAchievementJudge(ScaledJudge, OfConversations):
 
     def _parse_list(self, field_name: str) -> tuple[str, ...]:
         given = getattr(self, field_name)
-        criteria = () if isinstance(given, str) else tuple(given)
-        if isinstance(given, str) or not all(isinstance(each, str) and each.strip() for each in criteria):
+        is_list = isinstance(given, Iterable) and not isinstance(given, str)
+        criteria = tuple(given) if is_list else ()
+        if not is_list or not all(isinstance(each, str) and each.strip() for each in criteria):
             raise MetricError(f"{self.name!r:.60}: {field_name} must be a list of sentences, not {given!r:.100}")
         return criteria
 

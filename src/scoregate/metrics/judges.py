@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -58,9 +58,13 @@ class Judge(Metric, abc.ABC):
         from scoregate.models import get_model
 
         self.check_subject(subject)
-        values = {"answers": self.answer_sentence(), **self.template_values()}
-        question = render_question(self.template, self.blocks(subject), values=values)
+        question = self.prompt_for(subject)
         return await self.ask(get_model(self.model), question, subject.turns)
+
+    def prompt_for(self, subject: Subject) -> str:
+        """The rendered template; see `Metric.prompt_for`."""
+        values = {"answers": self.answer_sentence(), **self.template_values()}
+        return render_question(self.template, self.blocks(subject), values=values)
 
     @abc.abstractmethod
     async def ask(self, model: Model, prompt: str, turns: int) -> Grade:
@@ -264,7 +268,7 @@ class CategoricalJudge(PromptJudge, OfOutputs):
 
     def _parse_names(self, field_name: str, *, least: int) -> tuple[str, ...]:
         given = getattr(self, field_name)
-        names = (given,) if isinstance(given, str) else tuple(given)
+        names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
         is_valid = all(isinstance(each, str) and each.strip() for each in names) and len(set(names)) == len(names)
         if not is_valid or len(names) < least:
             count = f"at least {least} different names" if least > 1 else "one or several names, each once"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -111,16 +111,21 @@ class Metric(abc.ABC):
         try:
             grade = await self.graded(subject)
         except ModelError as error:
-            return self.failed(error)
+            return self.failed(error, prompt=self.prompt_for(subject))
         outcome = {"prompt": grade.prompt, "reason": grade.reason, "is_successful": grade.passed}
         details = {**self._details(grade.value), **outcome, **_criteria(grade), **grade.details}
         return MetricResult(grade.value, details)
 
-    def failed(self, error: Exception) -> MetricResult:
-        """The result after an error."""
+    def prompt_for(self, subject: Subject) -> str:  # noqa: ARG002
+        """The question to a model about a subject; empty if the metric asks none."""
+        return ""
+
+    def failed(self, error: Exception, *, prompt: str = "") -> MetricResult:
+        """The result after an error; `prompt` is the question to a model."""
         kind = type(error).__name__
+        outcome = {"prompt": prompt, "reason": "", "is_successful": False}
         failure = {"error": f"{self.name}: {kind}: {error}", "exception_type": kind, "exception_details": str(error)}
-        return MetricResult(None, {**self._details(None), "reason": "", "is_successful": False, **failure})
+        return MetricResult(None, {**self._details(None), **outcome, **failure})
 
     def _details(self, value: Value) -> dict[str, Any]:
         return {"score": value, "score_type": self.score_type, "name": self.name, **self.parameters()}
@@ -199,7 +204,7 @@ def _criteria(grade: Grade) -> Mapping[str, Any]:
 
 
 def _parse_scope(scope: Collection[TestType | str]) -> tuple[TestType, ...]:
-    names = [scope] if isinstance(scope, str) else scope
+    names = [scope] if isinstance(scope, str) else scope if isinstance(scope, Iterable) else ()
     known = {name.casefold(): kind for kind in TestType for name in (kind.value, kind.name)}
     kinds = [known.get(str(name).casefold()) for name in names]
     if not kinds or None in kinds:

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.usage import sum_usage
-from scoregate.errors import MalformedAnswer
+from scoregate.errors import MalformedAnswer, ModelError
 from scoregate.models.ask import ask
 from scoregate.models.budget import current_model_settings
 from scoregate.models.calls import ASYNC, SYNC, Answer, Mode, Steps, run_steps, run_steps_async
 from scoregate.models.errors import convert_error
 from scoregate.models.model import Generation, Model, Prompt
-from scoregate.models.providers import DEFAULT, resolve_target, split_name
+from scoregate.models.providers import (
+    DEFAULT,
+    PROVIDERS,
+    has_own_address,
+    resolve_target,
+    split_name,
+    unknown_provider_error,
+)
 from scoregate.models.requests import Request, build_call
 from scoregate.models.structured_output import build_generation
 
@@ -97,10 +104,12 @@ def _answer(request: Request, mode: Mode) -> Steps[Answer]:
 
 def get_model(
     name: str | Model | None = None,
+    model_name: str | None = None,
+    api_key: str | None = None,
     *,
+    provider: str | None = None,
     default: str = DEFAULT,
     base_url: str | None = None,
-    api_key: str | None = None,
     headers: Mapping[str, str] | None = None,
     timeout_s: float = 120.0,
     **parameters: Any,
@@ -109,25 +118,49 @@ def get_model(
 
     Args:
         name: "provider/name", or the name of an OpenAI model; a `Model` is returned unchanged. None for the project's
-            model: the setting `model`, or else `default`.
+            model: the setting `model`, or else `default`. With `model_name`, the provider alone.
+        model_name: the name of the model, if the provider is given apart.
+        api_key: the key; None for that of the environment.
+        provider: the provider, as in `get_model(provider="openai", model_name="gpt-4o")`.
         default: the default of the caller; the setting `model` replaces it.
         base_url: the address; None for that of the environment or the provider.
-        api_key: the key; None for that of the environment.
         headers: further headers of every request.
         timeout_s: the time limit of one attempt in seconds.
         parameters: further parameters of every request, such as `max_tokens`.
 
     Raises:
-        ModelError: the name is invalid, or the address of the provider is unknown.
+        ModelError: the name is invalid or names an unknown provider, or the address of the provider is unknown.
     """
     if name is not None and not isinstance(name, str):
+        if model_name is not None or provider is not None:
+            raise ModelError(f"get_model() takes a model or names, not both: {name!r:.60}")
         return name
     settings = current_model_settings()
-    model_name = name or settings.model or default
+    wanted = join_names(name, provider=provider, model_name=model_name) or settings.model or default
     target = resolve_target(
-        model_name, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s, settings=settings
+        wanted, base_url=base_url, api_key=api_key, headers=headers, timeout_s=timeout_s, settings=settings
     )
     return OpenAIModel(target, parameters)
+
+
+def join_names(name: str | None, *, provider: str | None, model_name: str | None) -> str | None:
+    """The name of a model from the arguments of `get_model`; None if none is given.
+
+    Raises:
+        ModelError: they contradict each other, or there is no such provider.
+    """
+    if name is not None and provider is not None:
+        raise ModelError(f"get_model() takes one provider, not {name!r:.60} and {provider!r:.60}")
+    if model_name is None:
+        if provider is not None and "/" not in provider and provider not in PROVIDERS:
+            raise unknown_provider_error(provider, f"{provider}/")
+        return name or provider
+    given = name or provider
+    if given is None:
+        return model_name
+    if given not in PROVIDERS:
+        raise unknown_provider_error(given, f"{given}/{model_name}")
+    return f"{given}/{model_name}"
 
 
 def name_of(model: str | Model | None, *, default: str = DEFAULT) -> str:
@@ -140,6 +173,9 @@ def name_of(model: str | Model | None, *, default: str = DEFAULT) -> str:
     Raises:
         ModelError: the name is invalid.
     """
-    used_model = model or current_model_settings().model or default
-    provider, name = split_name(used_model if isinstance(used_model, str) else used_model.name)
+    if model is not None and not isinstance(model, str):
+        return model.name.removeprefix("openai/")
+    settings = current_model_settings()
+    used_model = model or settings.model or default
+    provider, name = split_name(used_model, has_address=has_own_address(used_model, settings))
     return name if provider == "openai" else f"{provider}/{name}"

@@ -11,6 +11,7 @@ from scoregate.errors import ModelError
 from scoregate.models.settings import ModelSettings, load_model_settings
 
 DEFAULT = "gpt-4o"
+_FINE_TUNED = "ft:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +99,14 @@ def resolve_target(
         settings: the model settings; None to read them from `environ`.
 
     Raises:
-        ModelError: the name is invalid, or the address of the provider is unknown.
+        ModelError: the name is invalid or names an unknown provider, or the address of the provider is unknown.
     """
-    provider_name, model = split_name(name)
-    provider, settings = PROVIDERS[provider_name], settings or load_model_settings(environ)
-    is_project_provider = provider_name == split_name(settings.model or DEFAULT)[0]
+    settings = settings or load_model_settings(environ)
+    provider_name, model = split_name(name, has_address=base_url is not None or has_own_address(name, settings))
+    provider = PROVIDERS[provider_name]
+    project_model = settings.model or DEFAULT
+    project_provider, _ = split_name(project_model, has_address=has_own_address(project_model, settings))
+    is_project_provider = provider_name == project_provider
     url = base_url or (is_project_provider and settings.base_url) or environ.get(provider.url) or provider.base_url
     if not url:
         raise ModelError(
@@ -123,18 +127,42 @@ def resolve_target(
     return _azure_target(target, environ) if provider_name == "azure" else target
 
 
-def split_name(name: str) -> tuple[str, str]:
-    """Split a name into provider and model. Without a known provider before the first slash, it is OpenAI's.
+def has_own_address(name: str, settings: ModelSettings) -> bool:
+    """Whether this is the project's model, and the settings name its address."""
+    return settings.base_url is not None and name == settings.model
+
+
+def split_name(name: str, *, has_address: bool = False) -> tuple[str, str]:
+    """Split a name into provider and model. A name without a provider is OpenAI's.
+
+    Args:
+        name: "provider/name", or the name of an OpenAI model.
+        has_address: whether the address of this very model is given. Then nothing can be sent elsewhere, and the name
+            may contain any slashes.
 
     Raises:
-        ModelError: the name is empty.
+        ModelError: the name is empty, names a provider without a model, or an unknown provider.
     """
     provider, slash, model = name.partition("/")
-    if not slash or provider not in PROVIDERS:
+    if slash and provider in PROVIDERS:
+        is_named = bool(model.strip())
+    else:
+        is_named = bool(name.strip()) and (has_address or name not in PROVIDERS)
+        if slash and not has_address and not name.startswith(_FINE_TUNED):
+            raise unknown_provider_error(provider, name)
         provider, model = "openai", name
-    if not model.strip():
+    if not is_named:
         raise ModelError(f"{name!r} names no model", advice='Write "provider/name", such as "openai/gpt-6-luna".')
     return provider, model
+
+
+def unknown_provider_error(provider: str, name: str) -> ModelError:
+    """The error for a model name whose provider has no known address."""
+    return ModelError(
+        f"the provider {provider!r:.60} of the model {name!r:.200} is not known, so nothing was sent",
+        advice=f"Known are {', '.join(PROVIDERS)}. For another server with OpenAI's API, pass base_url, or write "
+        f'"vllm/{name:.200}" and set VLLM_BASE_URL.',
+    )
 
 
 def _azure_target(target: ModelTarget, environ: Mapping[str, str]) -> ModelTarget:

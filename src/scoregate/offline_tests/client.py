@@ -57,6 +57,7 @@ class OfflineTestsFactory:
             description: a description for people.
 
         Raises:
+            TypeError: `judges` is a single one.
             ValueError: an entry of `judges` is not valid.
             JudgmentConflictError: there is a config with this name.
             JudgmentValidationError: a judge or the dataset does not exist, or a judge asks for a field that the dataset
@@ -130,9 +131,9 @@ class OfflineTestsFactory:
         if not is_positive_number(timeout_seconds):
             raise ValueError(f"timeout_seconds must be a number over 0, not {timeout_seconds!r:.60}")
         limits = RunLimits(max_concurrency, scoring_s=timeout_seconds)
-        config = self.get_config(test_config) if isinstance(test_config, str) else test_config
+        config = self._find_config(test_config)
         if config is None:
-            report_missing_config(str(test_config))
+            report_missing_config(test_config if isinstance(test_config, str) else test_config.name)
             return None
         if not read_selection().includes(config.name):
             return skipped_result(config.name)
@@ -164,6 +165,11 @@ class OfflineTestsFactory:
             ),
             assert_test=assert_test,
         )
+
+    def _find_config(self, config: str | TestConfig) -> TestConfig | None:
+        if isinstance(config, str):
+            return self.get_config(config)
+        return config if config.judges else self.get_config(config.id) or self.get_config(config.name)
 
     def _dataset(self, config: TestConfig, version: int | str | None) -> Dataset:
         if version is not None:
@@ -235,12 +241,14 @@ class Evaluations:
             max_concurrency: examples at a time, for each judge.
 
         Raises:
-            TypeError: a member of `examples` is no Example.
+            TypeError: a member of `examples` is no Example, or `scorers` is a single name.
             JudgmentValidationError: there are no examples or no scorers, a judge does not exist, or `assert_test` is
                 set without a pass condition or a binary judge.
             JudgmentTestError: `assert_test` is set and a row does not pass; also an AssertionError.
             TimeoutError: the judges took longer than `timeout_seconds`.
         """
+        if isinstance(scorers, str):
+            raise TypeError(f"scorers must be a list of judges, not {scorers!r:.60}")
         stored = self.client.judges.resolve([each for each in scorers if isinstance(each, str)])
         versions = [*stored, *(unstored_version(each) for each in scorers if not isinstance(each, str))]
         given = list(examples)

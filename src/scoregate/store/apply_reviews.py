@@ -65,7 +65,7 @@ def review_applier(store: Callable[[], Store]) -> Callable[[CaseResult], CaseRes
     return apply
 
 
-def count_decided_since(moment: datetime, read: Callable[[], Run], store: Store) -> int:
+def count_new_decisions(moment: datetime, read: Callable[[], Run], store: Store) -> int:
     """The number of battles that waited when a run ended, and whose winner has changed since a time.
 
     Args:

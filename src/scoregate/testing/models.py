@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from scoregate.core.evaluation import (
@@ -16,25 +15,7 @@ from scoregate.core.evaluation import (
     EvaluationOverrideField,
     Threshold,
 )
-from scoregate.core.event_values import Pending
-
-
-class HumanReviewFieldContentType(StrEnum):
-    """How a reviewer sees a field."""
-
-    TEXT = "text"
-    LINK = "link"
-    MARKDOWN = "markdown"
-    HTML = "html"
-
-
-@dataclass(frozen=True)
-class HumanReviewField:
-    """One field of a test case or output, as a reviewer sees it."""
-
-    name: str
-    value: str
-    content_type: HumanReviewFieldContentType = HumanReviewFieldContentType.TEXT
+from scoregate.core.event_values import HumanReviewField, HumanReviewFieldContentType, Pending
 
 
 @dataclass(frozen=True)
@@ -155,7 +136,7 @@ class BaseTestCase(abc.ABC):
         return self
 
     def serialize_for_human_review(self) -> list[HumanReviewField] | None:
-        """The fields for reviewers; None shows the result of `serialize`."""
+        """The fields for reviewers; None shows the result of `serialize`. An output may have this method, too."""
         return None
 
     def serialize_dataset_item_id(self) -> str | None:

@@ -99,22 +99,14 @@ def grid_search_ctx() -> Mapping[str, Any] | None:
 
 def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job: Any, alone: bool) -> SuiteResult:
     """Write the last events of a suite, and return its result; `alone` prints a summary, as no host does."""
-    from scoregate.engine.results import make_lazy_result, reduce_log
+    from scoregate.engine.results import make_result, reduce_log
 
     for log in logs:
         if isinstance(job, CreateHumanReviewJob):
             log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
         failed = assert_test and not replace(reduce_log(log), complete=True).passed
         finish_suite(log, started, assertion_failed=failed)
-    if len(logs) == 1:
-        result = make_lazy_result(logs[0])
-    else:
-        from scoregate.core.run import SuiteResult
-        from scoregate.core.suite_labels import label_suites
-
-        found = [reduce_log(log) for log in logs]
-        variants = tuple(replace(each, label=label) for each, label in zip(found, label_suites(found), strict=True))
-        result = SuiteResult(found[0].id, found[0].id, found[0].origin, complete=True, variants=variants)
+    result = make_result(logs)
     if alone or assert_test:
         from scoregate.engine.terminal import print_text
         from scoregate.testing.summary import summary

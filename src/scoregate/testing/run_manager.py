@@ -6,7 +6,8 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
+from uuid import uuid4
 
 from scoregate.core.evaluation import require_number
 from scoregate.core.suite import Case
@@ -16,20 +17,23 @@ from scoregate.engine.errors import make_error_info
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
 from scoregate.engine.run import finish_suite
-from scoregate.engine.trial import serialize_output
-from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId
-from scoregate.testing.suite import check_hash, describe_case, make_hasher
+from scoregate.engine.trial import emit_case_started, serialize_output
+from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId, OutputType, TestCaseType
+from scoregate.testing.suite import check_hash, describe_case, make_hasher, read_review_fields
 
 if TYPE_CHECKING:
     from scoregate.core.run import SuiteResult
 
 
-class RunManager:
+class RunManager(Generic[TestCaseType, OutputType]):
     """One run of a suite, reported step by step; every method has an async version.
 
     Args:
         test_id: the suite's id.
-        message: the title of the run, unless the environment has one.
+        message: the title of the run; if not given, that of the environment.
+
+    Attributes:
+        run_id: identifies the run; None before `start`.
 
     Raises:
         TypeError: the id or the message is no string.
@@ -40,6 +44,7 @@ class RunManager:
             raise TypeError(f"test_id and message must be strings, not {test_id!r:.100}, {message!r:.100}")
         self.test_id = test_id
         self.message = message or environment_message()
+        self.run_id: str | None = None
         self._log: EventLog | None = None
         self._started = 0.0
         self._ended = False
@@ -48,12 +53,13 @@ class RunManager:
     def start(self) -> None:
         """Start the run."""
         self._log, self._started = EventLog(self.test_id, events_folder()), perf_counter()
+        self.run_id = str(uuid4())
         self._log.emit("suite_started", origin=caller_origin(), message=self.message)
 
     def add_result(
         self,
-        test_case: Any,
-        output: Any,
+        test_case: TestCaseType,
+        output: OutputType,
         test_case_duration_ms: float | None = None,
         evaluations: Iterable[EvaluationWithId] | None = None,
     ) -> None:
@@ -79,17 +85,9 @@ class RunManager:
         case = Case(check_hash(make_hasher(None)(test_case)), test_case)
         key: dict[str, Any] = {"case": case.hash, "repeat": next(self._repeats[case.hash])}
         try:
-            description = describe_case(case)
-            log.emit(
-                "case_started",
-                name=description.name,
-                input=description.body,
-                digest=description.digest,
-                tags=description.tags,
-                cluster=description.cluster,
-                **key,
-            )
-            log.emit("case_output", output=serialize_output(output), duration_ms=test_case_duration_ms, **key)
+            emit_case_started(log, key, describe_case(case))
+            fields = {"review_outputs": shown} if (shown := read_review_fields(output)) else {}
+            log.emit("case_output", output=serialize_output(output), duration_ms=test_case_duration_ms, **fields, **key)
         except Exception as error:  # a case or an output without a JSON form
             log.emit("errored", stage="task", error=make_error_info(error), **key)
         for evaluation in given:
@@ -97,7 +95,7 @@ class RunManager:
         log.emit("case_finished", **key)
 
     def create_human_review_job(self, assignee_email_address: str | list[str], name: str) -> None:
-        """Ask people to review the outputs.
+        """Ask people to review the outputs, before or after the end of the run.
 
         Args:
             assignee_email_address: the reviewers.
@@ -107,7 +105,7 @@ class RunManager:
             ValueError: the run was not started.
         """
         job = CreateHumanReviewJob(assignee_email_address, name)
-        self._open("creating a human review job").emit("review_requested", name=name, assignees=job.assignees)
+        self._started_log("creating a human review job").emit("review_requested", name=name, assignees=job.assignees)
 
     def end(self) -> SuiteResult:
         """End the run.
@@ -115,12 +113,12 @@ class RunManager:
         Raises:
             ValueError: the run was not started, or has ended.
         """
-        from scoregate.engine.results import make_lazy_result
+        from scoregate.engine.results import make_result
 
         log = self._open("ending it")
         self._ended = True
         finish_suite(log, self._started)
-        return make_lazy_result(log)
+        return make_result([log])
 
     async def async_start(self) -> None:
         """Start the run; see `start`."""
@@ -128,8 +126,8 @@ class RunManager:
 
     async def async_add_result(
         self,
-        test_case: Any,
-        output: Any,
+        test_case: TestCaseType,
+        output: OutputType,
         test_case_duration_ms: float | None = None,
         evaluations: Iterable[EvaluationWithId] | None = None,
     ) -> None:
@@ -145,10 +143,14 @@ class RunManager:
         return self.end()
 
     def _open(self, doing: str) -> EventLog:
-        if self._log is None:
-            raise ValueError(f"You must start the run with `start()` before {doing}.")
+        log = self._started_log(doing)
         if self._ended:
             raise ValueError("You cannot add results to an ended run.")
+        return log
+
+    def _started_log(self, doing: str) -> EventLog:
+        if self._log is None:
+            raise ValueError(f"You must start the run with `start()` before {doing}.")
         return self._log
 
 

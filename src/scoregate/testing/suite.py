@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
-from scoregate.core.event_values import ErrorInfo
+from scoregate.core.event_values import ErrorInfo, HumanReviewField
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.suite import Case, Description, RunLimits, Suite
 from scoregate.core.text import LONGEST_NAME, case_name, is_positive_number, is_whole_number
@@ -62,6 +62,7 @@ def _own_hash(value: Any) -> object:
 def build_cases(values: Iterable[Any], hash_of: Hasher, selection: Selection) -> tuple[list[Case], list[str]]:
     """The cases of a suite, and the problems of those that can't run."""
     cases: dict[str, Case] = {}
+    numbers: dict[str, int] = {}
     problems: list[str] = []
     for number, value in enumerate(values, start=1):
         try:
@@ -71,12 +72,28 @@ def build_cases(values: Iterable[Any], hash_of: Hasher, selection: Selection) ->
             continue
         if case.hash in cases:
             problems.append(
-                f"test case {number} is left out: duplicate hash {case.hash!r}, which an earlier case has; if they "
-                "differ, their hashes must differ too"
+                f"test case {number} is left out: duplicate hash {case.hash!r}, which test case {numbers[case.hash]} "
+                f"has; {_explain_duplicate(cases[case.hash].value, value)}"
             )
         else:
-            cases[case.hash] = case
+            cases[case.hash], numbers[case.hash] = case, number
     return list(cases.values()), problems
+
+
+def _explain_duplicate(first: Any, second: Any) -> str:
+    """Which fields differ in two test cases with one hash."""
+    try:
+        bodies = [_case_body(value) for value in (first, second)]
+        plain = [to_plain(sort_sets(body)) for body in bodies]
+    except Exception:  # the user's `serialize` may raise anything
+        plain = []
+    if not plain or not all(isinstance(body, dict) for body in plain):
+        return "if they differ, their hashes must differ too"
+    names = [name for name in plain[1] if plain[0].get(name) != plain[1][name]]
+    names += [name for name in plain[0] if name not in plain[1]]
+    if not names:
+        return "they are equal, so one of them is enough"
+    return f"the hash leaves out {', '.join(names):.200}, in which they differ"
 
 
 def check_hash(value: object) -> str:
@@ -112,6 +129,7 @@ def describe_case(case: Case) -> Description:
 
     Raises:
         NotRecordable: the case contains itself, or has too many levels.
+        TypeError: its id of a dataset item or its fields for reviewers have another type.
     """
     config = _case_config(case.value)
     raw = _case_body(case.value)
@@ -121,7 +139,40 @@ def describe_case(case: Case) -> Description:
         raise NotRecordable("the test case", error) from None
     written = dump(body)
     name = case_name(case.hash, raw) or written.decode()[:LONGEST_NAME]
-    return Description(name, body, f"{crc32(written):08x}", tuple(config.tags), config.cluster)
+    return Description(
+        name,
+        body,
+        f"{crc32(written):08x}",
+        tuple(config.tags),
+        config.cluster,
+        dataset_item_id=_dataset_item_id(case.value),
+        review_inputs=read_review_fields(case.value),
+    )
+
+
+def _dataset_item_id(value: Any) -> str | None:
+    serialize = getattr(value, "serialize_dataset_item_id", None)
+    item = serialize() if callable(serialize) else None
+    if not isinstance(item, str | None):
+        raise TypeError(f"serialize_dataset_item_id must return a string or None, not {item!r:.100}")
+    return item
+
+
+def read_review_fields(value: Any) -> tuple[HumanReviewField, ...]:
+    """The fields that reviewers see instead of a test case or an output; empty if it has none of its own.
+
+    Raises:
+        TypeError: its `serialize_for_human_review` returns anything else.
+    """
+    serialize = getattr(value, "serialize_for_human_review", None)
+    found = serialize() if callable(serialize) else None
+    if found is None:
+        return ()
+    if not isinstance(found, list | tuple) or not all(isinstance(each, HumanReviewField) for each in found):
+        raise TypeError(
+            f"serialize_for_human_review must return a list of HumanReviewField or None, not {found!r:.100}"
+        )
+    return tuple(found)
 
 
 def _case_body(value: Any) -> Any:
@@ -178,6 +229,7 @@ def build_suite(
         task=fn,
         describe=describe_case,
         output_form=serialize_output,
+        review_form=read_review_fields,
         scorers=scorers,
         hook=before_evaluators_hook,
         limits=limits,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +12,7 @@ from enum import StrEnum
 from scoregate.core.agreement import digest_fingerprint
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField
-from scoregate.core.event_values import Choice, EvaluatorInfo
+from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField
 from scoregate.core.run import SuiteResult
 from scoregate.errors import UsageError
 from scoregate.store import Override, Verdict, Winner
@@ -98,7 +99,7 @@ def find_battles(case: CaseResult, suite: str) -> Iterable[Battle]:
                 challenger=contest.challenger,
                 suite=suite,
                 name=case.name or case.hash,
-                input=format_value(case.input),
+                input=_format_review_fields(case.review_inputs) or format_value(case.input),
                 rubric=contest.rubric or "",
             )
 
@@ -237,13 +238,31 @@ def find_judged_scores(case: CaseResult, suite: SuiteResult, battles: Iterable[s
             name=case.name or case.hash,
             score=evaluation.score,
             reason=reason,
-            inputs=to_fields("input", case.input),
-            outputs=to_fields("output", case.output),
+            inputs=_to_override_fields(case.review_inputs) or to_fields("input", case.input),
+            outputs=_to_override_fields(case.review_outputs) or to_fields("output", case.output),
             battles=battles,
             choices=info.choices if info else (),
             asked=asked,
             fingerprint=digest_fingerprint(info.fingerprint) if info else "",
         )
+
+
+def _format_review_fields(fields: Sequence[HumanReviewField]) -> str:
+    """The fields of a suite's own for reviewers, as one text."""
+    if len(fields) == 1:
+        return fields[0].value
+    return "\n\n".join(f"{each.name}:\n{each.value}" for each in fields)
+
+
+def _to_override_fields(fields: Sequence[HumanReviewField]) -> Fields:
+    """The same as fields that corrections contain; a name that occurs again gets a number in its id."""
+    counts: Counter[str] = Counter()
+    found = []
+    for each in fields:
+        counts[each.name] += 1
+        number = f"-{counts[each.name]}" if counts[each.name] > 1 else ""
+        found.append(EvaluationOverrideField(f"{each.name}{number}", each.name, each.value))
+    return tuple(found)
 
 
 def to_fields(name: str, value: object) -> Fields:

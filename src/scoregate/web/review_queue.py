@@ -180,15 +180,15 @@ class CachedReviews(Generic[S, W]):
         self._known: dict[str, tuple[Hashable, Reviews[W]]] = {}
         self._lock = threading.Lock()
 
-    def of_item(self, row: QueueRow) -> Mapping[str, Sequence[W]]:
+    def read_item_reviews(self, row: QueueRow) -> Mapping[str, Sequence[W]]:
         """The reviews of an item by reviewer.
 
         Raises:
             StoreError: the reviews can't be read.
         """
-        return self.of_evaluator(row.evaluator).get(row.key, {})
+        return self.read_evaluator_reviews(row.evaluator).get(row.key, {})
 
-    def of_evaluator(self, evaluator: str) -> Reviews[W]:
+    def read_evaluator_reviews(self, evaluator: str) -> Reviews[W]:
         """All reviews of items of an evaluator.
 
         Raises:

@@ -62,7 +62,7 @@ class BattleReviews:
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for every battle. Verdicts of others are included only if the reviewer has judged the battle."""
-        reviews = {name: self._reviews.of_evaluator(name) for name in self.queue.evaluators}
+        reviews = {name: self._reviews.read_evaluator_reviews(name) for name in self.queue.evaluators}
         return [self._row(row, reviews[row.evaluator].get(row.key, {})) for row in self.queue.rows.values()]
 
     def open_battles(self, keys: Iterable[str]) -> Collection[str]:
@@ -70,7 +70,7 @@ class BattleReviews:
         return [
             key
             for key in keys
-            if key in self.queue and self.reviewer not in self._reviews.of_item(self.queue.rows[key])
+            if key in self.queue and self.reviewer not in self._reviews.read_item_reviews(self.queue.rows[key])
         ]
 
     def details(self, key: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class BattleReviews:
             KeyError: there is no such item.
         """
         battle, row = self.queue[key], self.queue.rows[key]
-        votes = self._reviews.of_item(row)
+        votes = self._reviews.read_item_reviews(row)
         left, right = battle.texts(self.reviewer)
         texts = {"input": battle.input, "left": left, "right": right, "rubric": battle.rubric}
         own = votes.get(self.reviewer)
@@ -104,7 +104,7 @@ class BattleReviews:
             KeyError: there is no such item.
         """
         row = self.queue.rows[key]
-        if ids := [vote.id for vote in self._reviews.of_item(row).get(self.reviewer, ())]:
+        if ids := [vote.id for vote in self._reviews.read_item_reviews(row).get(self.reviewer, ())]:
             remove_items(self._store, VERDICTS, (row.evaluator,), ids)
         return self.details(key)
 
@@ -146,7 +146,7 @@ class ScoreReviews:
 
     def rows(self, waiting: Collection[str]) -> list[dict[str, Any]]:
         """A row for every score, except for outputs in the battles `waiting`: the reviewer must not recognise them."""
-        reviews = {name: self._reviews.of_evaluator(name) for name in self.queue.evaluators}
+        reviews = {name: self._reviews.read_evaluator_reviews(name) for name in self.queue.evaluators}
         rows = (row for row in self.queue.rows.values() if not any(battle in waiting for battle in row.battles))
         return [self._row(row, reviews[row.evaluator].get(row.key, {})) for row in rows]
 
@@ -157,7 +157,7 @@ class ScoreReviews:
             KeyError: there is no such item.
         """
         judged, row = self.queue[key], self.queue.rows[key]
-        corrections = self._reviews.of_item(row)
+        corrections = self._reviews.read_item_reviews(row)
         own = corrections.get(self.reviewer)
         comments = [asdict(each) for each in own[-1].comments] if own else []
         fields = {"inputs": [asdict(each) for each in judged.inputs], "outputs": [asdict(e) for e in judged.outputs]}
@@ -184,7 +184,7 @@ class ScoreReviews:
             KeyError: there is no such item.
         """
         row = self.queue.rows[key]
-        if ids := [each.id for each in self._reviews.of_item(row).get(self.reviewer, ())]:
+        if ids := [each.id for each in self._reviews.read_item_reviews(row).get(self.reviewer, ())]:
             remove_items(self._store, OVERRIDES, (row.evaluator,), ids)
         return self.details(key)
 
@@ -193,7 +193,7 @@ class ScoreReviews:
         return [
             _agreement_data(name, source, agreement)
             for name in self._corrected()
-            for source, corrections in _split_by_source(self._reviews.of_evaluator(name).values())
+            for source, corrections in _split_by_source(self._reviews.read_evaluator_reviews(name).values())
             if (agreement := measure_agreement(corrections)) is not None
         ]
 

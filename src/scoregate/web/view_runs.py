@@ -231,7 +231,7 @@ class VerdictCounter:
     _known: dict[object, int] = field(default_factory=dict)
     _seen: object = None
 
-    def count_since(self, run: StoredRun, moment: float) -> int:
+    def count_verdicts(self, run: StoredRun, moment: float) -> int:
         """Count the verdicts on a run since its report was written."""
         if (state := self.state()) != self._seen:
             self._seen, self._known = state, {}
@@ -318,5 +318,5 @@ class RunList:
             "place": display_name(run.folder.name),
             **{status: sum(suite.statuses.get(status, 0) for suite in head.suites) for status in statuses},
             "reported": reported_at is not None,
-            "since": 0 if reported_at is None else self.since.count_since(run, reported_at),
+            "since": 0 if reported_at is None else self.since.count_verdicts(run, reported_at),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,6 +95,21 @@ def test_metrics_of_the_run_win_over_those_of_the_set_and_these_over_those_of_be
     test_set.add_metric("of the set")
     assert _measured(test_set.execute(endpoint)) == {"of the set"}
     assert _measured(test_set.execute(endpoint, metrics=["of the run"])) == {"of the run"}
+    stored = {"id": "of-the-run", "name": "of the run"}
+    references: list[Any] = [
+        stored,
+        {"id": "of-the-run"},
+        {"id": "an id of the platform", "name": "Of the run"},
+        {"name": "of the run", "id": None},
+        SimpleNamespace(**stored),
+    ]
+    for reference in references:
+        test_set.add_metric({"name": "of the set"})
+        assert _measured(test_set.execute(endpoint, metrics=[reference])) == {"of the run"}
+    with pytest.raises(MetricError, match="there is no metric 'other'"):
+        test_set.execute(endpoint, metrics=[{"id": "another", "name": "other"}])
+    with pytest.raises(MetricError, match="either a kind or the code"):
+        test_set.execute(endpoint, metrics=[{"name": "of the run", "prompt": "Judge."}])
 
 
 def test_a_behavior_without_metrics_is_looked_for_in_the_answer(endpoint: Endpoint, server: OpenAIServer) -> None:

@@ -11,6 +11,7 @@ from tests.integration.listen.talk import NODE, talking
 
 from scoregate.core.cases import CaseKey, Status
 from scoregate.core.evaluation import Assertion, Threshold
+from scoregate.core.event_values import HumanReviewField, HumanReviewFieldContentType
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +39,26 @@ async def test_a_suite_is_recorded_as_it_was_told(tmp_path: Path) -> None:
     assert (a.status, b.status) == (Status.FAILED, Status.ERRORED)
     assert [(e.evaluator, e.error.traceback) for e in b.errors] == [(None, "Traceback…")]
     assert talk.notices == ()
+
+
+async def test_fields_for_reviewers_and_items_of_datasets_are_kept(tmp_path: Path) -> None:
+    shown = [
+        {"name": "question", "value": "**why?**", "contentType": "markdown"},
+        {"name": "odd", "value": "kind", "contentType": ["pdf"]},
+        {"name": "no text", "value": 5},
+        "no field",
+    ]
+    async with talking(tmp_path) as talk:
+        run = await talk.start()
+        more = {"testCaseHumanReviewInputFields": shown, "testCaseHumanReviewOutputFields": None}
+        await talk.result(run, "a", datasetItemId="item-1", **more)
+        await talk.result(run, "b", datasetItemId=7, testCaseHumanReviewOutputFields=shown[:1])
+        await talk.end(run)
+    a, b = talk.cases
+    question = HumanReviewField("question", "**why?**", HumanReviewFieldContentType.MARKDOWN)
+    assert (a.dataset_item_id, b.dataset_item_id) == ("item-1", None)
+    assert (a.review_inputs, a.review_outputs) == ((question, HumanReviewField("odd", "kind")), ())
+    assert (b.review_inputs, b.review_outputs) == ((), (question,))
 
 
 async def test_nulls_and_missing_keys_are_alike(tmp_path: Path) -> None:

@@ -40,6 +40,21 @@ def test_a_conversation_is_graded_by_a_number(server: OpenAIServer) -> None:
     assert parts(prompts(server)[-1])[0]["goal"] == "Learn the hours"
 
 
+def test_the_judge_sees_the_context_and_the_metadata_of_each_message(server: OpenAIServer) -> None:
+    server.answers("from 1 to 5", {"reason": "calm", "answer": 2, "relevant_turns": [1]})
+    answer = {"role": "assistant", "content": "At nine."}
+    messages = [
+        {"role": "user", "content": "When?"},
+        {**answer, "context": ["Open 9-5"], "metadata": {"source": "faq"}},
+    ]
+    CALM.evaluate(ConversationHistory.from_messages(messages))
+    CALM.evaluate(ConversationHistory.from_messages([messages[0], answer]))
+    with_details, without = (parts(prompt)[0]["conversation"] for prompt in prompts(server))
+    assert 'Turn 1, context of the answer:\n  "Open 9-5"\n' in with_details
+    assert 'Turn 1, metadata of the answer:\n  {"source": "faq"}' in with_details
+    assert without == "Turn 1, user:\n  When?\nTurn 1, assistant:\n  At nine."
+
+
 def test_it_has_nothing_to_say_of_one_output(server: OpenAIServer) -> None:
     case = only(run([CALM, GOAL]))
     assert (case.evaluations, sorted(case.unscored)) == ({}, ["calm", "goal"])

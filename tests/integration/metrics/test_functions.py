@@ -34,6 +34,8 @@ def test_it_is_called_with_what_it_wants_and_stays_a_function() -> None:
     assert result.details.items() >= told.items()
     assert result.details["words"] == ["one", "two"]
     assert polite.evaluate("a", "please", "x", ["c"]).details["reason"] == "x ['c']"
+    listed = {"score", "score_type", "name", "prompt", "reason", "is_successful", "min_score", "max_score"}
+    assert polite.evaluate("a", "please", "x", ["c"]).details.keys() == listed | {"scale"}
     assert (polite.name, short.description) == ("polite", "Few words")
 
 

@@ -194,6 +194,9 @@ def test_an_answer_off_the_scale_is_an_error_and_no_score(server: OpenAIServer, 
     assert result.details["is_successful"] is False
     assert result.details["exception_type"] == "MalformedAnswer"
     assert result.details["exception_details"] in result.details["error"]
+    assert result.details["prompt"] == prompts(server)[-2], "the question before the request to repair the answer"
+    names = ("score", "score_type", "name", "prompt", "reason", "is_successful", "min_score", "max_score", "threshold")
+    assert result.details.keys() >= set(names)
 
 
 def test_a_category_that_is_none_is_an_error(server: OpenAIServer) -> None:

@@ -53,6 +53,7 @@ def test_a_judge_that_raises_fails_its_row(client: Client) -> None:
         (EXAMPLES, [graders.Starred], JudgmentValidationError),
         (EXAMPLES, [judges.Matches, judges.Matches], JudgmentValidationError),
         ([{"input": "a"}], [judges.Matches], TypeError),
+        (EXAMPLES, "helpfulness", TypeError),
     ],
 )
 def test_what_could_pass_silently_is_refused(

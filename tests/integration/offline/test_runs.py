@@ -14,7 +14,7 @@ from tests.integration.offline import judges
 
 from scoregate import Client
 from scoregate.errors import JudgmentTestError, JudgmentValidationError, ScoregateError
-from scoregate.offline_tests import OfflineTestResult, OfflineTestsFactory
+from scoregate.offline_tests import OfflineTestResult, OfflineTestsFactory, TestConfig
 from scoregate.offline_tests.run import print_result
 
 
@@ -342,6 +342,16 @@ def test_a_filter_leaves_a_run_out(client: Client, monkeypatch: pytest.MonkeyPat
     )
     assert result is not None
     assert (result.status, result.passed) == ("skipped", None)
+
+
+def test_a_config_without_judges_is_looked_up(client: Client) -> None:
+    stored = client.offline_tests.get_config("nightly-regression")
+    assert stored is not None
+    for config in (TestConfig(stored.id, "other", "d1"), TestConfig("unknown", "nightly-regression", "d1"), stored):
+        result = client.offline_tests.run(config)
+        assert result is not None
+        assert [len(row.scorers_data) for row in result.results] == [2, 2, 2, 2]
+    assert client.offline_tests.run(TestConfig(id="c1", name="gone", dataset_id="golden-set")) is None
 
 
 def test_configs_are_made_found_listed_and_deleted(client: Client) -> None:

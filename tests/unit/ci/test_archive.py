@@ -19,7 +19,15 @@ from scoregate.ci.archive import RunWriter, read_run, run_folder
 from scoregate.ci.archive.run_json import RUN_FIELDS, SUITE_FIELDS
 from scoregate.core.cases import CaseError, CaseResult, Columns
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint, Origin, PairwiseComparison
+from scoregate.core.event_values import (
+    ErrorInfo,
+    EvaluatorInfo,
+    Fingerprint,
+    HumanReviewField,
+    HumanReviewFieldContentType,
+    Origin,
+    PairwiseComparison,
+)
 from scoregate.core.reducer import add_undeclared
 from scoregate.core.run import Run, Script, SuiteResult
 from scoregate.errors import RecordError
@@ -56,6 +64,9 @@ FULL = CaseResult(
     Origin("evals/refunds.csv", 12),
     {"waits": PairwiseComparison("old", "new", "what counts", Threshold(gte=0.5))},
     "an earlier run",
+    "item-7",
+    (HumanReviewField("question", "*why*", HumanReviewFieldContentType.MARKDOWN),),
+    (HumanReviewField("answer", "so"),),
 )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from scoregate.core.conversation import EndReason, GoalVerdict, Turn
+from scoregate.execution.simulated_user import turn_messages
 from scoregate.execution.stopping import (
     ConversationPlan,
     Limits,
@@ -26,6 +28,15 @@ def turns(count: int, tools: int = 0) -> list[Turn]:
         Turn(f"q{at}", f"a{at}", tool_calls=[{"name": f"tool {at} {call}"} for call in range(tools)])
         for at in range(count)
     ]
+
+
+def test_the_user_sees_what_was_said_and_no_details_of_the_answers() -> None:
+    plan, limits = ConversationPlan("Learn the hours"), Limits()
+    plain = [Turn("When?", "At nine.", tool_calls=[{"name": "hours"}])]
+    detailed = [replace(plain[0], context=("Open 9-5",), metadata={"source": "faq"})]
+    first, second = (turn_messages(plan, given, make_bounds(plan, limits)) for given in (plain, detailed))
+    assert first == second
+    assert "At nine." in first[-1]["content"]
 
 
 CASES: dict[str, tuple[Progress, dict[str, int], EndReason | None]] = {

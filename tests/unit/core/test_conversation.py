@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,6 +87,28 @@ def test_judges_read_who_said_what_in_which_turn() -> None:
     )
 
 
+def test_judges_read_the_context_and_the_metadata_of_an_answer() -> None:
+    turn = Turn("When?", "At nine.", context=("We open\nat 9.", "é"), metadata={"source": "faq", "score": 0.5})
+    assert Conversation((turn, Turn("Thanks", "Bye"))).text() == (
+        "Turn 1, user:\n  When?\n"
+        'Turn 1, context of the answer:\n  "We open\\nat 9."\n  "é"\n'
+        "Turn 1, assistant:\n  At nine.\n"
+        'Turn 1, metadata of the answer:\n  {"source": "faq", "score": 0.5}\n'
+        "Turn 2, user:\n  Thanks\nTurn 2, assistant:\n  Bye"
+    )
+
+
+def test_a_long_context_leaves_room_for_the_messages() -> None:
+    turns = tuple(Turn(f"question {n}", f"answer {n}", context=("x" * 5_000,), metadata={"n": n}) for n in range(40))
+    shown = Conversation(turns).text()
+    assert shown.startswith("… context and metadata of the answers left out …\nTurn 1, user:\n  question 0\n")
+    assert "question 39" in shown
+    assert "left out" not in shown.partition("\n")[2]
+    few = Conversation(turns[:5]).text()
+    assert few.count("context of the answer") == 5
+    assert len(few) <= 20_000
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("\n\r\v\f\x1c\x85\u2028 aT") | words, max_size=12).map("".join))
 def test_no_message_passes_for_another(text: str) -> None:
@@ -120,3 +143,5 @@ def test_a_long_conversation_is_cut_in_its_middle() -> None:
 def test_it_is_never_longer_than_it_may_be(given: list[tuple[str, str, int, bool]], longest: int) -> None:
     conversation = said(*((user, ("a\n" if lines else "a") * size + answer) for user, answer, size, lines in given))
     assert len(conversation.text(longest)) <= longest
+    details = [replace(turn, context=(turn.assistant,), metadata={"of": turn.user}) for turn in conversation.turns]
+    assert len(Conversation(tuple(details)).text(longest)) <= longest

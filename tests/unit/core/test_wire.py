@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
 from scoregate.core.event_json import parse_event
-from scoregate.core.event_values import SCHEMA_VERSION, Choice, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.event_values import (
+    SCHEMA_VERSION,
+    Choice,
+    ErrorInfo,
+    EvaluatorInfo,
+    Fingerprint,
+    HumanReviewField,
+    HumanReviewFieldContentType,
+    Origin,
+)
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
@@ -52,6 +61,8 @@ evaluator = st.builds(
     choices=st.lists(st.builds(Choice, st.floats(0, 1), text), max_size=2).map(tuple),
 )
 texts = st.lists(text, max_size=3).map(tuple)
+review_field = st.builds(HumanReviewField, text, text, st.sampled_from(HumanReviewFieldContentType))
+review_fields = st.lists(review_field, max_size=2).map(tuple)
 common: dict[str, Any] = {"suite": text, "seq": small, "time": finite}
 trial: dict[str, Any] = {**common, "case": text, "repeat": small}
 perhaps_a_trial = {**trial, "case": maybe}
@@ -68,8 +79,14 @@ events: st.SearchStrategy[Event] = st.one_of(
         sdk=maybe,
         message=maybe,
     ),
-    st.builds(CaseStarted, **trial, name=text, input=content, digest=text, tags=texts, cluster=maybe, origin=place),
-    st.builds(CaseOutput, **trial, output=content, duration_ms=perhaps, attempts=small, usage=st.none() | usage),
+    st.builds(
+        CaseStarted, **trial, name=text, input=content, digest=text, tags=texts, cluster=maybe, origin=place,
+        dataset_item_id=maybe, review_inputs=review_fields,
+    ),
+    st.builds(
+        CaseOutput, **trial, output=content, duration_ms=perhaps, attempts=small, usage=st.none() | usage,
+        review_outputs=review_fields,
+    ),
     st.builds(
         Scored,
         **trial,

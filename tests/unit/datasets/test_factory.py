@@ -57,6 +57,15 @@ def test_adding_makes_a_version_a_call_and_old_ones_stay(datasets: Datasets) -> 
         dataset.version.item_count = 1  # type: ignore[misc]
 
 
+def test_a_dataset_tells_its_newest_version(datasets: Datasets) -> None:
+    dataset = datasets.create("golden", examples=[{"a": 1}])
+    assert dataset.current_version == 1
+    dataset.add_examples([{"a": 2}])
+    assert (dataset.current_version, datasets.get("golden").current_version) == (2, 2)
+    older = datasets.get("golden", 1)
+    assert (older.version.version_number, older.current_version) == (1, 2)
+
+
 def test_a_dataset_in_hand_does_not_see_what_others_add(datasets: Datasets) -> None:
     held = datasets.create("golden", examples=[ROW])
     datasets.get("golden").add_examples([ROW])

@@ -47,6 +47,27 @@ def test_a_config_binds_a_dataset_to_judges(client: Client, configs: TestConfigs
     assert (configs.delete(config.id), configs.get("nightly"), configs.list()) == (False, None, [])
 
 
+def test_a_config_can_be_read_as_judgevals(client: Client, configs: TestConfigs) -> None:
+    config = configs.create("nightly", "golden-set", ["helpfulness", "faithfulness"])
+    judge = client.judges.get("helpfulness")
+    assert judge is not None
+    expected = {"id": judge.id, "name": "helpfulness", "judge_type": "prompt", "score_type": "binary"}
+    assert dict(config.judges[0]) == {"judge_id": judge.id, "user_id": None, "judge": expected}
+    assert [each["judge"]["name"] for each in config.judges] == ["helpfulness", "faithfulness"]
+    assert config.judges[0] == config.judges[0] != config.judges[1]
+    with pytest.raises(KeyError):
+        config.judges[0]["name"]
+    bare = TestConfig(id="c1", name="nightly", dataset_id="d1")
+    assert (bare.dataset, bare.judges, bare.description, bare.created_at) == ("d1", (), None, None)
+
+
+def test_a_single_judge_is_no_list_of_judges(configs: TestConfigs) -> None:
+    single: list[Any] = ["gg", {"name": "helpfulness"}, UUID(int=1)]
+    for judges in single:
+        with pytest.raises(TypeError, match="judges must be a list"):
+            configs.create("nightly", "golden-set", judges)
+
+
 def test_judges_and_datasets_may_be_given_by_id_and_in_dicts(client: Client, configs: TestConfigs) -> None:
     judge, dataset = client.judges.get("helpfulness"), client.datasets.get("golden-set")
     assert judge is not None

@@ -8,7 +8,14 @@ import pytest
 
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
-from scoregate.metrics import CategoricalJudge, ConversationHistory, NumericJudge, behavior_judge, build_scorers
+from scoregate.metrics import (
+    CategoricalJudge,
+    ConversationHistory,
+    GoalAchievementJudge,
+    NumericJudge,
+    behavior_judge,
+    build_scorers,
+)
 from scoregate.testing.evaluators import BaseIsEquals
 
 
@@ -34,6 +41,7 @@ SCALES: list[tuple[dict[str, Any], str]] = [
     ({"evaluation_steps": ["a"]}, "evaluation_steps of 'polite' must be a string"),
     ({"metric_scope": "Both"}, "a metric contains 'Single-Turn' and 'Multi-Turn', not 'Both'"),
     ({"metric_scope": []}, "a metric contains"),
+    ({"metric_scope": 1}, "a metric contains 'Single-Turn' and 'Multi-Turn', not 1"),
     ({"model": 3}, "must be a name or a Model, not 3"),
     ({"name": "a\nb"}, "must be a string on one line"),
 ]
@@ -54,6 +62,9 @@ CATEGORIES: list[tuple[Any, Any, str]] = [
     (["a", ""], "a", "different names"),
     (["a", 3], "a", "different names"),
     (["a", "b"], [], "passing_categories must be one or several names"),
+    (["a", "b"], 1, "passing_categories must be one or several names, each once, not 1"),
+    (["a", "b"], None, "passing_categories must be one or several names, each once, not None"),
+    (2, "a", "categories must be at least 2 different names, not 2"),
     (["a", "b"], "A", r"passing_categories \['A'\] are none of its categories, \['a', 'b'\]"),
     (["a", "b"], ["a", "c"], r"passing_categories \['c'\] are none"),
 ]
@@ -63,6 +74,12 @@ CATEGORIES: list[tuple[Any, Any, str]] = [
 def test_what_is_no_categorical_judge(categories: Any, passing: Any, said: str) -> None:
     with pytest.raises(MetricError, match=said):
         CategoricalJudge("Which tone?", categories=categories, passing_categories=passing)
+
+
+def test_the_criteria_of_a_goal_are_a_list_of_sentences() -> None:
+    for given in (1, "a sentence", ["a", 2], [" "]):
+        with pytest.raises(MetricError, match="required_criteria must be a list of sentences"):
+            GoalAchievementJudge(required_criteria=given)  # type: ignore[arg-type]
 
 
 def test_one_passing_category_may_be_a_word() -> None:
@@ -136,18 +153,34 @@ def test_messages_become_turns() -> None:
             {"role": "user", "content": "When?"},
             {"role": "assistant", "content": None, "tool_calls": [{"name": "hours"}]},
             {"role": "tool", "content": "9"},
-            {"role": "assistant", "content": "At nine.", "context": ["9"]},
+            {"role": "assistant", "content": "At nine.", "context": ["9", {"id": 1}], "metadata": {"from": "faq"}},
             {"role": "user", "content": "Thanks"},
         ]
     )
     said = [(turn.user, turn.assistant) for turn in history.turns]
     assert said == [("", "Hello!"), ("Hi\n\nWhen?", ""), ("", "At nine."), ("Thanks", "")]
     assert history.turns[1].tool_calls == ({"name": "hours"},)
+    assert (history.turns[2].context, history.turns[2].metadata) == (("9", '{"id":1}'), {"from": "faq"})
     assert [message["content"] for message in history.messages] == ["Hello!", "Hi\n\nWhen?", "At nine.", "Thanks"]
     assert len(history) == 4
 
 
-@pytest.mark.parametrize("message", [{"role": "judge", "content": "x"}, {"role": "user"}, {"content": "x"}])
-def test_what_is_no_message(message: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="message 1: its"):
-        ConversationHistory.from_messages([message])
+def test_what_is_no_message() -> None:
+    answer = {"role": "assistant", "content": "x"}
+    messages: list[dict[str, Any]] = [
+        {"role": "judge", "content": "x"},
+        {"role": "user"},
+        {"role": "assistant", "content": None, "context": []},
+        {"content": "x"},
+        {**answer, "context": "a text"},
+        {**answer, "tool_calls": {"name": "hours"}},
+        {**answer, "metadata": ["faq"]},
+    ]
+    for message in messages:
+        with pytest.raises(ValueError, match="message 1: its"):
+            ConversationHistory.from_messages([message])
+
+
+def test_an_answer_may_consist_of_details() -> None:
+    (turn,) = ConversationHistory.from_messages([{"role": "assistant", "content": None, "metadata": {"n": 1}}]).turns
+    assert (turn.assistant, turn.metadata) == ("", {"n": 1})

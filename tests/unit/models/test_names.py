@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scoregate.errors import ModelError, SettingsError
+from scoregate.models import get_model
+from scoregate.models.openai_model import OpenAIModel, name_of
 from scoregate.models.providers import PROVIDERS, resolve_target
 from scoregate.models.settings import CacheMode, Price, load_model_settings
 
@@ -19,6 +23,80 @@ def test_a_bare_name_is_one_of_openais() -> None:
 def test_a_slash_that_names_no_provider_belongs_to_the_name() -> None:
     assert resolve_target("ft:gpt-4o/ours", environ={}).name == "openai/ft:gpt-4o/ours"
     assert resolve_target("openrouter/meta-llama/llama-4", environ={}).model == "meta-llama/llama-4"
+
+
+def test_an_unknown_provider_is_an_error_whatever_address_openai_has() -> None:
+    environments: list[dict[str, str]] = [
+        {},
+        {"OPENAI_BASE_URL": "http://proxy/v1", "OPENAI_API_KEY": "k"},
+        {"SCOREGATE_MODEL_BASE_URL": "http://gpu/v1"},
+        {"SCOREGATE_MODEL": "meta-llama/other", "SCOREGATE_MODEL_BASE_URL": "http://gpu/v1"},
+    ]
+    for environ in environments:
+        for name in ("my-local/llama", "Ollama/llama3", "localhost:11434/llama", "/llama"):
+            with pytest.raises(ModelError, match="is not known, so nothing was sent") as failure:
+                resolve_target(name, environ=environ)
+            assert "Known are openai, azure, ollama" in failure.value.advice
+
+
+def test_the_name_of_a_provider_is_no_model() -> None:
+    for name in PROVIDERS:
+        with pytest.raises(ModelError, match="names no model"):
+            resolve_target(name, environ={})
+
+
+def test_a_model_with_an_address_of_its_own_may_have_any_name() -> None:
+    environ = {"SCOREGATE_MODEL": "meta-llama/llama-4", "SCOREGATE_MODEL_BASE_URL": "http://gpu/v1"}
+    targets = [
+        resolve_target("meta-llama/llama-4", environ=environ),
+        resolve_target("meta-llama/llama-4", base_url="http://gpu/v1", environ={}),
+    ]
+    for target in targets:
+        assert (target.model, target.base_url) == ("meta-llama/llama-4", "http://gpu/v1")
+    assert resolve_target("gpt-4o", environ=environ).base_url == "http://gpu/v1"
+    assert resolve_target("mistral", base_url="http://gpu/v1", environ={}).model == "mistral"
+
+
+def test_provider_and_name_may_be_given_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_MODEL", "vllm/ours")
+    calls: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+        (("openai", "gpt-4o"), {}, "openai/gpt-4o"),
+        (("openai", "gpt-4o", "key"), {}, "openai/gpt-4o"),
+        (("ollama",), {"model_name": "llama3.1"}, "ollama/llama3.1"),
+        ((), {"provider": "ollama", "model_name": "llama3.1"}, "ollama/llama3.1"),
+        ((), {"provider": "openrouter", "model_name": "meta-llama/llama-4"}, "openrouter/meta-llama/llama-4"),
+        ((), {"provider": "ollama/llama3.1"}, "ollama/llama3.1"),
+        ((), {"model_name": "gpt-4o"}, "openai/gpt-4o"),
+        ((), {}, "vllm/ours"),
+    ]
+    for arguments, named, name in calls:
+        assert get_model(*arguments, **named).name == name
+    assert isinstance(model := get_model("openai", "gpt-4o", "sekret"), OpenAIModel)
+    assert (model.target.key, model.parameters) == ("sekret", {})
+
+
+def test_names_that_contradict_each_other_are_an_error() -> None:
+    calls: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+        (("my-local", "llama"), {}, "'my-local' of the model 'my-local/llama' is not known"),
+        (("openai/gpt-4o", "gpt-4o"), {}, "'openai/gpt-4o' of the model"),
+        ((), {"provider": "my-local"}, "'my-local' of the model 'my-local/' is not known"),
+        ((), {"provider": "ollama"}, "'ollama' names no model"),
+        (("openai",), {"provider": "ollama", "model_name": "x"}, "one provider, not 'openai' and 'ollama'"),
+        ((get_model("gpt-4o"), "gpt-4o"), {}, "takes a model or names"),
+    ]
+    for arguments, named, words in calls:
+        with pytest.raises(ModelError, match=re.escape(words)):
+            get_model(*arguments, **named)
+
+
+def test_reports_show_the_name_of_a_model_of_ones_own() -> None:
+    class Fake:
+        name = "fake/model"
+
+    assert name_of(Fake()) == "fake/model"  # type: ignore[arg-type]
+    assert (name_of("openai/a/b"), name_of("ollama/a"), name_of("gpt-4o")) == ("a/b", "ollama/a", "gpt-4o")
+    with pytest.raises(ModelError, match="is not known"):
+        name_of("fake/model")
 
 
 @pytest.mark.parametrize("provider", sorted(PROVIDERS.keys() - {"azure"}))

@@ -11,12 +11,12 @@ import pytest
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import Choice, EvaluatorInfo, PairwiseComparison
+from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField, PairwiseComparison
 from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import StoreError, UsageError
 from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, read_verdicts
 from scoregate.store.review_records import upsert
-from scoregate.web.review_items import Side
+from scoregate.web.review_items import Side, find_battles, find_judged_scores
 from scoregate.web.review_queue import Queue, build_queue
 from scoregate.web.review_session import ReviewSession
 
@@ -43,6 +43,23 @@ def state(desk: ReviewSession, mark: str = "") -> dict[str, Any]:
     assert found is not None
     told: dict[str, Any] = json.loads(found)
     return told
+
+
+def test_reviewers_see_the_fields_that_a_suite_shows_them() -> None:
+    case = CaseResult(0, "a", name="a", input={"q": "raw", "k": 1}, output="raw")
+    case.review_inputs = (HumanReviewField("question", "why?"), HumanReviewField("question", "again"))
+    case.review_outputs = (HumanReviewField("answer", "so"),)
+    case.evaluations["tone"] = Evaluation(0.5, None, {"reason": "curt"})
+    case.pending, case.contests = ("better",), {"better": PairwiseComparison("old", "new")}
+    assert [battle.input for battle in find_battles(case, "s")] == ["question:\nwhy?\n\nquestion:\nagain"]
+    (judged,) = find_judged_scores(case, SuiteResult("s", "s"), ())
+    assert [(each.id, each.name, each.value) for each in judged.inputs] == [
+        ("question", "question", "why?"),
+        ("question-2", "question", "again"),
+    ]
+    assert [(each.name, each.value) for each in judged.outputs] == [("answer", "so")]
+    case.review_inputs = case.review_inputs[:1]
+    assert [battle.input for battle in find_battles(case, "s")] == ["why?"]
 
 
 def test_names_are_in_the_order_in_which_people_count(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ OUTPUTS: dict[str, tuple[Any, str]] = {
     "an object whose repr raises": (ReprRaises(), "ReprRaises"),
     "a function": (passing, "function"),
     "a class": (int, "type"),
-    "an exception": (ValueError("as a value"), "ValueError"),
+    "an exception within": ({"error": ValueError("as a value")}, "ValueError"),
     "a circle": (circular(), "Circular reference"),
     "a circle of dicts": (circular_dict(), "Circular reference"),
     "very deep": (nested(5000), "depth"),

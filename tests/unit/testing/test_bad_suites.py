@@ -42,10 +42,26 @@ def test_cases_that_cannot_be_listed(given: Any) -> None:
 def test_duplicate_hashes() -> None:
     result = run(test_cases=[Case("a"), Case("b"), Case("a"), Case("c")], evaluators=[GOOD])
     assert messages(result) == [
-        "suite 'demo': test case 3 is left out: duplicate hash 'a', which an earlier case has; if they differ, their "
-        "hashes must differ too"
+        "suite 'demo': test case 3 is left out: duplicate hash 'a', which test case 1 has; they are equal, so one of "
+        "them is enough"
     ]
     assert outcomes(result) == {"a": "passed", "b": "passed", "c": "passed"}
+
+
+def test_a_duplicate_hash_names_the_fields_that_it_leaves_out() -> None:
+    class Odd(Case):
+        def serialize(self) -> Any:
+            return [self.input] if self.expected == "a list" else {"input": self.input, self.expected: 1}
+
+    explanations = [
+        (Case("a", "x"), Case("a", "y"), "the hash leaves out expected, in which they differ"),
+        (Odd("a", "b"), Odd("a", "c"), "the hash leaves out c, b, in which they differ"),
+        (Odd("a", "b"), Odd("a", "a list"), "if they differ, their hashes must differ too"),
+        (Case("a", []), Odd("a", []), "if they differ, their hashes must differ too"),  # type: ignore[arg-type]
+    ]
+    for *pair, explanation in explanations:
+        (message,) = messages(run(lambda _: 1, test_cases=pair))
+        assert message.endswith(f"test case 2 is left out: duplicate hash 'a', which test case 1 has; {explanation}")
 
 
 @pytest.mark.parametrize("found", [None, 5, "", b"a"], ids=repr)

@@ -83,6 +83,24 @@ def test_nothing_goes_after_the_end() -> None:
         manager.end()
 
 
+def test_people_may_be_asked_after_the_end(events: Path) -> None:
+    manager = started()
+    manager.add_result(Case("a"), 1)
+    result = manager.end()
+    manager.create_human_review_job("ann@example.com", "look")
+    assert isinstance(told(events)[-1], ReviewRequested)
+    assert (result.reviews, result.complete) == (("look",), True)
+
+
+def test_it_takes_types_and_has_an_id_once_it_is_started() -> None:
+    managers = [RunManager[Case, str]("demo") for _ in range(2)]
+    assert [manager.run_id for manager in managers] == [None, None]
+    for manager in managers:
+        manager.start()
+    assert all(isinstance(manager.run_id, str) for manager in managers)
+    assert len({manager.run_id for manager in managers}) == 2
+
+
 def test_the_same_case_again_is_a_repeat() -> None:
     manager = started()
     for output in (1, 2, 3):

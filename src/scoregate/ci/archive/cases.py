@@ -19,7 +19,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, Origin, PairwiseComparison
+from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 from scoregate.core.reducer import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.run import Run
 
@@ -164,6 +164,10 @@ def _origin(data: Mapping[str, Any] | None) -> Origin | None:
     return None if data is None else Origin(_text(data["file"]), _check_type(data.get("line", 1), int))
 
 
+def _review_fields(values: list[dict[str, Any]]) -> tuple[HumanReviewField, ...]:
+    return tuple(HumanReviewField(**value) for value in values)
+
+
 def _texts(values: list[str] | None) -> tuple[str, ...]:
     return tuple(map(_text, _check_type(values, list))) if values else ()
 
@@ -227,6 +231,9 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "trace": _unchanged,
     "origin": _origin,
     "reused": _optional_text,
+    "dataset_item_id": _optional_text,
+    "review_inputs": _review_fields,
+    "review_outputs": _review_fields,
 }
 
 

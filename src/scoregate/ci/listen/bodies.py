@@ -13,7 +13,14 @@ import anyio
 from pydantic_core import from_json
 
 from scoregate.core.evaluation import Assertion, Evaluation, Threshold
-from scoregate.core.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
+from scoregate.core.event_values import (
+    MAX_MESSAGE,
+    MAX_TRACEBACK,
+    ErrorInfo,
+    HumanReviewField,
+    HumanReviewFieldContentType,
+    truncate_text,
+)
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -21,6 +28,7 @@ PYTHON, JAVASCRIPT = "autoblocks-python", "autoblocks-js"
 _AGENTS = {"python-httpx": PYTHON, "node": JAVASCRIPT, "undici": JAVASCRIPT}
 _LONGEST_ID = 1_000
 _LONGEST_NAME = 200
+_TEXT = HumanReviewFieldContentType.TEXT
 _BOUNDS = ("lt", "lte", "gt", "gte")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 # A pair of surrogates, half of one, or any other escape of JSON.
@@ -182,6 +190,17 @@ def _assertions(data: Mapping[str, Any]) -> Iterator[Assertion]:
             if isinstance(passed, bool) and isinstance(required, bool):
                 is_table = metadata is None or isinstance(metadata, Mapping)
                 yield Assertion(criterion, passed, required, metadata if is_table else {"value": metadata})
+
+
+def read_review_fields(value: Any) -> tuple[HumanReviewField, ...]:
+    """The fields for reviewers that an SDK sends; what is no field is left out."""
+    given = [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    texts = ((each.get("name"), each.get("value"), each.get("contentType")) for each in given)
+    return tuple(
+        HumanReviewField(name, text, next((each for each in HumanReviewFieldContentType if each == kind), _TEXT))
+        for name, text, kind in texts
+        if isinstance(name, str) and isinstance(text, str)
+    )
 
 
 def read_error(value: Any) -> ErrorInfo:

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import anyio.lowlevel
 
-from scoregate.ci.listen.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation
+from scoregate.ci.listen.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
 from scoregate.ci.listen.case_index import NOWHERE, CaseIndex, Places, Spool
 from scoregate.core.cases import CaseKey
 from scoregate.core.event_json import truncate_event
@@ -186,9 +186,23 @@ class _CaseReplay:
             value = body.get("testCaseBody")
             name = case_name(key.hash, value) or dump(value).decode()[:LONGEST_NAME]
             digest = f"{input_digest(body):08x}"
-            yield from fit_event(CaseStarted(**self._ids(key), name=name, input=value, digest=digest), raw)
-            duration = parse_amount(body.get("testCaseDurationMs"))
-            yield from fit_event(CaseOutput(**self._ids(key), output=self._output(body), duration_ms=duration), raw)
+            item = body.get("datasetItemId")
+            started = CaseStarted(
+                **self._ids(key),
+                name=name,
+                input=value,
+                digest=digest,
+                dataset_item_id=item if isinstance(item, str) else None,
+                review_inputs=read_review_fields(body.get("testCaseHumanReviewInputFields")),
+            )
+            yield from fit_event(started, raw)
+            output = CaseOutput(
+                **self._ids(key),
+                output=self._output(body),
+                duration_ms=parse_amount(body.get("testCaseDurationMs")),
+                review_outputs=read_review_fields(body.get("testCaseHumanReviewOutputFields")),
+            )
+            yield from fit_event(output, raw)
         if places.failure != NOWHERE:
             yield self._error_event(key, places.failure, None)
         for evaluator, score, error in places.evaluated:

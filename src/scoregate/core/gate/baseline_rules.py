@@ -11,7 +11,7 @@ from scoregate.core.comparison_rows import QUANTITIES, Measure, Row, RowLabel
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_percent, match_limit
 from scoregate.core.pairing import Side, quantity_side
-from scoregate.core.ratios import p95_test, ratio_of_p95, ratio_of_totals, total_test
+from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.run import ConfirmationOutcome, SuiteResult
 
 CRITICAL = "critical"
@@ -169,7 +169,7 @@ def _check_ratio(new: Side, old: Side, columns: Columns, *, limit: float, is_p95
     finding = Finding("", Conclusion.PASSED, "unknown in the baseline", f"≤ {limit:g} ×", bound=limit)
     if not new.means:
         return replace(finding, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the baseline knows it")
-    ratio = ratio_of_p95(new, old) if is_p95 else ratio_of_totals(new, old)
+    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old)
     if ratio is None:
         return finding
     value = f"{ratio.times:.2f} × the baseline's"
