@@ -15,7 +15,7 @@ import pytest
 from tests.docs.page import Block, read_blocks
 from tests.docs.project import Project, execute
 
-from scoregate.cli.init_command import STARTER
+from scoregate.cli import init_command
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -96,7 +96,7 @@ def test_the_workflow_is_the_one_that_init_writes() -> None:
     written = (ROOT / "src/scoregate/cli/starter/workflow.yml.txt").read_text(encoding="utf-8")
     first, _, rest = WORKFLOW.text.partition("\n")
     assert rest == written
-    assert {f"# {name}": template for name, template in STARTER.items()}[first] == "workflow.yml.txt"
+    assert first == f"# {init_command.WORKFLOW}"
 
 
 def test_it_is_short_and_works_on_the_page_of_a_package_index() -> None:

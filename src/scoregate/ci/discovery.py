@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from scoregate.ci import git
+from scoregate.ci.discover.files import ProjectFiles
+from scoregate.ci.discover.other_frameworks import find_frameworks
 from scoregate.ci.discover.python_files import find_scripts
 from scoregate.ci.discover.settings_sources import find_commands, find_configs
 from scoregate.ci.discover.testset_files import find_test_sets
@@ -21,7 +23,7 @@ from scoregate.ci.user_ids import find_identity
 from scoregate.core.text import matches_filters
 from scoregate.errors import UsageError
 
-FindSuites: TypeAlias = Callable[[Path, Settings], Awaitable[DiscoveredSuites]]
+FindSuites: TypeAlias = Callable[[ProjectFiles, Settings], Awaitable[DiscoveredSuites]]
 SOURCES: tuple[FindSuites, ...] = (find_scripts, find_commands, find_configs, find_test_sets)
 _MOST_NAMES = 5
 
@@ -43,16 +45,19 @@ async def discover(
         skip_missing: skip suites whose variables are not set, instead of failing them.
         find: finds the suites; `find_suites` by default.
     """
-    suites = await _find_with_proposed(root, settings, find or find_suites)
+    files = ProjectFiles(root)
+    suites = await _find_with_proposed(files, settings, find or find_suites)
+    if not suites.sources and find in (None, find_suites) and not (settings.narrowed or settings.filters):
+        suites += DiscoveredSuites(frameworks=await find_frameworks(files))
     suites = check_required_env(suites, merge_suite_gates(settings, suites.sources), environ, skip_missing=skip_missing)
     return suites + DiscoveredSuites(notices=tuple([notice async for notice in _environment_notices(root, environ)]))
 
 
-async def find_suites(root: Path, settings: Settings) -> DiscoveredSuites:
+async def find_suites(files: ProjectFiles, settings: Settings) -> DiscoveredSuites:
     """The suites of every source that match the filters."""
     suites = DiscoveredSuites()
     for find in SOURCES:
-        suites += await find(root, settings)
+        suites += await find(files, settings)
     return select_suites(suites, settings.suite)
 
 
@@ -62,23 +67,23 @@ async def with_suite_gates(root: Path, settings: Settings) -> Settings:
     If the project itself is missing, as in a job that only has its runs, the settings stay as they are.
     """
     try:
-        return merge_suite_gates(settings, (await find_test_sets(root, settings)).sources)
+        return merge_suite_gates(settings, (await find_test_sets(ProjectFiles(root), settings)).sources)
     except UsageError:
         return settings
 
 
-async def _find_with_proposed(root: Path, settings: Settings, find: FindSuites) -> DiscoveredSuites:
+async def _find_with_proposed(files: ProjectFiles, settings: Settings, find: FindSuites) -> DiscoveredSuites:
     """The suites by the settings; if these are the base's, also the suites that the change adds."""
     head = settings.proposed
     if head is None or head.paths == settings.paths:
-        return await find(root, settings)
+        return await find(files, settings)
     try:
-        suites = await find(root, settings)
+        suites = await find(files, settings)
     except UsageError as error:
         broken = SuiteSource(", ".join(settings.paths), SourceKind.PYTHON, error=error.message)
         suites = DiscoveredSuites((broken,))
     known = {(source.kind, source.path) for source in suites.sources}
-    others = await find(root, settings.model_copy(update={"paths": head.paths}))
+    others = await find(files, settings.model_copy(update={"paths": head.paths}))
     return suites + DiscoveredSuites(tuple(each for each in others.sources if (each.kind, each.path) not in known))
 
 

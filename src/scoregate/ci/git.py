@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -140,6 +140,27 @@ async def list_files(root: Path) -> tuple[str, ...] | None:
     if done.returncode:
         return None
     return tuple(sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name}))
+
+
+async def find_files_with(root: Path, words: Iterable[str], pattern: str) -> frozenset[str] | None:
+    """The files that are tracked or not ignored and contain one of some words, relative to the root.
+
+    Args:
+        root: a folder in the repository.
+        words: the words, as they are.
+        pattern: a pattern of git for the files, such as `*.py`.
+
+    Returns:
+        None outside of a repository.
+    """
+    if shutil.which("git") is None:
+        return None
+    options = ("-l", "-z", "-I", "-F", "--untracked", "--no-full-name", "--no-recurse-submodules", "--no-color")
+    words = [part for word in words for part in ("-e", word)]
+    done = await _git(root, "grep", *options, *words, "--", pattern)
+    if done.returncode > 1:  # 1: there is no such file
+        return None
+    return frozenset(os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
 
 
 async def list_commit_files(root: Path, commit: str, *paths: str) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import count
 from pathlib import Path
 
+from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
 
@@ -47,6 +48,18 @@ class SuiteGates:
 
 
 @dataclass(frozen=True, slots=True)
+class Module:
+    """A Python module that a file is run as: its dotted name, and the folder that it is imported from.
+
+    The folder is relative to the root. `is_package`: the file is the `__init__.py` of this package.
+    """
+
+    name: str
+    folder: str = "."
+    is_package: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SuiteSource:
     """Something that holds suites.
 
@@ -65,6 +78,8 @@ class SuiteSource:
         needs: the variables that its file refers to.
         gates: the gates in its file.
         uses_host_python: it uses none of the project's Python code, so scoregate's own Python runs it.
+        module: the module that a Python file with relative imports is run as.
+        import_folders: folders below the root that Python also imports from, relative to it.
     """
 
     path: str
@@ -81,6 +96,8 @@ class SuiteSource:
     needs: tuple[str, ...] = ()
     gates: SuiteGates | None = field(default=None, hash=False)
     uses_host_python: bool = False
+    module: Module | None = None
+    import_folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +121,21 @@ class SkippedSource:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredSuites:
-    """The result of discovery; `narrowed`: the user named one source, so no others were searched for."""
+    """The result of discovery.
+
+    Args:
+        sources: what holds suites.
+        skipped: what is not run.
+        notices: the notices for the report.
+        narrowed: the user named one source, so no others were searched for.
+        frameworks: evals of other frameworks, which are searched if there are no suites.
+    """
 
     sources: tuple[SuiteSource, ...] = ()
     skipped: tuple[SkippedSource, ...] = ()
     notices: tuple[str, ...] = ()
     narrowed: bool = False
+    frameworks: tuple[FoundFramework, ...] = ()
 
     def __add__(self, other: DiscoveredSuites) -> DiscoveredSuites:
         """All sources, skipped sources and notices of both."""
@@ -118,6 +144,7 @@ class DiscoveredSuites:
             self.skipped + other.skipped,
             self.notices + other.notices,
             self.narrowed or other.narrowed,
+            self.frameworks + other.frameworks,
         )
 
 
@@ -212,9 +239,29 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
 def _argv(source: SuiteSource, interpreter: Interpreter) -> tuple[str, ...]:
     path = f"./{source.path}" if source.path.startswith("-") else source.path
     if source.kind is SourceKind.PYTHON:
-        return (*interpreter.argv, path)
+        return (*interpreter.argv, *(_module_arguments(source.module) if source.module else (path,)))
     if source.kind is SourceKind.PYTEST:
         return (*interpreter.argv, "-m", "pytest", "-q", path)
     if source.uses_host_python:
         return (sys.executable, "-I", *source.argv)
     return (*interpreter.argv, *source.argv) if source.kind in _WORKER_KINDS else source.argv
+
+
+# `python -m` imports from the working directory, and runs no package without a `__main__.py`.
+_RUN_MODULE = """\
+import importlib.util, os, sys
+sys.path[0] = os.path.abspath(sys.argv[1])
+spec, main = importlib.util.find_spec(sys.argv[2]), sys.modules["__main__"]
+main.__spec__, main.__package__, main.__file__ = spec, spec.parent, spec.origin
+if spec.submodule_search_locations is not None:
+    main.__path__, sys.modules[spec.name] = spec.submodule_search_locations, main
+sys.argv[:] = [spec.origin]
+exec(spec.loader.get_code(spec.name), vars(main))
+"""
+
+
+def _module_arguments(module: Module) -> tuple[str, ...]:
+    """The arguments of Python that run a module as `__main__`."""
+    if module.folder == "." and not module.is_package:
+        return "-m", module.name
+    return "-c", _RUN_MODULE, module.folder, module.name

@@ -1,8 +1,9 @@
-"""`scoregate init`: write a starter suite, settings and a workflow; existing files stay."""
+"""`scoregate init`: write settings, a workflow and a starter suite; existing files stay."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,41 +12,80 @@ import click
 
 from scoregate.ci import git
 from scoregate.ci.discovery import discover
+from scoregate.ci.frameworks import FoundFramework, format_settings
+from scoregate.ci.plan import DiscoveredSuites
+from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.cli.options import load_project_settings
+from scoregate.cli.other_frameworks import explain_settings, find_settings_table
 from scoregate.errors import GitError
 
 EXAMPLE_SUITE, WORKFLOW = "evals/eval_greeting.py", ".github/workflows/evals.yml"
-STARTER = {EXAMPLE_SUITE: "eval_greeting.py.txt", "scoregate.toml": "scoregate.toml.txt", WORKFLOW: "workflow.yml.txt"}
+_LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
 
 
 @click.command("init")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
 def command(folder: Path) -> None:
-    """Write settings, a workflow and, without other suites, an example suite into FOLDER. Existing files stay."""
-    templates = files("scoregate.cli") / "starter"
-    branch, has_suites = anyio.run(_inspect, folder.resolve()) if folder.is_dir() else (None, False)
-    for name, template in STARTER.items():
+    """Write settings and a workflow into FOLDER. Existing files stay.
+
+    The settings make suites of the evals of other frameworks, such as promptfoo. Without any suite, an example is
+    written, too.
+    """
+    folder = folder.resolve()
+    branch, suites = anyio.run(_inspect, folder) if folder.is_dir() else (None, DiscoveredSuites())
+    has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
+    for name, text in _make_files(branch, suites):
         target = folder / name
-        if target.exists():
-            click.echo(f"kept     {name}")
+        if target.exists() or (name == OWN_FILE and has_settings):
+            click.echo(f"kept     {name}" if target.exists() else f"left out {name}: pyproject.toml has the settings")
             continue
-        if name == EXAMPLE_SUITE and has_suites:
-            continue
-        text = (templates / template).read_text(encoding="utf-8")
-        if name == WORKFLOW and branch is not None:
-            text = text.replace("branches: [main]", f"branches: [{branch}]")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
         click.echo(f"written  {name}")
+    if has_settings and suites.frameworks:
+        click.echo("")
+        for line in explain_settings(suites.frameworks, folder):
+            click.echo(line)
     click.echo("\nNow run:  scoregate run")
 
 
-async def _inspect(folder: Path) -> tuple[str | None, bool]:
-    """The branch that pull requests are merged into, if it is known, and whether there are suites."""
+async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:
+    """The branch that pull requests are merged into, if it is known, and the suites."""
     try:
         ref = await git.default_branch(folder)
         branch = ref.removeprefix("origin/") if ref else await git.branch(folder)
     except GitError:
         branch = None
-    suites = await discover(folder, load_project_settings(folder, {}), environ=os.environ)
-    return branch, bool(suites.sources)
+    return branch, await discover(folder, load_project_settings(folder, {}), environ=os.environ)
+
+
+def _make_files(branch: str | None, suites: DiscoveredSuites) -> Iterator[tuple[str, str]]:
+    """The names of files and their texts."""
+    if not suites.sources and not suites.frameworks:
+        yield EXAMPLE_SUITE, _read_template("eval_greeting.py")
+    yield OWN_FILE, _make_settings(suites.frameworks)
+    yield from _make_helpers(suites.frameworks)
+    workflow = _read_template("workflow.yml")
+    yield WORKFLOW, workflow if branch is None else workflow.replace("branches: [main]", f"branches: [{branch}]")
+
+
+def _make_settings(found: tuple[FoundFramework, ...]) -> str:
+    text = _read_template("scoregate.toml")
+    if not found:
+        return text
+    limits = text.partition(_LIMITS_OF_EXAMPLE)[0]
+    if not all(each.has_thresholds for each in found):
+        limits += "# Scores without a threshold can only be compared with the base:\nfail_on_regression = true\n"
+    # `paths` is a key of the top level, which has to come before the tables.
+    return "\n".join((limits, *format_settings(found), ""))
+
+
+def _make_helpers(found: tuple[FoundFramework, ...]) -> Iterator[tuple[str, str]]:
+    """The files with which commands report to scoregate."""
+    for each in found:
+        if each.helper and each.command is not None:
+            yield os.path.normpath(Path(each.command.cwd, each.helper)), _read_template(each.helper)
+
+
+def _read_template(name: str) -> str:
+    return (files("scoregate.cli") / "starter" / f"{name}.txt").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from scoregate.ci.discover.files import ProjectFiles
 from scoregate.ci.discover.one_testset import find_one_test_set
 from scoregate.ci.plan import DiscoveredSuites
 from scoregate.ci.settings import Settings
@@ -62,7 +63,7 @@ def run_command(
     root = project_root(flags)
     suites = find_one_test_set(root, named, cwd=Path.cwd(), endpoint=endpoint, metrics=metrics)
 
-    async def find(_root: Path, _settings: Settings) -> DiscoveredSuites:
+    async def find(_files: ProjectFiles, _settings: Settings) -> DiscoveredSuites:
         return suites
 
     return run_project(load_gate_settings(root, flags), root, options, find=find)

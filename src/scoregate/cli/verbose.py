@@ -33,6 +33,13 @@ def format_skipped(suites: DiscoveredSuites) -> Iterator[str]:
     yield from (f"note: {notice}" for notice in suites.notices)
 
 
+def format_notices(suites: DiscoveredSuites, command: str) -> Iterator[str]:
+    """Notices, and the number of skipped files; `command` lists these."""
+    if suites.skipped:
+        yield f"{len(suites.skipped):,} skipped: `{command}` lists them with the reasons"
+    yield from (f"note: {notice}" for notice in suites.notices)
+
+
 def format_python(interpreter: Interpreter) -> str:
     """The Python interpreter of the suites."""
     return f"Python: {' '.join(interpreter.argv)}  ({interpreter.why})"

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from tests.integration.ci.conftest import Repository
 
+from scoregate.ci import git
+from scoregate.ci.discover import python_files
+from scoregate.ci.discover.files import ProjectFiles
 from scoregate.ci.discover.python_files import MAX_BYTES
 from scoregate.ci.discovery import find_suites
 from scoregate.ci.plan import DiscoveredSuites, SourceKind
@@ -23,7 +26,7 @@ def suite(name: str = "demo") -> str:
 
 
 async def find(root: Path, **flags: Any) -> DiscoveredSuites:
-    return await find_suites(root, load_settings(root, {}, flags=flags))
+    return await find_suites(ProjectFiles(root), load_settings(root, {}, flags=flags))
 
 
 def paths(found: DiscoveredSuites) -> list[str]:
@@ -36,14 +39,30 @@ def why(found: DiscoveredSuites) -> dict[str, str]:
 
 async def test_the_usual_places_are_searched_and_the_rest_is_not(repository: Repository) -> None:
     repository.write(".gitignore", "ignored/\n")
-    usual = ["evals/deep/any.py", "evals/main.py", "src/eval_a.py", "src/b_eval.py", "c.eval.py"]
-    for name in (*usual, "src/other.py", "ignored/eval_d.py", "node_modules/x/eval_e.py", "sub/evals/f.py"):
+    usual = [
+        "evals/deep/any.py",
+        "evals/main.py",
+        "src/eval_a.py",
+        "src/b_eval.py",
+        "c.eval.py",
+        "services/x/evals/f.py",
+    ]
+    others = [
+        "src/other.py",
+        "src/evals.py",
+        "my_evals/d.py",
+        "node_modules/x/eval_e.py",
+        "lib/site-packages/evals/f.py",
+    ]
+    for name in (*usual, *others, "ignored/eval_d.py", "ignored/evals/g.py"):
         repository.write(name, suite(name))
     found = await find(repository.root)
     assert paths(found) == sorted(usual)
     source = next(each for each in found.sources if each.path == "evals/main.py")
     assert (source.kind, source.line, source.suite_ids) == (SourceKind.PYTHON, 3, ("evals/main.py",))
     assert source.why == "in evals/, starts a suite at line 3"
+    nested = next(each for each in found.sources if each.path == "services/x/evals/f.py")
+    assert nested.why == "in services/x/evals/, starts a suite at line 3"
 
 
 async def test_outside_git_folders_of_others_are_left_out(tmp_path: Path) -> None:
@@ -73,18 +92,20 @@ async def test_files_without_a_suite_are_skipped_with_the_reason(repository: Rep
 
 
 async def test_a_file_that_does_not_parse_is_an_error_with_its_line(repository: Repository) -> None:
-    repository.write("evals/broken.py", "x = 1\ndef f(:\n")
+    repository.write("evals/broken.py", "import scoregate\ndef f(:\n")
     repository.write("evals/good.py", suite())
     broken, good = (await find(repository.root)).sources
     assert (broken.error or "").startswith("evals/broken.py:2: Python 3.")
     assert good.error is None
 
 
-async def test_what_others_wrote_is_no_error_where_only_its_name_fits(repository: Repository) -> None:
-    repository.write("legacy/eval_old.py", "print 'python 2'\n")
+async def test_a_file_that_does_not_mention_scoregate_is_not_parsed(repository: Repository) -> None:
+    names = ["evals/template.py", "legacy/eval_old.py"]
+    for name in names:
+        repository.write(name, "print 'python 2'\n")
     found = await find(repository.root)
     assert paths(found) == []
-    assert "can't parse it" in why(found)["legacy/eval_old.py"]
+    assert why(found) == dict.fromkeys(names, "starts no suite of scoregate")
 
 
 async def test_named_paths_are_all_that_is_searched(repository: Repository) -> None:
@@ -200,6 +221,20 @@ async def test_tests_are_left_to_pytest(repository: Repository) -> None:
     repository.write("evals/test_a.py", test)
     (source,) = (await find(repository.root)).sources
     assert (source.kind, source.suite_ids) == (SourceKind.PYTEST, ("t",))
+
+
+async def test_files_are_listed_once_and_parsed_only_if_they_mention_scoregate(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(50):
+        repository.write(f"services/x{number}/evals/data.py", "x = 1\n")
+    repository.write("evals/a.py", suite())
+    listed, parsed = [], []
+    list_files, read_script = git.list_files, python_files.read_script
+    monkeypatch.setattr(git, "list_files", lambda root: listed.append(root) or list_files(root))
+    monkeypatch.setattr(python_files, "read_script", lambda source: parsed.append(source) or read_script(source))
+    assert paths(await find(repository.root)) == ["evals/a.py"]
+    assert (len(listed), len(parsed)) == (1, 1)
 
 
 async def test_nothing_is_imported(repository: Repository) -> None:

@@ -12,7 +12,9 @@ def test_it_tells_what_would_run_and_why_without_running_it(project: Project) ->
     assert ran.exit_code == 0
     assert "evals/demo.py" in ran.output
     assert "demo" in ran.output
-    assert "evals/notes.py" in ran.output
+    assert "evals/notes.py" not in ran.output
+    assert "1 skipped: `scoregate list -v` lists them with the reasons\n" in ran.output
+    assert "skipped evals/notes.py: starts no suite of scoregate\n" in project.scoregate("list", "-v").output
     assert not (project.root / "ran").exists()
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field
+from fnmatch import translate
+from pathlib import Path
 
 from scoregate.ci import git
 from scoregate.errors import UsageError
@@ -34,22 +35,53 @@ TEST_SETS = FileKind(TOML, ("*.testset.toml",))
 class Candidate:
     """A file to look at, relative to the root.
 
-    `named`: the user named the file itself. `sure`: its folder, and not only its name, says that it is a suite.
+    `named`: the user named the file itself.
     """
 
     path: str
     why: str
     named: bool = False
-    sure: bool = False
+
+
+@dataclass(slots=True)
+class ProjectFiles:
+    """The files of the project in `root`, relative to it. They are listed once, when they are first needed."""
+
+    root: Path
+    _listed: FileList | None = field(default=None, init=False)
+
+    async def list_all(self) -> FileList:
+        """All files."""
+        if self._listed is None:
+            self._listed = FileList(self.root, await git.list_files(self.root))
+        return self._listed
+
+
+@dataclass(frozen=True, slots=True)
+class FileList:
+    """The files of a project. `of_git`: those that git tracks or doesn't ignore; None outside of a repository."""
+
+    root: Path
+    of_git: tuple[str, ...] | None
+
+    def __iter__(self) -> Iterator[str]:
+        """All files; outside of a repository, those of `_walk_files`."""
+        return _walk_files(self.root, self.root) if self.of_git is None else iter(self.of_git)
+
+    def list_below(self, folder: str) -> Iterable[str]:
+        """The files below a folder: those of git, or all if git has none there, as in an ignored folder."""
+        start = "" if folder == os.curdir else f"{folder}/"
+        listed = [name for name in self.of_git or () if name.startswith(start)]
+        return listed or _walk_files(self.root / folder, self.root)
 
 
 async def find_candidates(
-    root: Path, paths: Iterable[str], *, origin: str, kind: FileKind = SCRIPTS
+    files: ProjectFiles, paths: Iterable[str], *, origin: str, kind: FileKind = SCRIPTS
 ) -> tuple[Candidate, ...]:
     """The files to look at, sorted, each once.
 
     Args:
-        root: the project.
+        files: the project's.
         paths: files and folders relative to the root; without any, the default places.
         origin: where they were set.
         kind: which files.
@@ -57,12 +89,9 @@ async def find_candidates(
     Raises:
         UsageError: a path does not exist or is a file that can't hold suites.
     """
-    listed = await git.list_files(root)
+    listed = await files.list_all()
     paths = tuple(paths)
-    if paths:
-        candidates = _named_candidates(root, paths, origin=origin, listed=listed)
-    else:
-        candidates = _default_candidates(root, listed, kind)
+    candidates = _named_candidates(listed, paths, origin=origin) if paths else _default_candidates(listed, kind)
     by_path: dict[str, Candidate] = {}
     for candidate in candidates:
         if candidate.path.endswith(kind.suffix) and (candidate.named or candidate.path not in by_path):
@@ -70,29 +99,40 @@ async def find_candidates(
     return tuple(by_path[path] for path in sorted(by_path))
 
 
-def _default_candidates(root: Path, listed: Iterable[str] | None, kind: FileKind) -> Iterator[Candidate]:
-    for path in _walk_files(root, root) if listed is None else listed:
-        parts = PurePosixPath(path).parts
-        if not _VENDORED.isdisjoint(parts):
+def _default_candidates(listed: Iterable[str], kind: FileKind) -> Iterator[Candidate]:
+    """The candidates in the default places. A project may have tens of thousands of files, so names are only split
+    where that is needed.
+    """
+    patterns = {pattern: re.compile(translate(pattern)) for pattern in kind.patterns}
+    for path in listed:
+        if not path.endswith(kind.suffix):
             continue
-        if parts[0] == DEFAULT_FOLDER and len(parts) > 1:
-            yield Candidate(path, f"in {DEFAULT_FOLDER}/", sure=True)
-        elif pattern := next((each for each in kind.patterns if fnmatchcase(parts[-1], each)), None):
-            yield Candidate(path, f"named {pattern}")
+        start, folder, _ = f"/{path}".partition(f"/{DEFAULT_FOLDER}/")
+        name = path[path.rfind("/") + 1 :]
+        if folder:
+            why = f"in {start[1:]}{folder}" if start else f"in {DEFAULT_FOLDER}/"
+        elif pattern := next((each for each, regex in patterns.items() if regex.match(name)), None):
+            why = f"named {pattern}"
+        else:
+            continue
+        if not is_vendored(path):
+            yield Candidate(path, why)
 
 
-def _named_candidates(
-    root: Path, paths: Iterable[str], *, origin: str, listed: Iterable[str] | None
-) -> Iterator[Candidate]:
+def is_vendored(path: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return not _VENDORED.isdisjoint(path.split("/"))
+
+
+def _named_candidates(files: FileList, paths: Iterable[str], *, origin: str) -> Iterator[Candidate]:
     for path in paths:
-        full = Path(os.path.normpath(root / path))
-        relative = Path(os.path.relpath(full, root)).as_posix()
+        full = Path(os.path.normpath(files.root / path))
+        relative = Path(os.path.relpath(full, files.root)).as_posix()
         if full.is_dir():
-            inside = [each for each in listed or () if relative == "." or each.startswith(f"{relative}/")]
-            for each in inside or _walk_files(full, root):
-                yield Candidate(each, f"in {relative}/", sure=True)
+            for each in files.list_below(relative):
+                yield Candidate(each, f"in {relative}/")
         elif full.is_file() and full.suffix in (PYTHON, TOML):
-            yield Candidate(relative, f"named by {origin}", named=True, sure=True)
+            yield Candidate(relative, f"named by {origin}", named=True)
         else:
             problem = "is neither a Python file nor a TOML file" if full.exists() else "does not exist"
             advice = "Name files and folders with suites. For other languages, add [[commands]] to the settings."
@@ -101,7 +141,7 @@ def _named_candidates(
 
 def _walk_files(folder: Path, root: Path) -> Iterator[str]:
     """The files below a folder, without hidden, vendored or built folders and links to folders."""
-    for here, folders, files in os.walk(folder):
+    for here, folders, names in os.walk(folder):
         folders[:] = [
             name
             for name in folders
@@ -109,4 +149,10 @@ def _walk_files(folder: Path, root: Path) -> Iterator[str]:
             and name not in _VENDORED | _BUILT
             and not Path(here, name, "pyvenv.cfg").exists()
         ]
-        yield from (Path(os.path.relpath(Path(here, name), root)).as_posix() for name in files)
+        place = Path(os.path.relpath(here, root)).as_posix()
+        yield from names if place == os.curdir else (f"{place}/{name}" for name in names)
+
+
+def open_nonblocking(path: str, flags: int) -> int:
+    """Open a file; a pipe without a writer doesn't block."""
+    return os.open(path, flags | os.O_NONBLOCK)

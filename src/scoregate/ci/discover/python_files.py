@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
+import stat
 import sys
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import anyio.to_thread
+
 from scoregate.ci.discover.ast_scan import Scope, Scopes, SuiteCall, read_scopes
-from scoregate.ci.discover.files import Candidate, find_candidates
+from scoregate.ci.discover.files import Candidate, ProjectFiles, find_candidates, open_nonblocking
+from scoregate.ci.discover.packages import find_relative_level, locate_import_folders, locate_module
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
 from scoregate.errors import UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
-_SDK_PACKAGES = (b"scoregate", b"autoblocks")
+# A file that starts a suite has one of these words: a package, or the attribute of a client.
+_WORDS = (b"scoregate", b"autoblocks", b"offline_tests")
+_NO_SUITE = "starts no suite of scoregate"
+_NOT_REGULAR = "not a regular file"
+# A file that doesn't exist, a link to nothing or to itself, a folder, a socket.
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,7 @@ class ScriptInfo:
         error: it can't be parsed.
         foreign: it has a suite of another SDK.
         notable: reports show the reason without `--verbose`, too.
+        relative_level: the number of packages that its relative imports need around it; 0 without any.
     """
 
     kind: SourceKind | None
@@ -43,9 +54,10 @@ class ScriptInfo:
     error: bool = False
     foreign: bool = False
     notable: bool = False
+    relative_level: int = 0
 
 
-async def find_scripts(root: Path, settings: Settings) -> DiscoveredSuites:
+async def find_scripts(files: ProjectFiles, settings: Settings) -> DiscoveredSuites:
     """The files that start suites, under the paths of the settings or in the default places.
 
     Nothing is found if commands or test configs were named to be run.
@@ -55,16 +67,52 @@ async def find_scripts(root: Path, settings: Settings) -> DiscoveredSuites:
     """
     if settings.skip_reason("paths"):
         return DiscoveredSuites()
-    files = await find_candidates(root, settings.paths, origin=settings.origin("paths"))
-    originals, links = _separate_links(root, files)
-    results = [_inspect_file(root, file) for file in originals]
-    _check_named_files(results, {file.path for file in files if file.named})
-    sources = tuple(each for each in results if isinstance(each, SuiteSource))
-    skipped = sorted(
-        (*links, *(each for each in results if isinstance(each, SkippedSource))), key=lambda each: each.path
-    )
+    candidates = await find_candidates(files, settings.paths, origin=settings.origin("paths"))
+    sources, skipped, links = await anyio.to_thread.run_sync(_inspect_files, files.root, candidates)
+    _check_named_files(skipped, {file.path for file in candidates if file.named})
     notices = (f"{each.path} was skipped: {each.why}" for each in skipped if each.notable)
-    return DiscoveredSuites(sources, tuple(skipped), tuple(notices))
+    skipped = sorted((*skipped, *links), key=lambda each: each.path)
+    return DiscoveredSuites(tuple(sources), tuple(skipped), tuple(notices))
+
+
+def _inspect_files(
+    root: Path, files: Iterable[Candidate]
+) -> tuple[list[SuiteSource], list[SkippedSource], list[SkippedSource]]:
+    """The files that start suites, the skipped ones, and the links to others."""
+    results = list[SkippedSource | SuiteSource]()
+    likely = list[Candidate]()
+    for file in files:
+        content = _read_content(root, file)
+        if not isinstance(content, bytes):
+            results.append(content)
+        # Most files of a large project start no suite. They are not parsed, which takes a hundred times as long.
+        elif file.named or any(word in content for word in _WORDS):
+            likely.append(file)
+        else:
+            results.append(SkippedSource(file.path, _NO_SUITE))
+    originals, links = _separate_links(root, likely)
+    results += [_inspect_file(root, file) for file in originals]
+    results.sort(key=lambda each: each.path)
+    sources = [each for each in results if isinstance(each, SuiteSource)]
+    return sources, [each for each in results if isinstance(each, SkippedSource)], links
+
+
+def _read_content(root: Path, file: Candidate) -> bytes | SkippedSource | SuiteSource:
+    if (name := os.fsencode(file.path).decode("utf-8", "replace")) != file.path:
+        return SkippedSource(name, "its name is not UTF-8", notable=True)
+    try:
+        with open(root / file.path, "rb", opener=open_nonblocking) as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return SkippedSource(file.path, _NOT_REGULAR)
+            if (size := status.st_size) > MAX_BYTES:
+                return SkippedSource(file.path, f"too large to be a suite ({size / 1e6:.1f} MB)", notable=True)
+            return opened.read(MAX_BYTES)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            return SkippedSource(file.path, _NOT_REGULAR)
+        problem = f"{file.path} can't be read: {error.strerror}"
+        return SuiteSource(file.path, SourceKind.PYTHON, why=file.why, error=problem)
 
 
 def _separate_links(root: Path, files: Iterable[Candidate]) -> tuple[list[Candidate], list[SkippedSource]]:
@@ -75,28 +123,15 @@ def _separate_links(root: Path, files: Iterable[Candidate]) -> tuple[list[Candid
         first = originals.setdefault(os.path.realpath(root / file.path), file)
         if first is not file:
             links.append(SkippedSource(file.path, f"the same file as {first.path}"))
-    return sorted(originals.values(), key=lambda file: file.path), links
+    return list(originals.values()), links
 
 
 def _inspect_file(root: Path, file: Candidate) -> SuiteSource | SkippedSource:
-    path = root / file.path
-    if (name := os.fsencode(file.path).decode("utf-8", "replace")) != file.path:
-        return SkippedSource(name, "its name is not UTF-8", notable=True)
-    try:
-        if not path.is_file():
-            return SkippedSource(file.path, "not a regular file")
-        if (size := path.stat().st_size) > MAX_BYTES:
-            return SkippedSource(file.path, f"too large to be a suite ({size / 1e6:.1f} MB)", notable=True)
-        return _inspect_source(file, path.read_bytes())
-    except OSError as error:
-        return SuiteSource(
-            file.path, SourceKind.PYTHON, why=file.why, error=f"{file.path} can't be read: {error.strerror}"
-        )
-
-
-def _inspect_source(file: Candidate, source: bytes) -> SuiteSource | SkippedSource:
-    script = read_script(source)
-    if script.error and (file.sure or any(package in source for package in _SDK_PACKAGES)):
+    content = _read_content(root, file)
+    if not isinstance(content, bytes):
+        return content
+    script = read_script(content)
+    if script.error:
         problem = f"{file.path}:{script.line}: {script.why}"
         return SuiteSource(file.path, SourceKind.PYTHON, script.line, why=file.why, error=problem)
     if script.kind is None:
@@ -109,6 +144,8 @@ def _inspect_source(file: Candidate, source: bytes) -> SuiteSource | SkippedSour
         expected=script.expected,
         why=f"{file.why}, {script.why}",
         foreign=script.foreign,
+        module=locate_module(root, file.path, script.relative_level),
+        import_folders=locate_import_folders(root, file.path),
     )
 
 
@@ -117,7 +154,8 @@ def read_script(source: bytes) -> ScriptInfo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _classify(read_scopes(ast.parse(source)))
+            tree = ast.parse(source)
+            return replace(_classify(read_scopes(tree)), relative_level=find_relative_level(tree))
     except SyntaxError as error:
         return _syntax_problem(error.msg, error.lineno or 1)
     except ValueError as error:
@@ -134,7 +172,7 @@ def _classify(scopes: Scopes) -> ScriptInfo:
         return _describe_suites(SourceKind.PYTEST, "a test starts", uses, scopes.certain(*tests))
     if uses := _suite_calls(scopes.everywhere()):
         return ScriptInfo(None, f"starts a suite at line {uses[0].line}, but in a function that the file never calls")
-    return ScriptInfo(None, "starts no suite of scoregate")
+    return ScriptInfo(None, _NO_SUITE)
 
 
 def _describe_suites(kind: SourceKind, starts: str, uses: list[SuiteCall], certain: Iterable[Scope]) -> ScriptInfo:
@@ -165,10 +203,8 @@ def _syntax_problem(why: str, line: int) -> ScriptInfo:
     )
 
 
-def _check_named_files(results: Iterable[SuiteSource | SkippedSource], named: set[str]) -> None:
-    if bad := [
-        f"{each.path}: {each.why}" for each in results if isinstance(each, SkippedSource) and each.path in named
-    ]:
+def _check_named_files(skipped: Iterable[SkippedSource], named: set[str]) -> None:
+    if bad := [f"{each.path}: {each.why}" for each in skipped if each.path in named]:
         raise UsageError(
             "\n".join(["these files hold no suite:", *(f"  {line}" for line in bad)]),
             advice="A suite is a call of run_test_suite. For other ways, add [[commands]] to the settings.",

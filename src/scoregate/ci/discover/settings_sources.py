@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from scoregate.ci.discover.files import ProjectFiles
 from scoregate.ci.plan import DiscoveredSuites, ResultImport, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import OfflineConfig, Settings
 
 
-async def find_commands(root: Path, settings: Settings) -> DiscoveredSuites:
+async def find_commands(files: ProjectFiles, settings: Settings) -> DiscoveredSuites:
     """Every command of the settings; none if other suites were named to be run."""
     if why := settings.skip_reason("commands"):
         return DiscoveredSuites(skipped=tuple(SkippedSource(each.name, why) for each in settings.commands))
-    sources = []
+    root, sources = files.root, []
     for command in settings.commands:
         is_folder = (root / command.cwd).is_dir()
         imports = [ResultImport("junit", pattern) for pattern in command.junit]
@@ -37,7 +38,7 @@ async def find_commands(root: Path, settings: Settings) -> DiscoveredSuites:
 _WORKER = ("-m", "scoregate.worker", "config")
 
 
-async def find_configs(root: Path, settings: Settings) -> DiscoveredSuites:
+async def find_configs(files: ProjectFiles, settings: Settings) -> DiscoveredSuites:
     """Every test config of the settings, or the ones that were named, in the settings or not.
 
     Raises:
@@ -54,9 +55,9 @@ async def find_configs(root: Path, settings: Settings) -> DiscoveredSuites:
     )
     listed, named = f"a config in {settings.origin('configs')}", f"named by {settings.origin('config')}"
     sources = (
-        _config_source(tables[name], root, listed)
+        _config_source(tables[name], files.root, listed)
         if name in tables
-        else _config_source(OfflineConfig(name=name), root, named)
+        else _config_source(OfflineConfig(name=name), files.root, named)
         for name in names
     )
     return DiscoveredSuites(tuple(sources), notices=tuple(notices))

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from scoregate.ci.discover.files import TEST_SETS, Candidate, find_candidates
+from scoregate.ci.discover.files import TEST_SETS, Candidate, ProjectFiles, find_candidates
+from scoregate.ci.discover.packages import locate_import_folders
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteGates, SuiteSource
 from scoregate.ci.settings import Settings, SuiteSettings
 from scoregate.ci.settings.load import describe_problem
@@ -78,7 +79,7 @@ class SuiteNeeds:
     uses_host_python: bool
 
 
-async def find_test_sets(root: Path, settings: Settings) -> DiscoveredSuites:
+async def find_test_sets(files: ProjectFiles, settings: Settings) -> DiscoveredSuites:
     """The suites that are data, under the paths of the settings or in the default places.
 
     Nothing is found if commands or test configs were named to be run.
@@ -88,9 +89,9 @@ async def find_test_sets(root: Path, settings: Settings) -> DiscoveredSuites:
     """
     if settings.skip_reason("paths"):
         return DiscoveredSuites()
-    files = await find_candidates(root, settings.paths, origin=settings.origin("paths"), kind=TEST_SETS)
-    results = [inspect_file(root, file) for file in files]
-    _check_named_files(results, {file.path for file in files if file.named})
+    candidates = await find_candidates(files, settings.paths, origin=settings.origin("paths"), kind=TEST_SETS)
+    results = [inspect_file(files.root, file) for file in candidates]
+    _check_named_files(results, {file.path for file in candidates if file.named})
     sources = tuple(each for each in results if isinstance(each, SuiteSource))
     return DiscoveredSuites(
         sources, tuple(each for each in results if isinstance(each, SkippedSource) and each.notable)
@@ -166,6 +167,7 @@ def make_source(root: Path, file: Candidate, command: WorkerCommand, problems: F
         needs=needs.needs,
         gates=command.gates,
         uses_host_python=needs.uses_host_python,
+        import_folders=locate_import_folders(root, file.path),
     )
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,7 +101,13 @@ async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
         try:
             async with anyio.create_task_group() as tailing:
                 tailing.start_soon(_tail_logs, tailer, emit)
-                environment = child_environment(environ, launch.environment, events=events, root=host.root)
+                environment = child_environment(
+                    environ,
+                    launch.environment,
+                    events=events,
+                    root=host.root,
+                    import_folders=launch.source.import_folders,
+                )
                 if host.open_connection is not None and launch.source.foreign:
                     async with host.open_connection(launch, emit) as make_environment:
                         script = await _run(launch, make_environment(environment), events, identity, host, emit=emit)
@@ -127,7 +133,12 @@ async def _temporary_folder() -> AsyncIterator[Path]:
 
 
 def child_environment(
-    environ: Mapping[str, str], extra: Mapping[str, str], *, events: Path, root: Path
+    environ: Mapping[str, str],
+    extra: Mapping[str, str],
+    *,
+    events: Path,
+    root: Path,
+    import_folders: Sequence[str] = (),
 ) -> dict[str, str]:
     """The part of the host's environment that a child may see, and the variables that a suite needs.
 
@@ -136,11 +147,13 @@ def child_environment(
         extra: the variables of this launch.
         events: the folder that its logs go to.
         root: the repository. It and its `src` are on the import path, so that a base uses its own code.
+        import_folders: other folders below the root that are on the import path, relative to it.
     """
     visible = {**visible_environment(environ), **extra}
     path = visible.get("PYTHONPATH")
     folders = path.split(os.pathsep) if path else []
-    own = [str(root), *([str(root / "src")] if (root / "src").is_dir() else [])]
+    own = [str(root / folder) for folder in import_folders]
+    own += [str(root), *([str(root / "src")] if (root / "src").is_dir() else [])]
     return {
         **visible,
         "PYTHONPATH": os.pathsep.join((*folders, *(folder for folder in own if folder not in folders))),

@@ -65,8 +65,8 @@ class Settings(LimitFields, BaseSettings):
     settings file can't set it.
     """
     paths: Texts = ()
-    """Files and folders in which suites are found. Without it: the folder `evals/`, and `eval_*.py`, `*_eval.py`,
-    `*.eval.py` and `*.testset.toml` anywhere that git doesn't ignore.
+    """Files and folders in which suites are found. Without it: all folders `evals/`, and `eval_*.py`, `*_eval.py`,
+    `*.eval.py` and `*.testset.toml`, anywhere that git doesn't ignore.
     """
     suite: Texts = ()
     """Globs of suite ids. Only suites that match one of them run."""

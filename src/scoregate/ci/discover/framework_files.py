@@ -1,0 +1,86 @@
+"""The files of a project in which evals of other frameworks are searched, and the folders that commands run in."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from scoregate.ci.discover.files import is_vendored, open_nonblocking
+
+_MAX_BYTES = 1024 * 1024
+
+
+@dataclass(slots=True)
+class SourceFiles:
+    """The files of a project, without installed packages and names that no shell should see.
+
+    Args:
+        root: the project.
+        names: its files, relative to the root.
+        python_with_words: the Python files that contain a word of a framework; None if that is unknown.
+    """
+
+    root: Path
+    names: tuple[str, ...]
+    python_with_words: frozenset[str] | None = None
+    _known: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        plain = (name for name in self.names if name.isprintable() and not name.startswith("-"))
+        self.names = tuple(sorted(name for name in plain if not is_vendored(name)))
+        self._known = frozenset(self.names)
+
+    def read(self, name: str) -> bytes:
+        """The content of a file; empty if it is too large to be an eval, or can't be read."""
+        try:
+            with open(self.root / name, "rb", opener=open_nonblocking) as file:
+                is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+                content = file.read(_MAX_BYTES + 1) if is_file else b""
+        except OSError:
+            return b""
+        return content if len(content) <= _MAX_BYTES else b""
+
+    def nearest(self, name: str, *markers: str) -> str:
+        """The innermost folder around a file that has one of these files; the root if none has."""
+        for folder in PurePosixPath(name).parents:
+            if any(str(folder / marker) in self._known for marker in markers):
+                return str(folder)
+        return os.curdir
+
+
+def folder_of(name: str) -> str:
+    """The folder of a file; `.` for the root."""
+    return name.rpartition("/")[0] or os.curdir
+
+
+def relative(name: str, folder: str) -> str:
+    """A file or folder as seen from another folder."""
+    return PurePosixPath(os.path.relpath(name, folder)).as_posix()
+
+
+def by_folder(files: SourceFiles, names: Iterable[str], *markers: str) -> dict[str, list[str]]:
+    """Files by the folder of their project, which has one of the marker files; relative to that folder."""
+    projects: dict[str, list[str]] = {}
+    for name in names:
+        folder = files.nearest(name, *markers)
+        projects.setdefault(folder, []).append(relative(name, folder))
+    return projects
+
+
+def tolerate(line: str) -> tuple[str, ...]:
+    """A command of a test runner, which ends with 1 if a test fails. scoregate judges that by the results."""
+    return ("sh", "-c", f"{line}; test $? -le 1")
+
+
+def quote(names: Iterable[str]) -> str:
+    """Names as words of a shell."""
+    return shlex.join(names)
+
+
+def command_name(framework: str, folder: str) -> str:
+    """A name for reports, which differs between the projects of a repository."""
+    return framework if folder == os.curdir else f"{framework} in {folder}"

@@ -1,0 +1,61 @@
+"""In a repository with evals of another framework, `list` shows the settings for them, and `init` writes these."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tests.integration.host.conftest import Project, suite
+
+TEST = "import pytest\n\n@pytest.mark.parametrize('q', ['a', 'b'])\ndef test_answer(q):\n    assert q == 'a'\n"
+LINES = """
+  [[commands]]
+  name = "pytest"
+  run = ["sh", "-c", "pytest --junitxml pytest-results.xml evals/test_answers.py; test $? -le 1"]
+  junit = ["pytest-results.xml"]
+"""
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+WORKFLOW = ".github/workflows/evals.yml"
+
+
+def test_what_init_writes_runs_the_evals_that_list_showed(project: Project) -> None:
+    project.write("evals/test_answers.py", TEST)
+    listed = project.scoregate("list")
+    assert listed.exit_code == 3
+    assert "These evals are no suites yet:\n  pytest in evals/test_answers.py\n" in listed.output
+    assert f"`scoregate init` makes them suites. It writes these lines to scoregate.toml, and a workflow:\n{LINES}" in (
+        listed.output
+    )
+    ran = project.scoregate("run", "--baseline", "none")
+    assert ran.exit_code == 3
+    assert "note: There are evals that are no suites yet: pytest in evals/test_answers.py.\n" in ran.output
+    assert 'commands = [{ name = "pytest", run = ["sh"' in " ".join(ran.output.split())
+    init = project.scoregate("init")
+    assert init.output.splitlines()[:2] == ["written  scoregate.toml", f"written  {WORKFLOW}"]
+    assert not (project.root / "evals" / "eval_greeting.py").exists()
+    ran = project.scoregate("run", "--baseline", "none", PATH=PATH)
+    assert ran.exit_code == 1, ran.output
+    assert ran.statuses == {"passed": 1, "failed": 1}
+
+
+def test_init_leaves_settings_alone_and_prints_what_to_add(project: Project) -> None:
+    project.write("evals/test_answers.py", TEST)
+    for file, text, lines in (
+        ("pyproject.toml", "[tool.scoregate]\nmin_pass_rate = 0.5\n", LINES.replace("[[", "[[tool.scoregate.")),
+        ("scoregate.toml", "min_pass_rate = 0.5\n", LINES),
+    ):
+        (project.root / "pyproject.toml").unlink(missing_ok=True)
+        project.write(file, text)
+        for command in ("init", "list"):
+            output = project.scoregate(command).output
+            assert f"Add these lines to {file} to make them suites:\n{lines}" in output
+        assert (project.root / file).read_text(encoding="utf-8") == text
+    assert not (project.root / "evals" / "eval_greeting.py").exists()
+
+
+def test_with_a_suite_other_frameworks_are_not_searched(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    project.write("promptfooconfig.yaml", "")
+    assert "promptfoo" not in project.scoregate("list").output
+    assert "No suites were found with these filters.\n" in project.scoregate("list", "--suite", "other").output
