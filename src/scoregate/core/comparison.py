@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from scoregate.core.case_names import rename_base_cases, rename_cases
 from scoregate.core.cases import Columns, Status
 from scoregate.core.comparison_rows import (
     ExtraTrials,
@@ -19,7 +20,9 @@ from scoregate.core.comparison_rows import (
     score_rows,
 )
 from scoregate.core.policy import Criteria
+from scoregate.core.positions import find_positional_names
 from scoregate.core.run import Run, SuiteResult
+from scoregate.core.setups import describe_setup_change, pair_setups
 from scoregate.core.text import matches_filters
 
 
@@ -107,6 +110,25 @@ class _Outcomes:
                 yield row, case, status
 
 
+def count_positional_cases(comparison: Comparison) -> dict[str, int]:
+    """The number of cases that only their position identifies, by the label of suites whose cases changed.
+
+    Such pairs may be wrong: with a row inserted at the start, each case has the place of the one before it.
+    """
+    counts: dict[str, int] = {}
+    if comparison.base is None:
+        return counts
+    for at, base_at in comparison.pairs:
+        suite, base = comparison.run.suites[at], comparison.base.suites[base_at]
+        if suite.setup is None or set(suite.columns.hashes) == set(base.columns.hashes):
+            continue
+        unknown = dict(zip(suite.columns.hashes, suite.columns.digests, strict=True))
+        names = find_positional_names(case for case, digest in unknown.items() if not digest)
+        if names:
+            counts[suite.label] = len(names)
+    return counts
+
+
 CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
 
 
@@ -187,7 +209,12 @@ def compare(
         return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
     pool = [each for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
-    baseline_suites = {at: _pool_suites(base.suites[base_at], pool) for at, base_at in pairs}
+    pooled_suites = {at: _pool_suites(base.suites[base_at], pool)[1:] for at, base_at in pairs}
+    base = rename_base_cases(run, base, pairs)
+    baseline_suites = {
+        at: [base.suites[base_at], *(rename_cases(run.suites[at], other) for other in pooled_suites[at])]
+        for at, base_at in pairs
+    }
     quantities = (
         row for at, suites in baseline_suites.items() for row in quantity_rows(run.suites[at], suites, criteria)
     )
@@ -231,7 +258,9 @@ def _compare_scores(
         if run.extras and len(run.extras) == len(base.extras):
             base_extras = _pool_suites(baseline_suites[at][0], base.extras)[1:]
             extras = ExtraTrials(_pool_suites(suite, run.extras)[1:], base_extras)
-        yield from score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras)
+        change = describe_setup_change(suite, baseline_suites[at][0])
+        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras)
+        yield from (replace(row, setup_change=change) for row in rows) if change else rows
     matched = [id(suite) for suites in baseline_suites.values() for suite in suites]
     for suite in base.suites:
         if id(suite) not in matched:
@@ -239,8 +268,11 @@ def _compare_scores(
 
 
 def _pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
-    """Pair suites with equal id and parameters: first by file, then by label, then those without an alternative."""
+    """Pair suites by setup. Then those with equal id and parameters: by file, by label, and without an alternative."""
     unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(baseline))
+    for at, base_at in list(pair_setups(unpaired, base_unpaired)):
+        del unpaired[at], base_unpaired[base_at]
+        yield at, base_at
     for match in ("file", "label", "only one"):
         for at, suite in list(unpaired.items()):
             candidates = [b for b, other in base_unpaired.items() if _is_same_suite(suite, other)]

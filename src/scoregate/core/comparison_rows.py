@@ -88,6 +88,7 @@ class Row:
         measure: the quantity that the row compares.
         labels: the number of labels given instead of scores, by label.
         base_labels: the number of labels in the baseline, by label.
+        setup_change: how the model or the arguments under test differ from the baseline's; empty if they don't.
     """
 
     suite: str
@@ -125,6 +126,7 @@ class Row:
     measure: Measure = Measure.SCORE
     labels: Mapping[str, int] = field(default_factory=dict)
     base_labels: Mapping[str, int] = field(default_factory=dict)
+    setup_change: str = ""
 
     @property
     def gain(self) -> float:

@@ -1,4 +1,4 @@
-"""The values that events carry: origins, fingerprints, choices, errors, and requested reviews."""
+"""The values that events carry: origins, setups, fingerprints, choices, errors, and requested reviews."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ SCHEMA_VERSION = 1
 MAX_MESSAGE = 4_000
 MAX_TRACEBACK = 16_000
 MOST_CHOICES, LONGEST_CHOICE = 100, 200
+_LONGEST_NAME = 200
 EventType: TypeAlias = Literal[
     "suite_started",
     "case_started",
@@ -31,6 +32,54 @@ class Origin:
 
     file: str
     line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SetupPart:
+    """A model, a prompt or other arguments of a suite, of which the same evaluation may have several.
+
+    Attributes:
+        label: the name that the author gave it; empty without one.
+        value: the id of a model, or a digest of a prompt or of arguments; empty if unknown.
+        position: its place among the others, from 0.
+    """
+
+    label: str = ""
+    value: str = ""
+    position: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label[:_LONGEST_NAME])
+        object.__setattr__(self, "value", self.value[:_LONGEST_NAME])
+
+    @property
+    def name(self) -> str:
+        """The label with the value, if both are known and differ."""
+        both = self.label and self.value and self.label != self.value
+        return f"{self.label} ({self.value})" if both else self.value or self.label
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What another framework ran a suite with. The suite's counterpart in the baseline is found by it.
+
+    Attributes:
+        evaluation: the name of the evaluation or task, the same for all of its models and prompts.
+        file: the name of the result file; empty if it changes with every run.
+        model: the model, or the provider, that was tested.
+        prompt: the prompt, or another variant that the author names.
+        arguments: the arguments of the task.
+    """
+
+    evaluation: str
+    file: str = ""
+    model: SetupPart = SetupPart()
+    prompt: SetupPart = SetupPart()
+    arguments: SetupPart = SetupPart()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "evaluation", self.evaluation[:_LONGEST_NAME])
+        object.__setattr__(self, "file", self.file[:_LONGEST_NAME])
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from scoregate.core.event_values import (
     HumanReviewField,
     Origin,
     PairwiseComparison,
+    Setup,
 )
 
 __all__ = [
@@ -66,6 +67,7 @@ class SuiteStarted(_Event):
         params: the parameters of the grid search.
         sdk: the SDK that the suite is written with.
         message: the title of the run.
+        setup: what another framework ran the suite with; None for other suites.
     """
 
     type: Literal["suite_started"] = "suite_started"
@@ -75,6 +77,7 @@ class SuiteStarted(_Event):
     params: Mapping[str, Any] | None = None
     sdk: str | None = None
     message: str | None = None
+    setup: Setup | None = None
 
 
 @_event

@@ -207,8 +207,9 @@ class Policy:
 
 
 def matches_suite(suite: SuiteResult, glob: str) -> bool:
-    """Whether the id or the label of a suite matches a glob."""
-    return fnmatchcase(suite.id, glob) or fnmatchcase(suite.label, glob)
+    """Whether the id or the label of a suite matches a glob, or the evaluation that it is a model or prompt of."""
+    evaluation = () if suite.setup is None else (suite.setup.evaluation,)
+    return any(fnmatchcase(name, glob) for name in (suite.id, suite.label, *evaluation))
 
 
 def policy_differences(old: Policy, new: Policy) -> Iterator[str]:

@@ -141,6 +141,7 @@ class SuiteReducer:
             duration_s=finished.duration_s if finished else None,
             usage=finished.usage if finished else None,
             sdk=started.sdk if started else None,
+            setup=started.setup if started else None,
             columns=self.columns,
             read=read,
         )

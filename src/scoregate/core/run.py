@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
 
 PASSES_TO_CLEAR = 2
 FAILURES_TO_CONFIRM = 3
@@ -164,6 +164,7 @@ class SuiteResult:
         sdk: the SDK that the suite is written with; None if unknown.
         skipped: whether a filter left it out.
         unfinished: the number of trials that started and never finished.
+        setup: what another framework ran the suite with; None for other suites.
         variants: the runs of a grid search, one for each combination of parameters.
     """
 
@@ -185,6 +186,7 @@ class SuiteResult:
     read: Callable[[], Iterable[CaseResult]] | None = None
     skipped: bool = False
     unfinished: int = 0
+    setup: Setup | None = None
     variants: tuple[SuiteResult, ...] = ()
 
     @property

@@ -8,7 +8,7 @@ from math import isnan
 import pytest
 from tests.integration.importers.files import DATA, imported, imported_file, raw
 
-from scoregate.core.cases import CaseKey, Status
+from scoregate.core.cases import Status
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
@@ -20,9 +20,9 @@ def log(request: pytest.FixtureRequest) -> str:
 
 def test_every_score_of_every_epoch_is_kept(log: str) -> None:
     found = imported_file(log)
-    cases = {case.key: case for case in found.cases}
+    cases = {(case.name.partition(":")[0], case.repeat): case for case in found.cases}
     for sample in raw("inspect.json")["samples"]:
-        case = cases.pop(CaseKey(str(sample["id"]), sample["epoch"] - 1))
+        case = cases.pop((str(sample["id"]), sample["epoch"] - 1))
         assert case.output in (sample["output"]["completion"], None)
         expected = {}
         for name, score in sample["scores"].items():

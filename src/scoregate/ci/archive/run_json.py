@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
 from scoregate.core.run import (
     MAX_TEXT_LENGTH,
     MOST_RUNS,
@@ -63,6 +63,7 @@ class SuiteHead:
     usage: Usage | None = None
     sdk: str | None = None
     skipped: bool = False
+    setup: Setup | None = None
     cases: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)
     means: Mapping[str, float | None] = field(default_factory=dict)

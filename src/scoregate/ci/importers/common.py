@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, TypedDict
@@ -12,6 +12,7 @@ from scoregate.core.evaluation import Scale, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored
 from scoregate.core.json_io import dump, sort_sets
+from scoregate.core.positions import split_position
 from scoregate.core.text import parse_amount, parse_number
 
 PASSED = "passed"
@@ -38,8 +39,9 @@ class Grade:
 class Trial:
     """One run of one case.
 
-    `key` is the case's own id or name; empty if it has none. `definition` is equal in two trials of the same case.
-    `unscored` are the evaluators that returned nothing, which is allowed.
+    `key` is the case's own id or name; empty if it has none. A position is no id: a digest of the input replaces it, if
+    the input is known. `definition` is equal in two trials of the same case. `unscored` are the evaluators that
+    returned nothing, which is allowed.
     """
 
     key: str
@@ -67,7 +69,7 @@ class Suite:
     def events_of(self, trial: Trial) -> Iterator[Event]:
         """The events of one trial."""
         trial_id: _TrialId = {"suite": self.id, "case": self._key(trial), "repeat": trial.repeat}
-        name, definition = trial.name or trial_id["case"], digest(trial.definition)
+        name, definition = trial.name or bounded_name(trial.key) or trial_id["case"], digest(trial.definition)
         yield CaseStarted(**trial_id, name=name, input=trial.input, digest=definition, tags=trial.tags)
         yield CaseOutput(
             **trial_id, output=trial.output, duration_ms=trial.duration_ms, attempts=trial.attempts, usage=trial.usage
@@ -78,10 +80,20 @@ class Suite:
         yield CaseFinished(**trial_id, unscored=trial.unscored)
 
     def _key(self, trial: Trial) -> str:
-        key = bounded_name(trial.key) or digest(trial.definition)
+        key = identify_case(trial.key, trial.input) or digest(trial.definition)
         case = next(free for free in _variations(key) if (free, trial.repeat) not in self._taken)
         self._taken.add((case, trial.repeat))
         return case
+
+
+def identify_case(name: str, case_input: object) -> str:
+    """The key of a case: its name, or instead of a position a digest of its input; empty if both are unknown."""
+    if case_input is None:
+        return bounded_name(name)
+    position = split_position(name)
+    if position is None:
+        return bounded_name(name) or digest(case_input)
+    return bounded_name(f"{position[0]} {digest(case_input)}")
 
 
 class _TrialId(TypedDict):
@@ -114,8 +126,13 @@ def with_unique_names(grades: Iterable[Grade]) -> Iterator[Grade]:
     names: set[str] = set()
     for grade in grades:
         evaluator = bounded_name(grade.evaluator) or "unnamed"
-        names.add(name := next(free for free in _variations(evaluator) if free not in names))
+        names.add(name := free_name(evaluator, names))
         yield replace(grade, evaluator=name)
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with a number if it is taken."""
+    return next(free for free in _variations(name) if free not in taken)
 
 
 def _variations(name: str) -> Iterator[str]:
@@ -124,6 +141,11 @@ def _variations(name: str) -> Iterator[str]:
     while True:
         yield f"{name} #{number}"
         number += 1
+
+
+def show_position(name: str, case_input: object) -> str:
+    """A name to show: a position, with the start of the input."""
+    return f"{name}: {excerpt(case_input, 80)}" if name else excerpt(case_input)
 
 
 def bounded_name(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from scoregate.ci.importers.common import (
     matching_threshold,
     milliseconds,
     pass_fail_grade,
+    show_position,
     table,
     tables,
     text,
@@ -26,14 +26,13 @@ from scoregate.ci.importers.common import (
     with_unique_names,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.positions import split_position
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
 _LISTS = ("testCases", "conversationalTestCases")
-# Names that deepeval makes from the position in the list.
-_NO_NAME = re.compile(r"(conversational_)?test_case_\d+")
 _NAME_FIELDS = ("identifier", "testFile", "datasetAlias")
 
 
@@ -48,8 +47,9 @@ def read(result: ResultFile) -> Iterator[Event]:
     if not any(name in document for name in _LISTS):
         raise ImportFailed("it has no `testCases`")
     about = [text(document[name].value) for name in _NAME_FIELDS if name in document]
-    suite = Suite(result.suite_id(excerpt(next(filter(None, about), "deepeval"))))
-    yield SuiteStarted(suite=suite.id, sdk="deepeval", evaluators=tuple(_evaluators(document)))
+    evaluation = excerpt(next(filter(None, about), "deepeval"))
+    suite, setup = Suite(result.suite_id(evaluation)), Setup(evaluation, result.stable_name)
+    yield SuiteStarted(suite=suite.id, sdk="deepeval", evaluators=tuple(_evaluators(document)), setup=setup)
     for case in _cases(document):
         yield from suite.events_of(_trial(case))
     yield SuiteFinished(suite=suite.id)
@@ -80,13 +80,12 @@ def _trial(case: Mapping[str, Any]) -> Trial:
     case_input = case.get("input") or case.get("scenario") or messages
     name = text(case.get("name"))
     metrics = [_grade(metric) for metric in tables(case.get("metricsData"))]
-    own = "" if _NO_NAME.fullmatch(name) else name
     success = flag(case.get("success"))
     if not metrics and success is not None:
         metrics = [pass_fail_grade(PASSED, success)]
     return Trial(
-        own,
-        name=own or excerpt(case_input),
+        name,
+        name=show_position(name, case_input) if not name or split_position(name) else name,
         input=case_input,
         definition=[case_input, case.get("expectedOutput"), case.get("expectedOutcome"), case.get("context")],
         output=case.get("turns") or case.get("actualOutput"),

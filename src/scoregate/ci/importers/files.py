@@ -242,11 +242,17 @@ class ResultFile:
 
     def suite_id(self, suite: str) -> str:
         """The id of a suite; it starts with the file's name if there are several files with stable names."""
+        if self.alone or not self.stable_name:
+            return suite
+        place = bounded_name(self.stable_name)
+        return place if suite == self.stem else f"{place} / {suite}"
+
+    @property
+    def stable_name(self) -> str:
+        """Its path without the extension; empty if it has a date, which changes with every run."""
         path = PurePath(self.name)
         place = self.stem if path.is_absolute() else str(path.with_name(self.stem))
-        if self.alone or _DATE.search(place):
-            return suite
-        return bounded_name(place) if suite == self.stem else f"{bounded_name(place)} / {suite}"
+        return "" if _DATE.search(place) else place
 
     def read(self) -> bytes:
         """The content of the file.

@@ -13,10 +13,12 @@ from scoregate.ci.importers.common import (
     Trial,
     count,
     defined_fields,
+    digest,
     error,
     excerpt,
     milliseconds,
     read_scales,
+    show_position,
     table,
     tables,
     text,
@@ -24,9 +26,10 @@ from scoregate.ci.importers.common import (
 )
 from scoregate.ci.importers.files import ResultFile, is_zip, open_archive, parse_document, parse_value
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo
+from scoregate.core.event_values import ErrorInfo, Setup, SetupPart
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.text import parse_amount, parse_number
+from scoregate.core.positions import split_position
+from scoregate.core.text import is_whole_number, parse_amount, parse_number
 from scoregate.errors import ImportFailed
 
 # The values of inspect's own `value_to_float`.
@@ -34,6 +37,7 @@ _WORD_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _YES, _NO = ("yes", "true"), ("no", "false")
 _FAILED_REASONS = ("grader_failed", "scoring_failed")
 _ATTACHED = "attachment://"
+_RANDOM = ("id", "tool_call_id")
 
 
 _SAMPLES, _HEADER, _START = "samples/", "header.json", "_journal/start.json"
@@ -66,15 +70,24 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 def _read_log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], result: ResultFile) -> Iterator[Event]:
     spec = table(header.get("eval"))
-    suite = Suite(result.suite_id(excerpt(text(spec.get("task")) or result.stem)))
+    task = excerpt(text(spec.get("task")) or result.stem)
+    suite = Suite(result.suite_id(task))
     version = text(table(spec.get("packages")).get("inspect_ai"))
     # With several logs, the model distinguishes them.
     model = {} if result.alone else defined_fields(model=text(spec.get("model")))
-    params = model | dict(table(spec.get("task_args_passed"))) or None
-    yield SuiteStarted(suite=suite.id, sdk=f"inspect_ai {version}".strip(), params=params)
-    scales = read_scales(spec.get("metadata"))
+    arguments = dict(table(spec.get("task_args_passed")))
+    setup = Setup(
+        task,
+        result.stable_name,
+        model=SetupPart(value=text(spec.get("model"))),
+        arguments=SetupPart(value=digest(arguments) if arguments else ""),
+    )
+    yield SuiteStarted(
+        suite=suite.id, sdk=f"inspect_ai {version}".strip(), params=model | arguments or None, setup=setup
+    )
+    scales, samples_of_dataset = read_scales(spec.get("metadata")), table(spec.get("dataset")).get("samples")
     for sample in samples:
-        yield from suite.events_of(read_trial(sample, scales))
+        yield from suite.events_of(read_trial(sample, scales, samples_of_dataset))
     if header.get("status") == "success":
         yield SuiteFinished(suite=suite.id)
         return
@@ -85,19 +98,27 @@ def _read_log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], r
     yield Errored(suite=suite.id, stage="suite", error=suite_error)
 
 
-def read_trial(sample: Mapping[str, Any], scales: Scales) -> Trial:
-    """One epoch of a sample. Its scores are grades, not verdicts: inspect passes or fails nothing by itself."""
+def read_trial(sample: Mapping[str, Any], scales: Scales, dataset_size: object = None) -> Trial:
+    """One epoch of a sample. Its scores are grades, not verdicts: inspect passes or fails nothing by itself.
+
+    Args:
+        sample: the sample.
+        scales: the scales of scores.
+        dataset_size: the number of samples in the dataset; None if unknown.
+    """
     attachments = table(sample.get("attachments"))
-    sample_input = _with_attachments(sample.get("input"), attachments)
+    sample_input = _without_ids(_with_attachments(sample.get("input"), attachments))
+    sample_id = text(sample.get("id"))
+    is_position = _is_position(sample.get("id"), dataset_size)
     failure = table(sample.get("error"))
     grades, unscored = _grades(table(sample.get("scores")), scales)
     return Trial(
-        text(sample.get("id")),
-        name=_name(sample),
+        "" if is_position else sample_id,
+        name=show_position(sample_id, sample_input) if is_position or split_position(sample_id) else sample_id,
         repeat=max(0, count(sample.get("epoch")) - 1),
         input=sample_input,
         definition=[sample_input, sample.get("target"), sample.get("choices")],
-        output=_with_attachments(_output(table(sample.get("output"))), attachments),
+        output=_without_ids(_with_attachments(_output(table(sample.get("output"))), attachments)),
         duration_ms=milliseconds(_seconds(sample)),
         attempts=1 + sum(1 for _ in tables(sample.get("error_retries"))),
         usage=_usage(table(sample.get("model_usage"))),
@@ -107,11 +128,24 @@ def read_trial(sample: Mapping[str, Any], scales: Scales) -> Trial:
     )
 
 
-def _name(sample: Mapping[str, Any]) -> str:
-    """The id; if it is only a number, with the start of the input."""
-    sample_id, prompt = sample.get("id"), sample.get("input")
-    has_number = isinstance(sample_id, int) and isinstance(prompt, str)
-    return f"{sample_id}: {excerpt(prompt, 80)}" if has_number else text(sample_id)
+def _is_position(sample_id: object, dataset_size: object) -> bool:
+    """Whether an id may be from inspect, which numbers samples without an id from 1."""
+    if not is_whole_number(sample_id, 1):
+        return False
+    return not is_whole_number(dataset_size, 1) or sample_id <= dataset_size
+
+
+def _without_ids(value: Any) -> Any:
+    """A list of messages or of their parts without ids, which inspect and providers make at random."""
+    if not isinstance(value, list):
+        return value
+    return [_without_id(each) if isinstance(each, dict) else each for each in value]
+
+
+def _without_id(part: dict[str, Any]) -> dict[str, Any]:
+    is_made = "role" in part or "function" in part or "type" in part
+    kept = {name: each for name, each in part.items() if not (is_made and name in _RANDOM)}
+    return {name: _without_ids(each) if name in ("content", "tool_calls") else each for name, each in kept.items()}
 
 
 def _seconds(sample: Mapping[str, Any]) -> object:

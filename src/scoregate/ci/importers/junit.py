@@ -14,7 +14,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from scoregate.ci.importers import common
 from scoregate.ci.importers.common import PASSED, Grade, Suite, Trial, defined_fields, excerpt, pass_fail_grade
 from scoregate.ci.importers.files import MAX_BYTES, ResultFile
-from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, Origin, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.errors import ImportFailed
 
@@ -25,6 +25,8 @@ _LONGEST_COUNT = 16
 _MOST_PROPERTIES = 200
 
 
+# The property with the input, as in pytest's `record_property("input", question)`.
+_INPUT = "input"
 # Properties with this prefix are scores, as in scoregate's own reports: a number in [0, 1], or `4/5`.
 _SCORE_PREFIX = "score."
 _FRACTION = re.compile(r"\s*([^/\s]+)\s*/\s*([^/\s]+)\s*")
@@ -93,7 +95,8 @@ def read(result: ResultFile) -> Iterator[Event]:
         if name not in suites:
             suites[name] = Suite(name)
             origin = Origin(case.file) if case.file else None
-            yield SuiteStarted(suite=name, origin=origin, sdk="junit")
+            setup = Setup(excerpt(case.suite or result.stem), result.stable_name)
+            yield SuiteStarted(suite=name, origin=origin, sdk="junit", setup=setup)
         yield from suites[name].events_of(_trial(case, others))
     for name in suites:
         yield SuiteFinished(suite=name)
@@ -108,8 +111,11 @@ def _trial(case: Case, others: frozenset[str]) -> Trial:
     properties = {
         name: value for name, value in case.properties.items() if name.removeprefix(_SCORE_PREFIX) not in scored
     }
+    case_input = case.properties.get(_INPUT)
     return Trial(
         case.key,
+        input=case_input,
+        definition=case_input,
         output=case.output or None,
         duration_ms=case.duration_ms,
         tags=("skipped",) if case.skipped else (),

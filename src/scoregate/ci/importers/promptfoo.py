@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,7 @@ from scoregate.ci.importers.common import (
     usage,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
+from scoregate.ci.importers.promptfoo_columns import Columns, column_number
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
@@ -40,40 +41,25 @@ _ERROR = 2
 class Survey:
     """Facts about all rows that the events of the first row depend on."""
 
-    providers: set[str] = field(default_factory=set)
-    prompts: dict[str, set[int]] = field(default_factory=dict)
-    places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    columns: Columns
+    places: dict[tuple[int, str], list[int]] = field(default_factory=dict)
     described: dict[str, set[str]] = field(default_factory=dict)
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row."""
-        provider = provider_name(row)
-        self.providers.add(provider)
-        self.prompts.setdefault(provider, set()).add(count(row.get("promptIdx")))
-        test = digest(test_definition(row))
-        self.places.setdefault((variant_key(row), test), []).append(count(row.get("testIdx")))
-        self.described.setdefault(test_description(row), set()).add(test)
-
-    def suite(self, row: Mapping[str, Any], name: str) -> str:
-        """The id of its suite: the name, with the provider and the prompt if the file has several.
-
-        A prompt is described by its label, or by its number if the label is not a short name.
-        """
-        provider, differences = provider_name(row), []
-        if len(self.providers) > 1:
-            differences.append(f"provider={excerpt(provider, 60)}")
-        if any(len(prompts) > 1 for prompts in self.prompts.values()):
-            prompt = table(row.get("prompt"))
-            label, template = text(prompt.get("label")), text(prompt.get("raw"))
-            number = sorted(self.prompts[provider]).index(count(row.get("promptIdx"))) + 1
-            # A label that is the text of the prompt may change with it.
-            is_name = label and label != template and "{{" not in label and len(label) <= 60 and "\n" not in label
-            differences.append(f"prompt={label if is_name else number}")
-        return f"{name} [{', '.join(differences)}]" if differences else name
+    @classmethod
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]], columns: Columns) -> Survey:
+        """Read all rows."""
+        survey = cls(columns)
+        for row in rows:
+            column, test = columns.add(row), digest(test_definition(row))
+            survey.places.setdefault((column, test), []).append(count(row.get("testIdx")))
+            survey.described.setdefault(test_description(row), set()).add(test)
+        for places in survey.places.values():
+            places.sort()
+        return survey
 
     def place(self, row: Mapping[str, Any]) -> int:
         """The number of rows of its suite and test before it."""
-        places = self.places[variant_key(row), digest(test_definition(row))]
+        places = self.places[column_number(row), digest(test_definition(row))]
         return bisect_left(places, count(row.get("testIdx")))
 
 
@@ -89,31 +75,24 @@ def read(result: ResultFile) -> Iterator[Event]:
     if "results" not in summary or "config" not in document:
         raise ImportFailed("it has no `results.results` and `config`")
     config, rows = table(document["config"].value), summary["results"]
-    survey = Survey()
-    for row in _rows(rows):
-        survey.add(row)
-    for places in survey.places.values():
-        places.sort()
+    prompts = summary["prompts"].elements() if "prompts" in summary else iter(())
+    survey = Survey.of_rows(_rows(rows), Columns([table(prompt.value) for prompt in prompts]))
     repeats = _repeats(config, document)
-    name = result.suite_id(excerpt(text(config.get("description")) or result.stem))
+    evaluation = excerpt(text(config.get("description")) or result.stem)
+    setups = survey.columns.setups(evaluation, result.stable_name)
+    suite_ids = survey.columns.suite_ids(result.suite_id(evaluation))
     metadata = table(document["metadata"].value) if "metadata" in document else {}
     sdk = f"promptfoo {text(metadata.get('promptfooVersion'))}".strip()
-    yield from _suite_events(rows, survey, name=name, repeats=repeats, config=config, sdk=sdk)
-
-
-def _suite_events(
-    rows: Part, survey: Survey, *, name: str, repeats: int, config: Mapping[str, Any], sdk: str
-) -> Iterator[Event]:
-    suites: dict[str, Suite] = {}
+    suites: dict[int, Suite] = {}
     scales = read_scales(config.get("metadata"))
     for row in _rows(rows):
-        suite = survey.suite(row, name)
-        if suite not in suites:
-            suites[suite] = Suite(suite)
-            yield SuiteStarted(suite=suite, sdk=sdk)
-        yield from suites[suite].events_of(read_trial(row, survey, repeats=repeats, scales=scales))
-    for suite in suites:
-        yield SuiteFinished(suite=suite)
+        column = column_number(row)
+        if column not in suites:
+            suites[column] = Suite(suite_ids[column])
+            yield SuiteStarted(suite=suite_ids[column], sdk=sdk, setup=setups[column])
+        yield from suites[column].events_of(read_trial(row, survey, repeats=repeats, scales=scales))
+    for suite in suites.values():
+        yield SuiteFinished(suite=suite.id)
 
 
 def _rows(rows: Part) -> Iterator[Mapping[str, Any]]:
@@ -128,7 +107,7 @@ def _repeats(config: Mapping[str, Any], document: Mapping[str, Part]) -> int:
 def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: Scales) -> Trial:
     """The row as a trial. `repeats` rows of a test are repeats of one case."""
     description, definition = test_description(row), test_definition(row)
-    inputs = table(row.get("vars"))
+    inputs = test_variables(row)
     variables = ", ".join(f"{name}={excerpt(value, 40)}" for name, value in inputs.items()) or "no variables"
     if "…" in variables:  # an excerpt may be the same for different values
         variables += f" {digest(inputs)[:8]}"
@@ -202,17 +181,6 @@ def _metric_of(part: Mapping[str, Any]) -> str:
     return text(table(part.get("assertion")).get("metric"))
 
 
-def provider_name(row: Mapping[str, Any]) -> str:
-    """Its provider's label, else its id."""
-    provider = row.get("provider")
-    return text(table(provider).get("label")) or text(table(provider).get("id")) or text(provider)
-
-
-def variant_key(row: Mapping[str, Any]) -> str:
-    """A key of its prompt and provider."""
-    return f"{count(row.get('promptIdx'))} {provider_name(row)}"
-
-
 def test_description(row: Mapping[str, Any]) -> str:
     """The description of its test; empty if it has none."""
     return text(table(row.get("testCase")).get("description"))
@@ -221,4 +189,10 @@ def test_description(row: Mapping[str, Any]) -> str:
 def test_definition(row: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that are equal in two rows of the same test."""
     test = table(row.get("testCase"))
-    return {"description": test.get("description"), "vars": row.get("vars"), "assert": test.get("assert")}
+    return {"description": test.get("description"), "vars": test_variables(row), "assert": test.get("assert")}
+
+
+def test_variables(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables of its test, without those that promptfoo adds while it runs, such as the id of a session."""
+    given, own = table(row.get("vars")), table(table(row.get("testCase")).get("vars"))
+    return {name: value for name, value in given.items() if name in own} if own else dict(given)

@@ -18,6 +18,7 @@ from scoregate.ci.importers.common import (
     milliseconds,
     pass_fail_grade,
     read_scales,
+    show_position,
     table,
     tables,
     text,
@@ -25,14 +26,14 @@ from scoregate.ci.importers.common import (
     usage,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
+from scoregate.core.event_values import Setup, SetupPart
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.positions import split_position
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
 _NEEDED = ("name", "cases", "failures")
 _RUN = re.compile(r" \[(\d{1,9})/\d{1,9}\]$")
-# Names that pydantic-evals makes from the position in the list.
-_NO_NAME = re.compile(r"Case \d+")
 
 
 def read(result: ResultFile) -> Iterator[Event]:
@@ -50,7 +51,8 @@ def read(result: ResultFile) -> Iterator[Event]:
     names = [dataset or experiment] if result.alone else dict.fromkeys([dataset, experiment])
     suite = Suite(result.suite_id(excerpt(" / ".join(filter(None, names))) or result.stem))
     scales = read_scales(_value(document, "experiment_metadata"))
-    yield SuiteStarted(suite=suite.id, sdk="pydantic-evals")
+    setup = Setup(dataset or experiment, result.stable_name, prompt=SetupPart(experiment))
+    yield SuiteStarted(suite=suite.id, sdk="pydantic-evals", setup=setup)
     for name, fails in (("cases", False), ("failures", True)):
         for case in document[name].elements():
             yield from suite.events_of(_trial(table(case.value), scales, fails=fails))
@@ -71,8 +73,8 @@ def _trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
     own = source or name
     metrics = table(case.get("metrics"))
     return Trial(
-        "" if _NO_NAME.fullmatch(own) else own,
-        name=excerpt(inputs) if _NO_NAME.fullmatch(own) else own,
+        own,
+        name=show_position(own, inputs) if not own or split_position(own) else own,
         repeat=max(0, int(run[1]) - 1) if run else 0,
         input=inputs,
         definition=[inputs, case.get("expected_output")],

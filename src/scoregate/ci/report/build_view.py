@@ -23,7 +23,7 @@ from scoregate.ci.report.suites import build_paired_suites, build_suites, build_
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
-from scoregate.core.comparison import Comparison, Flip
+from scoregate.core.comparison import Comparison, Flip, count_positional_cases
 from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict
@@ -200,6 +200,8 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
 def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
     """Waiting reviews and changed cases, suite by suite. Every compared row of a suite has the same changes."""
     changes: dict[str, str] = {}
+    setup_changes = {row.suite: row.setup_change for row in comparison.rows if row.setup_change}
+    positional = count_positional_cases(comparison)
     for row in comparison.rows:
         counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
         if any(counts.values()):
@@ -209,6 +211,13 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
         if waiting := suite.columns.pending + len(suite.reviews):
             command = f": {context.command('review')}" if suite.columns.contested else ""
             yield f"{suite.label}: {number_format.count(waiting, 'evaluation')} waiting for review{command}."
+        if setup_change := setup_changes.get(suite.label):
+            yield f"{suite.label}, compared with the baseline: {setup_change}."
+        if count := positional.get(suite.label):
+            yield (
+                f"{suite.label}: {number_format.count(count, 'case')} can only be paired by position, and cases were"
+                " added or removed since the baseline. Pairs may be wrong: give the cases names that don't change."
+            )
         if suite_change := changes.get(suite.label):
             yield f"{suite.label}: {suite_change} since the baseline. Only cases of both runs are compared."
 

@@ -184,7 +184,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
 
 
 def _row_note(row: Row) -> str:
-    notes = [_explain_label(row)]
+    notes = [row.setup_change, _explain_label(row)]
     if row.dropped and not row.reason:
         notes.append(f"{number_format.count(row.dropped, 'pair')} skipped for errors")
     if row.lost and not row.lost_too_many:

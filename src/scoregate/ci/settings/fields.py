@@ -118,6 +118,7 @@ RelaxableRule = Literal[
     "drop",
     "regression",
     "comparable",
+    "same_model",
     "evaluators_unchanged",
     "critical_case",
     "cost",

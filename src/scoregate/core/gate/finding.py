@@ -43,6 +43,7 @@ _TITLES = {
     "suites report": ("A suite didn't report", "Suites"),
     "scores remain": ("Scores are missing", "Scores"),
     "comparable": ("Can't be compared with the baseline", "Comparable"),
+    "same model": ("The model isn't the baseline's", "Model"),
     "critical case": ("A critical case fails", "Critical case"),
     "error rate": ("Too many errors", "Error rate"),
     "p95 latency": ("p95 latency", "p95 latency"),

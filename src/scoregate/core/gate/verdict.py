@@ -14,6 +14,7 @@ from scoregate.core.gate.baseline_rules import (
     check_critical_cases,
     check_drops,
     check_lost_scores,
+    check_model,
     check_quantity_ratios,
     check_regressions,
 )
@@ -67,6 +68,7 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_drops,
     check_regressions,
     check_comparable,
+    check_model,
     check_lost_scores,
     check_quantity_ratios,
     check_critical_cases,
@@ -75,7 +77,7 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
 
 
 # Kept out of `policy.DEFAULTS`: stored policies of older baselines would otherwise show a difference.
-_WARNINGS_ONLY = ("judge_agreement",)
+_DEFAULT_SEVERITY = {"judge_agreement": Severity.WARN, "same_model": Severity.OFF}
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
 
@@ -146,7 +148,7 @@ def evaluate_gates(
     findings, warnings = list[Finding](), list[Finding]()
     for finding, limits in results:
         rule = finding.rule.replace(" ", "_")
-        severity = limits.severity.get(rule, Severity.WARN if rule in _WARNINGS_ONLY else Severity.FAIL)
+        severity = limits.severity.get(rule, _DEFAULT_SEVERITY.get(rule, Severity.FAIL))
         if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
             findings.append(finding)
         elif severity is Severity.WARN:

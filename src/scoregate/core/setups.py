@@ -1,0 +1,171 @@
+"""Pairs of suites of other frameworks: their evaluations, and in these their models, prompts and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from scoregate.core.event_values import Setup, SetupPart
+from scoregate.core.run import SuiteResult
+
+_Suites: TypeAlias = Mapping[int, SuiteResult]
+_KeyOf: TypeAlias = Callable[[SetupPart], Hashable]
+_FamilyKey: TypeAlias = tuple[str, ...]
+# A renamed evaluation has at least this share of its cases in common with the old one.
+_SHARED_CASES = 0.5
+
+
+def pair_setups(suites: _Suites, base_suites: _Suites) -> Iterator[tuple[int, int]]:
+    """Pair the suites of a run and its baseline by their setups.
+
+    A model is paired by id, then by label. A prompt is paired by label, then by equal text. What is left is paired by
+    position, so a replaced model or an edited prompt is compared with the one before.
+
+    Args:
+        suites: suites of the run by their index; those without a setup are ignored.
+        base_suites: the same of the baseline.
+    """
+    families, base_families = _group_by_evaluation(suites), _group_by_evaluation(base_suites)
+    for members, base_members in _pair_families(families, base_families):
+        yield from _pair_members(members, base_members)
+
+
+def describe_setup_change(suite: SuiteResult, base: SuiteResult) -> str:
+    """Describe how the model or the arguments of a suite differ from the baseline's; empty if they don't."""
+    if suite.setup is None or base.setup is None:
+        return ""
+    changes = [describe_model_change(suite, base)]
+    if suite.setup.arguments.value != base.setup.arguments.value:
+        changes.append("arguments of the task changed")
+    return ", ".join(filter(None, changes))
+
+
+def describe_model_change(suite: SuiteResult, base: SuiteResult) -> str:
+    """Describe a change of the model under test; empty if the model is the same, or unknown on one side."""
+    if suite.setup is None or base.setup is None:
+        return ""
+    model, base_model = suite.setup.model, base.setup.model
+    is_same = model.value == base_model.value or not model.value or not base_model.value
+    return "" if is_same else f"model changed: {base_model.name} → {model.name}"
+
+
+def _group_by_evaluation(suites: _Suites) -> dict[_FamilyKey, dict[int, SuiteResult]]:
+    """The suites by script, result file and evaluation."""
+    families: dict[_FamilyKey, dict[int, SuiteResult]] = {}
+    for at, suite in suites.items():
+        if (setup := suite.setup) is not None:
+            key = (suite.script or "", setup.file, setup.evaluation)
+            families.setdefault(key, {})[at] = suite
+    return families
+
+
+def _pair_families(
+    families: Mapping[_FamilyKey, _Suites], base_families: Mapping[_FamilyKey, _Suites]
+) -> Iterator[tuple[_Suites, _Suites]]:
+    """Pair evaluations by script, file and name; then by less, if only one is left; last by their cases."""
+    new, old = dict(families), dict(base_families)
+    for kept in (slice(0, 3), slice(0, 3, 2), slice(2, 3), slice(0, 1)):
+        is_renamed = kept.stop == 1
+        alone, base_alone = _unique(new, kept), _unique(old, kept)
+        for short, key in alone.items():
+            base_key = base_alone.get(short)
+            if base_key is None or (is_renamed and not _share_cases(new[key], old[base_key])):
+                continue
+            yield new.pop(key), old.pop(base_key)
+
+
+def _unique(families: Iterable[_FamilyKey], kept: slice) -> dict[_FamilyKey, _FamilyKey]:
+    """The families by a part of their key, without those that share it."""
+    found: dict[_FamilyKey, list[_FamilyKey]] = {}
+    for key in families:
+        found.setdefault(key[kept], []).append(key)
+    return {short: keys[0] for short, keys in found.items() if len(keys) == 1}
+
+
+def _share_cases(members: _Suites, base_members: _Suites) -> bool:
+    cases, base_cases = (
+        {digest for suite in side.values() for digest in suite.columns.digests if digest}
+        for side in (members, base_members)
+    )
+    return len(cases & base_cases) >= max(1.0, _SHARED_CASES * max(len(cases), len(base_cases)))
+
+
+def _pair_members(members: _Suites, base_members: _Suites) -> Iterator[tuple[int, int]]:
+    """Pair the suites of one evaluation whose model, prompt and arguments are all paired."""
+    setups, base_setups = (
+        {at: suite.setup for at, suite in side.items() if suite.setup is not None} for side in (members, base_members)
+    )
+    models = match_parts(_parts(setups, _model), _parts(base_setups, _model), (_whole, _value, _label))
+    prompts = match_parts(_parts(setups, _prompt), _parts(base_setups, _prompt), (_whole, _label, _value))
+    arguments = match_parts(_parts(setups, _arguments), _parts(base_setups, _arguments), (_whole, _value))
+    by_parts = {(_model(each), _prompt(each), _arguments(each)): at for at, each in base_setups.items()}
+    for at, setup in setups.items():
+        model, prompt = models.get(_model(setup)), prompts.get(_prompt(setup))
+        argument = arguments.get(_arguments(setup))
+        if model is None or prompt is None or argument is None:
+            continue
+        if (base_at := by_parts.pop((model, prompt, argument), None)) is not None:
+            yield at, base_at
+
+
+def match_parts(
+    parts: Iterable[SetupPart], base_parts: Iterable[SetupPart], keys: Sequence[_KeyOf]
+) -> dict[SetupPart, SetupPart]:
+    """Match parts of a run with those of its baseline.
+
+    Args:
+        parts: the different parts of the run.
+        base_parts: the different parts of the baseline.
+        keys: return what must be equal, the first one before the others. A part without a value, or one that shares it
+            with others of its side, is left to the next one. What no key matches is matched by position.
+    """
+    unmatched, base_unmatched = dict.fromkeys(parts), dict.fromkeys(base_parts)
+    matches: dict[SetupPart, SetupPart] = {}
+    for key_of in keys:
+        by_key, base_by_key = _by_unique_key(unmatched, key_of), _by_unique_key(base_unmatched, key_of)
+        for key, part in by_key.items():
+            if (base_part := base_by_key.get(key)) is not None:
+                matches[part] = base_part
+                del unmatched[part], base_unmatched[base_part]
+    rest = zip(*(sorted(side, key=_position) for side in (unmatched, base_unmatched)), strict=False)
+    return matches | dict(rest)
+
+
+def _by_unique_key(parts: Iterable[SetupPart], key_of: _KeyOf) -> dict[Hashable, SetupPart]:
+    found: dict[Hashable, list[SetupPart]] = {}
+    for part in parts:
+        if key := key_of(part):
+            found.setdefault(key, []).append(part)
+    return {key: each[0] for key, each in found.items() if len(each) == 1}
+
+
+def _parts(setups: Mapping[int, Setup], part_of: Callable[[Setup], SetupPart]) -> list[SetupPart]:
+    return list(dict.fromkeys(map(part_of, setups.values())))
+
+
+def _model(setup: Setup) -> SetupPart:
+    return setup.model
+
+
+def _prompt(setup: Setup) -> SetupPart:
+    return setup.prompt
+
+
+def _arguments(setup: Setup) -> SetupPart:
+    return setup.arguments
+
+
+def _whole(part: SetupPart) -> Hashable:
+    return part.label, part.value
+
+
+def _label(part: SetupPart) -> Hashable:
+    return part.label
+
+
+def _value(part: SetupPart) -> Hashable:
+    return part.value
+
+
+def _position(part: SetupPart) -> int:
+    return part.position
