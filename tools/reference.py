@@ -80,6 +80,8 @@ TYPES = {
     "OfflineConfigs": "list of tables",
     "Annotated[Rate, Field(gt=0, lt=1)]": "number between 0 and 1",
     "Annotated[Texts, AfterValidator(check_imports)]": "list of texts",
+    "Bounds": "list of two numbers",
+    "ThresholdSettings": "table",
     "Mapping[str, Text]": "table of texts",
     "Mapping[Text, Text]": "table of texts",
     "Mapping[str, PriceSettings]": "table of tables",

@@ -24,7 +24,7 @@ from scoregate.core.events import (
 from scoregate.core.json_io import dump_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
-OLDER = LOG.with_name("events-v1-before-boolean.jsonl")
+OLDER = [LOG.with_name(f"events-v1-before-{name}.jsonl") for name in ("boolean", "scale")]
 CHOICES = (Choice(1, "good"), Choice(0.5))
 EVENTS: list[Event] = [
     SuiteStarted(
@@ -93,7 +93,8 @@ def test_the_lines_of_version_1_are_read_as_ever() -> None:
 
 
 def test_the_lines_of_an_older_sdk_are_read_as_ever() -> None:
-    assert [parse_event(line) for line in OLDER.read_bytes().splitlines()] == EVENTS
+    for older in OLDER:
+        assert [parse_event(line) for line in older.read_bytes().splitlines()] == EVENTS
 
 
 def test_a_fingerprint_from_before_there_were_versions_is_read() -> None:

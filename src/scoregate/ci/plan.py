@@ -32,11 +32,13 @@ _WORKER_KINDS = (SourceKind.CONFIG, SourceKind.TESTSET)
 class ResultImport:
     """Result files that a command writes.
 
-    `format` is their format, such as `junit`; `pattern` is a path or a glob, relative to the command's folder.
+    `format` is their format, such as `junit`; `pattern` is a path or a glob, relative to the command's folder. `scores`
+    are globs of the properties that are scores.
     """
 
     format: str
     pattern: str
+    scores: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

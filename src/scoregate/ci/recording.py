@@ -40,6 +40,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
 from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
 from scoregate.core.run import Run, Script
+from scoregate.core.score_rules import ScoreRules
 
 _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
@@ -247,7 +248,12 @@ class Recorder:
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             show = settings.show_outputs is ShowOutputs.FULL
             recording = RunRecorder(
-                writer, broken=plan.broken, launches=len(plan.launches), show_outputs=show, about=about
+                writer,
+                broken=plan.broken,
+                launches=len(plan.launches),
+                show_outputs=show,
+                about=about,
+                reducer=RunReducer(rules=ScoreRules(settings.criteria())),
             )
 
             def emit(event: LaunchEvent) -> None:

@@ -40,6 +40,12 @@ _LONGEST_NAME = 100
 @suite_option
 @click.option("--junit", multiple=True, metavar="FILE", help="JUnit report that COMMAND writes (repeatable).")
 @click.option(
+    "--junit-scores",
+    multiple=True,
+    metavar="GLOB",
+    help="Numeric properties in JUnit reports that are scores, besides score.NAME (repeatable).",
+)
+@click.option(
     "--import",
     "imports",
     multiple=True,
@@ -54,7 +60,12 @@ _LONGEST_NAME = 100
 @publish_options
 @output_options
 def command(
-    words: tuple[str, ...], junit: tuple[str, ...], imports: tuple[str, ...], options: OutputOptions, **flags: Any
+    words: tuple[str, ...],
+    junit: tuple[str, ...],
+    junit_scores: tuple[str, ...],
+    imports: tuple[str, ...],
+    options: OutputOptions,
+    **flags: Any,
 ) -> int:
     """Run COMMAND here, record its suites, compare them with a baseline, apply the gates and write reports.
 
@@ -81,6 +92,7 @@ def command(
         "run": words,
         "cwd": os.path.relpath(Path.cwd(), root),
         "junit": junit,
+        "junit_scores": junit_scores,
         "imports": imports,
     }
     return run_project(load_gate_settings(root, {**flags, "commands": [source]}), root, options, find=find_commands)

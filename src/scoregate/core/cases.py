@@ -10,7 +10,7 @@ from math import ceil, isnan
 from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
+from scoregate.core.event_values import NO_SCALE, ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 
 
 class Status(StrEnum):
@@ -49,6 +49,11 @@ class CaseError:
     error: ErrorInfo
     evaluator: str | None = None
     usage: Usage | None = None
+
+    @property
+    def lacks_scale(self) -> bool:
+        """Whether it replaces a score outside [0, 1] without a scale, which affects only the evaluator."""
+        return self.evaluator is not None and self.error.type == NO_SCALE
 
 
 @dataclass(slots=True)
@@ -120,7 +125,7 @@ class CaseResult:
         passes = [evaluation.passed for evaluation in self.evaluations.values()]
         if False in passes:
             return Status.FAILED
-        if self.errors:
+        if not all(error.lacks_scale for error in self.errors):
             return Status.ERRORED
         if True in passes:
             return Status.PASSED
@@ -154,6 +159,7 @@ class Columns:
         failed: the rows that failed, by evaluator.
         judged: the number of scores with a threshold, by evaluator.
         errored: the rows in which the evaluator raised, by evaluator.
+        unscaled: the number of scores outside [0, 1] of evaluators without a scale, by evaluator.
         answers: the stored answers that a score was made from, by evaluator and row; only if all are known.
         cached: the rows whose output was read from a store.
         reused: the rows that an earlier run measured.
@@ -181,6 +187,7 @@ class Columns:
     failed: dict[str, set[int]] = field(default_factory=dict)
     judged: dict[str, int] = field(default_factory=dict)
     errored: dict[str, set[int]] = field(default_factory=dict)
+    unscaled: dict[str, int] = field(default_factory=dict)
     answers: dict[str, dict[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
     reused: set[int] = field(default_factory=set)
@@ -267,6 +274,9 @@ class Columns:
         for error in case.errors:
             if error.evaluator is not None:
                 self._column(error.evaluator, row)
+                if error.lacks_scale:
+                    self.unscaled[error.evaluator] = self.unscaled.get(error.evaluator, 0) + 1
+                    continue
                 self.errored.setdefault(error.evaluator, set()).add(row)
 
     def _column(self, evaluator: str, row: int) -> array[float]:

@@ -12,13 +12,13 @@ from scoregate.core.cases import Columns, Status
 from scoregate.core.comparison_rows import (
     ExtraTrials,
     Row,
-    describe_fingerprint_change,
     label_rows,
     new_rows,
     quantity_rows,
     removed_rows,
     score_rows,
 )
+from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.policy import Criteria
 from scoregate.core.positions import find_positional_names
 from scoregate.core.run import Run, SuiteResult

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import estimate_difference
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
+from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
 from scoregate.core.policy import Criteria
@@ -179,38 +179,6 @@ def _choose_label(row: Row, criteria: Criteria) -> RowLabel:
     return RowLabel.NOISE
 
 
-_PART_NAMES = {"source": "its code", "prompt": "its prompt", "parameters": "its parameters"}
-
-
-def describe_fingerprint_change(new: EvaluatorInfo, baseline: EvaluatorInfo) -> str:
-    """Describe how an evaluator differs from the baseline's.
-
-    If both have different versions, only the versions are named; a version that changes nothing else is no change. A
-    fingerprint on one side only is a change, since the evaluators may be different.
-
-    Returns:
-        The description; empty if nothing changed, or if neither side has a fingerprint.
-    """
-    if new.higher_is_better != baseline.higher_is_better:
-        return "its direction changed (higher_is_better)"
-    mark, base_mark = new.fingerprint or Fingerprint(), baseline.fingerprint or Fingerprint()
-    if (mark == Fingerprint()) != (base_mark == Fingerprint()):
-        known, unknown = ("now", "in the baseline") if base_mark == Fingerprint() else ("in the baseline", "now")
-        return f"its fingerprint is known {known}, unknown {unknown}"
-    if mark.version and base_mark.version and mark.version != base_mark.version:
-        is_known = mark.source is not None or mark.prompt is not None
-        if not is_known or replace(mark, version=None) != replace(base_mark, version=None):
-            return f"judge {new.id} {base_mark.version} -> {mark.version}"
-    if mark.model and base_mark.model and mark.model != base_mark.model:
-        return f"its model changed: {base_mark.model} → {mark.model}"
-    changed = []
-    for part, words in _PART_NAMES.items():
-        value, base_value = getattr(mark, part), getattr(base_mark, part)
-        if value is not None and base_value is not None and value != base_value:
-            changed.append(words)
-    return f"{' and '.join(changed)} changed" if changed else ""
-
-
 QUANTITIES: dict[Measure, Values] = {
     Measure.LATENCY: lambda columns: columns.durations_ms,
     Measure.COST: lambda columns: columns.costs,
@@ -222,9 +190,10 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
     """The rows of a suite that only the run has; `reason` explains why."""
     for name, info in suite.evaluators.items():
         mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
+        why = _describe_unscaled(suite, name) or reason
         label = RowLabel.NEW if mean is not None or labels else RowLabel.UNMEASURABLE
         higher_is_better = info.higher_is_better
-        yield Row(suite.label, name, label, mean, reason=reason, higher_is_better=higher_is_better, labels=labels)
+        yield Row(suite.label, name, label, mean, reason=why, higher_is_better=higher_is_better, labels=labels)
 
 
 def removed_rows(baseline: SuiteResult) -> Iterator[Row]:
@@ -273,6 +242,8 @@ def _score_row(
         suite.columns, [each.columns for each in baseline_suites], name, cases, new=new, baseline=baseline
     )
     row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
+    if unscaled := _describe_unscaled(suite, name):
+        return replace(row, label=RowLabel.UNMEASURABLE, mean=None, base=baseline_suites[0].mean(name), reason=unscaled)
     if not new.means and suite.columns.labels.get(name):
         label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
         return replace(row, label=label, reason=change)
@@ -283,7 +254,8 @@ def _score_row(
         return replace(
             row, label=RowLabel.NOT_COMPARABLE, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=change
         )
-    if base_info is None or (not baseline.means and not pairs.errored):
+    is_base_unscaled = name in baseline_suites[0].columns.unscaled
+    if base_info is None or is_base_unscaled or (not baseline.means and not pairs.errored):
         return replace(row, label=RowLabel.NEW, base=None, reason="no baseline score of this evaluator yet")
     direction = criteria.evaluator_criteria(name).higher_is_better
     row = replace(
@@ -301,6 +273,13 @@ def _score_row(
         reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
         row = replace(row, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
     return row
+
+
+def _describe_unscaled(suite: SuiteResult, evaluator: str) -> str:
+    """Why the scores of an evaluator are on no known scale; empty if they are."""
+    count = suite.columns.unscaled.get(evaluator, 0)
+    scores = "1 score is" if count == 1 else f"{count:,} scores are"
+    return f"{scores} outside [0, 1]: set its `scale`, or `ignore`, in [evaluators]" if count else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from math import isfinite
 
 from scoregate.core.cases import Columns
 from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import describe_fingerprint_change
 from scoregate.core.evaluation import Threshold
+from scoregate.core.fingerprint_changes import describe_fingerprint_change
 
 
 class EvaluatorChangeKind(StrEnum):

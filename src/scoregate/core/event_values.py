@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from typing import Literal, NamedTuple, TypeAlias
 
 from scoregate.core.evaluation import Threshold
@@ -13,6 +14,8 @@ MAX_MESSAGE = 4_000
 MAX_TRACEBACK = 16_000
 MOST_CHOICES, LONGEST_CHOICE = 100, 200
 _LONGEST_NAME = 200
+# The type of the error that replaces a score outside [0, 1] of an evaluator without a scale.
+NO_SCALE = "NoScale"
 EventType: TypeAlias = Literal[
     "suite_started",
     "case_started",
@@ -122,6 +125,7 @@ class EvaluatorInfo:
         battles: whether it compares outputs with those of the baseline, which the host must pass to the suite.
         choices: all scores that it can give; empty for any number of scores, more than 100, or scores outside [0, 1].
         boolean: whether its scores in events are `true` and `false`, which count as 1 and 0.
+        scale: the lowest and the highest of its scores in events, if they are not in [0, 1].
     """
 
     id: str
@@ -130,8 +134,12 @@ class EvaluatorInfo:
     battles: bool = False
     choices: tuple[Choice, ...] = ()
     boolean: bool = False
+    scale: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        if self.scale is not None:
+            low, high = self.scale
+            object.__setattr__(self, "scale", (low, high) if low < high and isfinite(high - low) else None)
         is_valid = len(self.choices) <= MOST_CHOICES and all(0 <= choice.value <= 1 for choice in self.choices)
         object.__setattr__(self, "choices", self.choices if is_valid else ())
 

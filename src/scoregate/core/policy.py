@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from math import log
 from typing import Any, TypeAlias
 
+from scoregate.core.evaluation import Threshold
 from scoregate.core.run import SuiteResult
 
 
@@ -20,11 +21,22 @@ class EvaluatorCriteria:
         higher_is_better: whether a higher score is better.
         min_effect: see `Criteria`, in the unit of the scores.
         margin: see `Criteria`, in the unit of the scores.
+        scale: the lowest and the highest score that it gives; its scores are mapped from there to [0, 1].
+        threshold: the range in which its scores pass, on its own scale; it replaces the suite's.
+        ignore: whether its results are left out.
     """
 
     higher_is_better: bool | None = None
     min_effect: float | None = None
     margin: float | None = None
+    scale: tuple[float, float] | None = None
+    threshold: Threshold | None = None
+    ignore: bool | None = None
+
+    @property
+    def keeps_scores(self) -> bool:
+        """Whether scores are recorded as the suite reports them."""
+        return self.scale is None and self.threshold is None and not self.ignore
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +64,13 @@ class Criteria:
     evaluators: Mapping[str, EvaluatorCriteria] = field(default_factory=dict)
 
     def evaluator_criteria(self, evaluator: str) -> EvaluatorCriteria:
-        """The criteria of one evaluator; only `higher_is_better` may be None."""
-        direction, effect, margin = None, self.min_effect, self.margin
+        """The criteria of one evaluator; `min_effect` and `margin` are never None."""
+        merged = EvaluatorCriteria(None, self.min_effect, self.margin)
         for glob, own in self.evaluators.items():
             if fnmatchcase(evaluator, glob):
-                direction = direction if own.higher_is_better is None else own.higher_is_better
-                effect = effect if own.min_effect is None else own.min_effect
-                margin = margin if own.margin is None else own.margin
-        return EvaluatorCriteria(direction, effect, margin)
+                given = {each.name: getattr(own, each.name) for each in fields(own)}
+                merged = replace(merged, **{name: value for name, value in given.items() if value is not None})
+        return merged
 
     @property
     def ratio_criteria(self) -> EvaluatorCriteria:
@@ -248,4 +259,6 @@ def _limit_differences(what: str, old: _Parts, new: _Parts) -> Iterator[str]:
 def _format_limit(value: object) -> str:
     if value is None:
         return "not set"
+    if isinstance(value, tuple):
+        return f"[{', '.join(f'{each:g}' for each in value)}]"
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -23,6 +23,7 @@ from scoregate.core.events import (
     SuiteStarted,
 )
 from scoregate.core.run import SuiteResult
+from scoregate.core.score_rules import ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
 from scoregate.core.text import sort_by_name
 
@@ -49,6 +50,7 @@ class SuiteReducer:
         booleans: the evaluators whose scores are bools.
         repeated: the first trial with an event after its end.
         unfinished: the number of trials that never finished.
+        rules: how scores are read.
     """
 
     index: int
@@ -64,6 +66,8 @@ class SuiteReducer:
     booleans: set[str] = field(default_factory=set)
     repeated: CaseKey | None = None
     unfinished: int = 0
+    rules: ScoreRules = field(default_factory=ScoreRules)
+    _declared: dict[str, EvaluatorInfo] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -72,6 +76,10 @@ class SuiteReducer:
 
     def apply(self, event: Event) -> CaseResult | None:
         """Process one event; returns the trial that it finishes, if any."""
+        remaining = self.rules.without_ignored(event)
+        return None if remaining is None else self._apply(remaining)
+
+    def _apply(self, event: Event) -> CaseResult | None:
         match event:
             case Scored() | Labelled():
                 self._add_result(event)
@@ -100,6 +108,7 @@ class SuiteReducer:
             case SuiteStarted():
                 self.started = event
                 self.booleans = {info.id for info in event.evaluators if info.boolean}
+                self._declared = {info.id: info for info in event.evaluators}
             case SuiteFinished():
                 self.finished = event
             case _:
@@ -147,8 +156,8 @@ class SuiteReducer:
         )
 
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
-        declared = self.started.evaluators if self.started else ()
-        return add_undeclared({info.id: info for info in declared}, self.columns)
+        known = add_undeclared(self._declared, self.columns)
+        return {name: self.rules.describe_evaluator(info) for name, info in known.items()}
 
     def _case(self, event: _OfCase) -> CaseResult:
         assert event.case is not None
@@ -170,12 +179,12 @@ class SuiteReducer:
             case.errors.append(CaseError(_TWICE, name, event.usage))
         elif isinstance(event, Labelled):
             case.labels[name] = Label(event.label, event.metadata, event.usage)
+        elif isinstance(read := self.rules.read_score(event, self._declared.get(name)), ErrorInfo):
+            case.errors.append(CaseError(read, name, event.usage))
         else:
-            score = float(event.score) if name in self.booleans else event.score
+            score = float(read.score) if name in self.booleans else read.score
             try:
-                case.evaluations[name] = Evaluation(
-                    score, event.threshold, event.metadata, event.assertions, event.usage
-                )
+                case.evaluations[name] = Evaluation(score, read.threshold, read.metadata, read.assertions, read.usage)
             except (TypeError, ValueError) as error:  # an SDK in another language doesn't validate
                 case.errors.append(CaseError(ErrorInfo(type(error).__name__, str(error)), name))
 
@@ -200,9 +209,10 @@ class SuiteReducer:
 
 @dataclass(slots=True)
 class RunReducer:
-    """The state of all suites while their events arrive, by event log and id of the suite."""
+    """The state of all suites while their events arrive, by event log and id of the suite; `rules` read scores."""
 
     suites: dict[tuple[str, str], SuiteReducer] = field(default_factory=dict)
+    rules: ScoreRules = field(default_factory=ScoreRules)
 
     def apply(self, log: str, script: str | None, event: Event) -> CaseResult | None:
         """Process an event.
@@ -217,7 +227,7 @@ class RunReducer:
         """
         key = (log, event.suite)
         if (suite := self.suites.get(key)) is None:
-            suite = self.suites[key] = SuiteReducer(len(self.suites), event.suite, script)
+            suite = self.suites[key] = SuiteReducer(len(self.suites), event.suite, script, rules=self.rules)
         return suite.apply(event)
 
     def close(self) -> Iterator[CaseResult]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scoregate.core.cases import CaseResult
-from scoregate.core.comparison_rows import describe_fingerprint_change
 from scoregate.core.event_values import EvaluatorInfo
+from scoregate.core.fingerprint_changes import describe_fingerprint_change
 
 FAILED = "met an error"
 WAITING = "wait for a person"

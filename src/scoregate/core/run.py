@@ -205,8 +205,9 @@ class SuiteResult:
 
     @property
     def evaluations(self) -> int:
-        """The number of scores and labels."""
-        scores = sum(sum(1 for score in column if not isnan(score)) for column in self.columns.scores.values())
+        """The number of scores and labels, without scores of evaluators that lack a scale."""
+        columns = (column for name, column in self.columns.scores.items() if name not in self.columns.unscaled)
+        scores = sum(sum(1 for score in column if not isnan(score)) for column in columns)
         return scores + sum(sum(counts.values()) for counts in self.columns.labels.values())
 
     @property
@@ -234,7 +235,9 @@ class SuiteResult:
         )
 
     def mean(self, evaluator: str) -> float | None:
-        """The mean score over the trials with a score; None without one."""
+        """The mean score over the trials with a score; None without one, and if a score is on no known scale."""
+        if evaluator in self.columns.unscaled:
+            return None
         valid = [score for score in self.columns.scores.get(evaluator, ()) if not isnan(score)]
         return sum(valid) / len(valid) if valid else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,20 @@ from scoregate.core.run import SuiteResult
 DATA = Path(__file__).parent / "data"
 FORMATS = {
     "deepeval-conversation.json": "deepeval",
+    "deepeval-repeat.json": "deepeval",
     "deepeval.json": "deepeval",
     "inspect.eval": "inspect",
     "inspect.json": "inspect",
+    "junit-gotestsum.xml": "junit",
+    "junit-jest.xml": "junit",
     "junit-node.xml": "junit",
+    "junit-playwright.xml": "junit",
     "junit-promptfoo.xml": "junit",
+    "junit-pytest-repeat.xml": "junit",
+    "junit-pytest-reruns.xml": "junit",
     "junit-pytest.xml": "junit",
+    "junit-surefire.xml": "junit",
+    "junit-vitest.xml": "junit",
     "promptfoo.json": "promptfoo",
     "pydantic-evals-once.json": "pydantic-evals",
     "pydantic-evals.json": "pydantic-evals",
@@ -41,18 +50,27 @@ class Imported:
         return found
 
 
-def imported(format_name: str, data: bytes | str, *, name: str = "results", alone: bool = True) -> Imported:
+def imported(
+    format_name: str,
+    data: bytes | str,
+    *,
+    name: str = "results",
+    alone: bool = True,
+    more: tuple[bytes, ...] = (),
+    scores: tuple[str, ...] = (),
+) -> Imported:
     fold = RunReducer()
     cases: list[CaseResult] = []
     file = io.BytesIO(data.encode() if isinstance(data, str) else data)
-    events = Reader(lambda line: line)(format_name, file, name=name, alone=alone)
+    others = tuple(partial(io.BytesIO, each) for each in more)
+    events = Reader(lambda line: line)(format_name, file, name=name, alone=alone, more=others, scores=scores)
     cases += [case for event in events if (case := fold.apply(name, None, event)) is not None]
     cases += fold.close()
     return Imported({suite.id: suite for suite in fold.results()}, cases)
 
 
-def imported_file(name: str, *, alone: bool = True) -> Imported:
-    return imported(FORMATS[name], (DATA / name).read_bytes(), name=name, alone=alone)
+def imported_file(name: str, *, alone: bool = True, scores: tuple[str, ...] = ()) -> Imported:
+    return imported(FORMATS[name], (DATA / name).read_bytes(), name=name, alone=alone, scores=scores)
 
 
 def raw(name: str) -> Any:

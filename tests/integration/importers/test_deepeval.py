@@ -83,3 +83,28 @@ def test_whatever_the_rule_of_a_metric_is_its_verdict_stays(score: float, succes
     metric = {"name": "m", "score": score, "success": success, "threshold": limit}
     run = {"testCases": [{"name": "a", "input": "?", "metricsData": [metric]}]}
     assert imported("deepeval", json.dumps(run)).cases[0].evaluations["m"].passed is success
+
+
+def test_repeats_of_a_test_are_trials_of_one_case() -> None:
+    found = imported_file("deepeval-repeat.json")
+    assert [(case.hash, case.repeat) for case in found.cases] == [
+        ("test_x[1+1-2]", 0),
+        ("test_x[1+1-2]", 1),
+        ("test_x[2+2-4]", 0),
+        ("test_x[2+2-4]", 1),
+    ]
+    case = {"name": "a", "input": "?", "success": True}
+    rerun = imported("deepeval", json.dumps({"testCases": [case, {**case, "input": "!"}, case]}))
+    assert [(case.hash, case.repeat) for case in rerun.cases] == [("a", 0), ("a #2", 0), ("a", 1)]
+
+
+def test_test_runs_of_one_name_are_one_suite_with_all_their_cases() -> None:
+    def run(*names: str, metric: str = "m", suite: str | None = None) -> bytes:
+        metrics = [{"name": metric, "score": 1.0, "success": True, "threshold": 0.5}]
+        cases = [{"name": name, "input": name, "metricsData": metrics} for name in names]
+        return json.dumps({"testCases": cases, "identifier": suite}).encode()
+
+    found = imported("deepeval", run("a"), more=(run("b", metric="n"), run("a"), run("c", suite="own")))
+    assert {label: len(suite.columns) for label, suite in found.suites.items()} == {"deepeval": 3, "own": 1}
+    assert list(found.suites["deepeval"].evaluators) == ["m", "n"]
+    assert [(case.hash, case.repeat) for case in found.cases] == [("a", 0), ("b", 0), ("a #2", 0), ("c", 0)]

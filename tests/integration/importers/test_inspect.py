@@ -97,7 +97,7 @@ def test_a_number_out_of_range_without_a_scale_is_an_error_that_says_what_to_do(
     (error,) = imported("inspect", json.dumps(log)).case("france").errors
     assert error.evaluator == "facets.stars"
     assert "outside [0, 1]" in error.error.message
-    assert "scales" in error.error.advice
+    assert "scale = [0, 500]" in error.error.advice
 
 
 def test_a_log_that_was_cut_short_tells_what_it_has() -> None:

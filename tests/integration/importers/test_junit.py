@@ -39,24 +39,120 @@ def test_pass_fail_error_and_skip() -> None:
     assert found["test_skipped"].tags == ("skipped",)
 
 
-def test_numeric_properties_are_scores_and_others_are_kept_beside() -> None:
-    case = imported_file("junit-pytest.xml").cases[0]
-    assert case.evaluations["closeness"].score == 0.9
-    assert case.evaluations["stars"].score == 0.9
-    assert case.evaluations["stars"].metadata == {"value": "4.5/5", "scale": [0, 5]}
-    assert case.evaluations["passed"].metadata["properties"]["model"] == "rules-1"
-
-
-def test_a_property_that_is_a_count_in_one_case_is_a_score_in_none() -> None:
-    cases = imported_file("junit-pytest.xml").cases
-    assert not any("letters" in case.evaluations for case in cases)
-    assert [case.evaluations["passed"].metadata["properties"]["letters"] for case in cases[:2]] == ["2", "0"]
+def test_properties_are_scores_only_if_their_prefix_or_a_glob_names_them() -> None:
+    (first, *_), (named, *_) = (
+        imported_file("junit-pytest.xml").cases,
+        imported_file("junit-pytest.xml", scores=("close*",)).cases,
+    )
+    assert sorted(first.evaluations) == ["passed", "stars"]
+    assert first.evaluations["stars"].score == 0.9
+    assert first.evaluations["stars"].metadata == {"value": "4.5/5", "scale": [0, 5]}
+    assert first.evaluations["passed"].metadata["properties"]["closeness"] == "0.9"
+    assert named.evaluations["closeness"].score == 0.9
+    assert named.evaluations["passed"].metadata["properties"] == {"letters": "2", "model": "rules-1"}
 
 
 def test_a_score_that_is_named_so_and_is_none_is_an_error() -> None:
     body = '<testcase name="a"><properties><property name="score.x" value="7"/></properties></testcase>'
     (error,) = imported("junit", written(body)).cases[0].errors
     assert error.evaluator == "x"
+
+
+def test_the_message_of_a_failure_comes_before_its_text_and_output() -> None:
+    reasons = {
+        name: [
+            case.evaluations["passed"].metadata["reason"].partition("\n")[0]
+            for case in imported_file(name).cases
+            if case.status is Status.FAILED
+        ]
+        for name in ("junit-gotestsum.xml", "junit-jest.xml", "junit-pytest-repeat.xml", "junit-vitest.xml")
+    }
+    assert reasons == {
+        "junit-gotestsum.xml": ["hours_test.go:5: closed on sunday", "hours_test.go:9: after its parts"],
+        "junit-jest.xml": ["Error: expect(received).toEqual(expected) // deep equality"],
+        "junit-pytest-repeat.xml": ["assert 1 >= 3", "assert 2 >= 3", *["AssertionError: the wrong"] * 2],
+        "junit-vitest.xml": ["AssertionError: expected { answer: 1 } to deeply equal { answer: 2 }"],
+    }
+
+
+def test_a_name_that_holds_the_class_is_not_doubled() -> None:
+    assert [case.hash for case in imported_file("junit-jest.xml").cases] == [
+        "math adds",
+        "math fails",
+        "math inner deep",
+    ]
+    mocha = '<testcase classname="adds" name="math adds"/><testcase classname="add" name="math adds"/>'
+    assert [case.hash for case in imported("junit", written(mocha)).cases] == ["math adds", "add::math adds"]
+
+
+def test_projects_of_playwright_and_hosts_that_differ_are_suites_of_their_own() -> None:
+    found = imported_file("junit-playwright.xml")
+    assert list(found.suites) == ["a.spec.ts [project=chromium]", "a.spec.ts [project=firefox]"]
+    assert list(imported_file("junit-vitest.xml").suites) == ["v/math.test.js"], "the host is this machine"
+    body = '<testsuite name="s" hostname="{}"><testcase name="a"/></testsuite>'
+    two = imported("junit", f"<testsuites>{body.format('one')}{body.format('two')}</testsuites>")
+    assert list(two.suites) == ["s [hostname=one]", "s [hostname=two]"]
+    assert {case.hash for case in two.cases} == {"a"}
+
+
+def test_groups_of_go_are_no_cases_unless_they_fail_on_their_own() -> None:
+    found = imported_file("junit-gotestsum.xml")
+    assert {case.hash: case.status.value for case in found.cases} == {
+        "TestOpens/sunday": "failed",
+        "TestParent": "failed",
+        "TestOpens/monday": "passed",
+        "TestOpens/week/last": "passed",
+        "TestParent/fine": "passed",
+        "TestAlone": "passed",
+    }
+    other = '<testcase name="in"/><testcase name="in/out"/>'
+    assert len(imported("junit", written(other)).cases) == 2, "only Go names subtests so"
+
+
+def statuses(name: str) -> dict[str, list[str]]:
+    """The status of every trial, by case."""
+    found: dict[str, list[str]] = {}
+    for case in imported_file(name).cases:
+        trials = found.setdefault(case.hash, [])
+        if case.suite == 0:
+            assert case.repeat == len(trials)
+            trials.append(case.status.value)
+    return found
+
+
+def test_attempts_are_trials_of_one_case() -> None:
+    assert statuses("junit-surefire.xml") == {
+        "opens": ["failed", "errored", "passed"],
+        "closes": ["failed", "failed"],
+        "holidays": ["passed"],
+    }
+    assert statuses("junit-playwright.xml") == {
+        "adds": ["passed"],
+        "fails": ["failed", "failed"],
+        "flaky": ["failed", "passed"],
+    }
+    first = imported_file("junit-surefire.xml").cases[0]
+    assert first.evaluations["passed"].metadata["reason"].startswith("org.opentest4j.AssertionFailedError: expected")
+    assert first.output == "first"
+    assert imported_file("junit-playwright.xml").cases[4].evaluations["brief"].score == 0.8
+
+
+def test_attempts_without_a_result_of_pytest_rerunfailures_did_not_pass() -> None:
+    assert statuses("junit-pytest-reruns.xml") == {
+        "test_a::test_flaky": ["failed", "failed", "passed"],
+        "test_a::test_p[a]": ["passed"],
+        "test_a::test_p[b]": ["failed"] * 4,
+    }
+
+
+def test_the_numbers_of_pytest_repeat_are_trials_if_all_are_there() -> None:
+    assert statuses("junit-pytest-repeat.xml") == {
+        "test_a::test_flaky": ["failed", "failed"],
+        "test_a::test_p[a]": ["passed", "passed"],
+        "test_a::test_p[b]": ["failed", "failed"],
+    }
+    body = "".join(f'<testcase name="t[{number}-3]"/>' for number in (1, 3))
+    assert [case.hash for case in imported("junit", written(body)).cases] == ["t[1-3]", "t[3-3]"]
 
 
 def test_suites_within_suites_carry_the_names_around_them() -> None:

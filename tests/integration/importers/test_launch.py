@@ -61,7 +61,7 @@ def test_the_scores_of_the_result_are_those_of_the_framework(project: Project) -
 
 def test_exec_reads_the_files_that_it_is_told(project: Project) -> None:
     junit, deepeval = copying("junit-pytest.xml", "report.xml"), copying("deepeval-conversation.json", "d.json")
-    arguments = ["--junit", "report.xml", "--import", "deepeval:d.json"]
+    arguments = ["--junit", "report.xml", "--junit-scores", "closeness", "--import", "deepeval:d.json"]
     ran = project.scoregate("exec", *arguments, "--", "sh", "-c", f"{junit} && {deepeval}")
     assert ran.exit_code == 1, ran.output
     assert means(ran)["pytest", "closeness"] == pytest.approx(0.575)
@@ -162,6 +162,22 @@ def test_a_command_that_fails_is_told_beside_what_it_wrote(project: Project) -> 
     assert "missing.xml" in json.dumps(ran.result["notices"])
 
 
+def test_the_reason_of_a_dead_command_is_its_error_and_not_its_last_line(project: Project) -> None:
+    node = [
+        "throw new TypeError('no model')",
+        "^",
+        "",
+        "TypeError: no model",
+        "    at run.js:3:7",
+        "",
+        "Node.js v20.20.2",
+    ]
+    project.write("output.txt", "\n".join(node))
+    ran = project.scoregate("exec", "--", "sh", "-c", "cat output.txt; exit 1")
+    assert ran.exit_code == 3
+    assert "exit code 1: TypeError: no model" in json.dumps(ran.result["findings"])
+
+
 def test_base_and_head_are_paired_case_by_case(project: Project) -> None:
     command(project, copying("junit-promptfoo.xml", "out.xml"), junit="out.xml")
     base = project.root.parent / "base-run"
@@ -205,11 +221,11 @@ def test_a_file_is_compared_with_itself_whichever_others_there_are(project: Proj
 
 
 def test_files_that_nothing_tells_apart_are_never_green(project: Project) -> None:
-    run = " && ".join(copying("deepeval-conversation.json", f"test_run_2026112{day}_10.json") for day in (1, 2))
-    command(project, run, imports="deepeval:*.json")
+    run = " && ".join(copying("inspect.json", f"2026112{day}_10.json") for day in (1, 2))
+    command(project, run, imports="inspect:*.json")
     ran = project.scoregate("run")
     assert ran.exit_code == 3, ran.output
-    assert "both hold a suite 'deepeval'" in ran.output
+    assert "both hold a suite" in ran.output
 
 
 def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.integration.migrate.conftest import Reader
 from tests.integration.migrate.environments import use_python
-from tests.integration.migrate.runs import check_same
+from tests.integration.migrate.runs import check_same, failed_cases, scores
 
 REQUIREMENTS = ("deepeval==4.3.1",)
 
@@ -18,3 +18,54 @@ def test_the_page_works(reader: Reader) -> None:
     reader.follow()
     before, after = reader.folder / "before", reader.folder / "scoregate-out"
     check_same(before, after, ["Correctness [GEval]"], failed={"returns"})
+
+
+TWO_RUNS = """
+import sys
+
+from deepeval import evaluate
+from deepeval.metrics import BaseMetric
+from deepeval.test_case import LLMTestCase
+
+
+class Exact(BaseMetric):
+    def __init__(self):
+        self.threshold, self.async_mode, self.include_reason = 0.5, False, True
+
+    def measure(self, test_case, *args, **kwargs):
+        self.score = float(test_case.actual_output == test_case.expected_output)
+        self.success, self.reason = self.score >= self.threshold, test_case.actual_output
+        return self.score
+
+    async def a_measure(self, test_case, *args, **kwargs):
+        return self.measure(test_case)
+
+    def is_successful(self):
+        return self.success
+
+    @property
+    def __name__(self):
+        return "Exact"
+
+
+def case(question, output, expected):
+    return LLMTestCase(input=question, actual_output=output, expected_output=expected)
+
+
+evaluate([case("1 + 1", sys.argv[1], "2"), case("2 + 2", "4", "4")], [Exact()])
+evaluate([case("capital of France", "Paris", "Paris")], [Exact()])
+"""
+
+
+def test_a_regression_in_the_first_of_two_test_runs_fails(reader: Reader) -> None:
+    use_python(reader, "deepeval", REQUIREMENTS)
+    reader.environment["DEEPEVAL_TELEMETRY_OPT_OUT"] = "YES"
+    reader.write("runs.py", TWO_RUNS)
+    imports = ["--import", "deepeval:.deepeval/.latest_run_full.json"]
+    for output, exit_code, baseline in (("2", 0, "none"), ("3", 1, "base")):
+        out = "base" if baseline == "none" else "head"
+        command = ["scoregate", "exec", *imports, "--baseline", baseline, "--out", out, "--", "python", "runs.py"]
+        ran = reader.run([*command, output])
+        assert ran.returncode == exit_code, ran.stdout
+    assert failed_cases(reader.folder / "head") == {"test_case_0: 1 + 1"}
+    assert len(scores(reader.folder / "head")) == 3

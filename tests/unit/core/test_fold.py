@@ -131,8 +131,8 @@ def test_a_score_that_is_none_is_an_error_of_its_evaluator() -> None:
     """A program in another language may say anything."""
     told = [Scored(suite="s", case="a", evaluator="e", score=7.5), CaseFinished(suite="s", case="a")]
     fold, cases = folded(iter([SuiteStarted(suite="s"), *told]))
-    assert [(error.evaluator, error.error.type) for error in cases[0].errors] == [("e", "ValueError")]
-    assert "must lie in [0, 1], not 7.5" in cases[0].errors[0].error.message
+    assert [(error.evaluator, error.error.type) for error in cases[0].errors] == [("e", "NoScale")]
+    assert "its score 7.5 is outside [0, 1]" in cases[0].errors[0].error.message
     assert list(fold.result("s").evaluators) == ["e"]
 
 

@@ -17,7 +17,7 @@ async def find_commands(files: ProjectFiles, settings: Settings) -> DiscoveredSu
     root, sources = files.root, []
     for command in settings.commands:
         is_folder = (root / command.cwd).is_dir()
-        imports = [ResultImport("junit", pattern) for pattern in command.junit]
+        imports = [ResultImport("junit", pattern, command.junit_scores) for pattern in command.junit]
         for entry in command.imports:
             importer, _, pattern = entry.partition(":")
             imports.append(ResultImport(importer, pattern))

@@ -18,9 +18,6 @@ from scoregate.core.text import parse_amount, parse_number
 PASSED = "passed"
 MET = Threshold(gte=1)
 _LONGEST_NAME = 200
-_SCALE = (
-    'State its scale in the metadata of the evaluation, as in {"scales": {"NAME": [1, 5]}}, or give scores in [0, 1].'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ class Trial:
 
     `key` is the case's own id or name; empty if it has none. A position is no id: a digest of the input replaces it, if
     the input is known. `definition` is equal in two trials of the same case. `unscored` are the evaluators that
-    returned nothing, which is allowed.
+    returned nothing, which is allowed. `case` is the final key of its case, if other trials share it.
     """
 
     key: str
@@ -57,6 +54,7 @@ class Trial:
     grades: tuple[Grade, ...] = ()
     error: ErrorInfo | None = None
     unscored: tuple[str, ...] = ()
+    case: str = ""
 
 
 @dataclass(slots=True)
@@ -80,8 +78,8 @@ class Suite:
         yield CaseFinished(**trial_id, unscored=trial.unscored)
 
     def _key(self, trial: Trial) -> str:
-        key = identify_case(trial.key, trial.input) or digest(trial.definition)
-        case = next(free for free in _variations(key) if (free, trial.repeat) not in self._taken)
+        key = trial.case or identify_case(trial.key, trial.input) or digest(trial.definition)
+        case = next(free for free in variations(key) if (free, trial.repeat) not in self._taken)
         self._taken.add((case, trial.repeat))
         return case
 
@@ -106,8 +104,6 @@ class _TrialId(TypedDict):
 
 def _grade_event(trial_id: _TrialId, grade: Grade) -> Event:
     error = grade.error
-    if error is None and grade.score is not None and not 0 <= grade.score <= 1:
-        error = ErrorInfo("OutOfRange", f"its score {grade.score:g} is outside [0, 1]", advice=_SCALE)
     if error is None and grade.score is not None:
         return Scored(
             **trial_id,
@@ -132,10 +128,11 @@ def with_unique_names(grades: Iterable[Grade]) -> Iterator[Grade]:
 
 def free_name(name: str, taken: Container[str]) -> str:
     """The name, with a number if it is taken."""
-    return next(free for free in _variations(name) if free not in taken)
+    return next(free for free in variations(name) if free not in taken)
 
 
-def _variations(name: str) -> Iterator[str]:
+def variations(name: str) -> Iterator[str]:
+    """The name, then the name with numbers."""
     yield name
     number = 2
     while True:

@@ -1,9 +1,10 @@
-"""Results of deepeval: the file of a test run, `test_run_*.json` or `.deepeval/.latest_run_full.json`."""
+"""Results of deepeval: the files of test runs, `test_run_*.json` or `.deepeval/.latest_run_full.json`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoregate.ci.importers.common import (
@@ -26,6 +27,7 @@ from scoregate.ci.importers.common import (
     with_unique_names,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
+from scoregate.ci.importers.repeats import RepeatNames, Repeats
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.core.positions import split_position
@@ -37,22 +39,36 @@ _NAME_FIELDS = ("identifier", "testFile", "datasetAlias")
 
 
 def read(result: ResultFile) -> Iterator[Event]:
-    """The events of one test run, which is one suite.
+    """The events of all test runs; those of one name are one suite.
 
     Raises:
         ImportFailed: it is not such a file.
         ValueError: it is damaged.
     """
-    document = parse_document(result.read()).members()
-    if not any(name in document for name in _LISTS):
-        raise ImportFailed("it has no `testCases`")
+    suites: dict[str, _TestRuns] = {}
+    for document in _documents(result):
+        name = _evaluation(document)
+        suites.setdefault(name, _TestRuns(Suite(result.suite_id(name)))).add(document)
+    for name, runs in suites.items():
+        setup, evaluators = Setup(name, result.stable_name), tuple(runs.evaluators())
+        yield SuiteStarted(suite=runs.suite.id, sdk="deepeval", evaluators=evaluators, setup=setup)
+    for document in _documents(result):
+        yield from suites[_evaluation(document)].events_of(document)
+    for runs in suites.values():
+        yield SuiteFinished(suite=runs.suite.id)
+
+
+def _documents(result: ResultFile) -> Iterator[Mapping[str, Part]]:
+    for data in result.read_each():
+        document = parse_document(data).members()
+        if not any(name in document for name in _LISTS):
+            raise ImportFailed("it has no `testCases`")
+        yield document
+
+
+def _evaluation(document: Mapping[str, Part]) -> str:
     about = [text(document[name].value) for name in _NAME_FIELDS if name in document]
-    evaluation = excerpt(next(filter(None, about), "deepeval"))
-    suite, setup = Suite(result.suite_id(evaluation)), Setup(evaluation, result.stable_name)
-    yield SuiteStarted(suite=suite.id, sdk="deepeval", evaluators=tuple(_evaluators(document)), setup=setup)
-    for case in _cases(document):
-        yield from suite.events_of(_trial(case))
-    yield SuiteFinished(suite=suite.id)
+    return excerpt(next(filter(None, about), "deepeval"))
 
 
 def _cases(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
@@ -61,24 +77,46 @@ def _cases(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
             yield from (table(case.value) for case in document[name].elements())
 
 
-def _evaluators(document: Mapping[str, Part]) -> Iterator[EvaluatorInfo]:
-    """Every metric, with the direction that most of its verdicts show, and the model that judged."""
-    lower: Counter[str] = Counter()
-    models: dict[str, str] = {}
-    for case in _cases(document):
-        metrics = tuple(tables(case.get("metricsData")))
-        for metric, grade in zip(metrics, with_unique_names(map(_grade, metrics)), strict=True):
-            if grade.threshold is not None:
-                lower[grade.evaluator] += 1 if grade.threshold.lte is not None else -1
-            models.setdefault(grade.evaluator, text(metric.get("evaluationModel")))
-    for name, model in models.items():
-        yield EvaluatorInfo(name, Fingerprint(model=model or None), higher_is_better=lower[name] <= 0)
+@dataclass(slots=True)
+class _TestRuns:
+    """The test runs of one suite."""
+
+    suite: Suite
+    _lower: Counter[str] = field(default_factory=Counter)
+    _models: dict[str, str] = field(default_factory=dict)
+    _names: list[str] = field(default_factory=list)
+    _stems: RepeatNames | None = None
+    _repeats: Repeats = field(default_factory=Repeats)
+
+    def add(self, document: Mapping[str, Part]) -> None:
+        """Collect the metrics and the names of a test run."""
+        for case in _cases(document):
+            self._names.append(text(case.get("name")))
+            metrics = tuple(tables(case.get("metricsData")))
+            for metric, grade in zip(metrics, with_unique_names(map(_grade, metrics)), strict=True):
+                if grade.threshold is not None:
+                    self._lower[grade.evaluator] += 1 if grade.threshold.lte is not None else -1
+                self._models.setdefault(grade.evaluator, text(metric.get("evaluationModel")))
+
+    def evaluators(self) -> Iterator[EvaluatorInfo]:
+        """Every metric, with the direction that most of its verdicts show, and the model that judged."""
+        for name, model in self._models.items():
+            yield EvaluatorInfo(name, Fingerprint(model=model or None), higher_is_better=self._lower[name] <= 0)
+
+    def events_of(self, document: Mapping[str, Part]) -> Iterator[Event]:
+        """The events of the cases of a test run."""
+        stems = self._stems = self._stems or RepeatNames(self._names)
+        self._repeats.start_run()
+        for case in _cases(document):
+            trial = _trial(case, stems)
+            key, repeat = self._repeats.place(trial)
+            yield from self.suite.events_of(replace(trial, case=key, repeat=repeat))
 
 
-def _trial(case: Mapping[str, Any]) -> Trial:
+def _trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
     messages = [turn.get("content") for turn in tables(case.get("turns")) if turn.get("role") == "user"]
     case_input = case.get("input") or case.get("scenario") or messages
-    name = text(case.get("name"))
+    name = stems.stem(text(case.get("name")))
     metrics = [_grade(metric) for metric in tables(case.get("metricsData"))]
     success = flag(case.get("success"))
     if not metrics and success is not None:

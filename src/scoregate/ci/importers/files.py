@@ -8,11 +8,11 @@ import re
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from scoregate.ci.importers.common import bounded_name
 from scoregate.errors import ImportFailed, MissingExtra
@@ -223,17 +223,28 @@ def open_archive(file: BinaryIO) -> Iterator[Archive]:
 
 
 MAX_BYTES = 512 * 1024 * 1024
+OpenFile: TypeAlias = Callable[[], BinaryIO]
 # A name with a date changes with every run.
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}")
 
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """An open file and its name. `alone`: it is the only file to import, so its suite ids need no prefix."""
+    """An open file and its name.
+
+    Args:
+        name: its name.
+        file: the open file.
+        alone: it is the only file to import, so its suite ids need no prefix.
+        more: open further files of the same command, whose test runs belong to the same suites.
+        scores: globs of the properties that are scores, in formats where a property can be anything.
+    """
 
     name: str
     file: BinaryIO
     alone: bool = True
+    more: tuple[OpenFile, ...] = ()
+    scores: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -261,7 +272,22 @@ class ResultFile:
             ImportFailed: it is too large.
         """
         self.file.seek(0)
-        data = self.file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
-        return data
+        return _read_limited(self.file)
+
+    def read_each(self) -> Iterator[bytes]:
+        """Read this file, then each of the further files.
+
+        Raises:
+            ImportFailed: one is too large, or can't be opened.
+        """
+        yield self.read()
+        for open_file in self.more:
+            with open_file() as file:
+                yield _read_limited(file)
+
+
+def _read_limited(file: BinaryIO) -> bytes:
+    data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
+    return data

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO, TypeAlias
 
-from scoregate.ci.importers.files import ResultFile
+from scoregate.ci.importers.files import OpenFile, ResultFile
 from scoregate.core.event_json import parse_event, truncate_event
 from scoregate.core.events import CaseFinished, Event
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
@@ -35,7 +35,7 @@ IMPORTERS: Mapping[str, Format] = {
     "promptfoo": Format("promptfoo", "`promptfoo eval -o FILE.json`"),
     "inspect": Format("inspect_ai", "`inspect eval --log-dir DIR`, as .eval or .json"),
     "deepeval": Format(
-        "deepeval", "`deepeval test run` with DEEPEVAL_RESULTS_FOLDER set, or .deepeval/.latest_run_full.json"
+        "deepeval", "`deepeval test run` or `evaluate()`, as .deepeval/.latest_run_full.json or FOLDER/test_run_*.json"
     ),
     "pydantic-evals": Format("pydantic_evals", "EvaluationReportAdapter.dump_json(report) of pydantic_evals.reporting"),
 }
@@ -47,7 +47,16 @@ class Reader:
 
     redact: Callable[[bytes], bytes]
 
-    def __call__(self, format_name: str, file: BinaryIO, *, name: str, alone: bool = True) -> Iterator[Event]:
+    def __call__(
+        self,
+        format_name: str,
+        file: BinaryIO,
+        *,
+        name: str,
+        alone: bool = True,
+        more: tuple[OpenFile, ...] = (),
+        scores: tuple[str, ...] = (),
+    ) -> Iterator[Event]:
         """The events of a file.
 
         Args:
@@ -55,6 +64,8 @@ class Reader:
             file: the open file.
             name: the name of the file, for messages.
             alone: whether it is the only file to import.
+            more: open further files whose test runs belong to the same suites.
+            scores: globs of the properties that are scores.
 
         Raises:
             ImportFailed: the file is not of that format, is damaged, or has no case.
@@ -62,7 +73,7 @@ class Reader:
         """
         if (form := IMPORTERS.get(format_name)) is None:
             raise UsageError(f"results of {format_name!r} can't be imported; supported: {', '.join(IMPORTERS)}")
-        result, cases = ResultFile(name, file, alone), 0
+        result, cases = ResultFile(name, file, alone, more, scores), 0
         try:
             for event in form.read(result):
                 yield self._to_logged_event(event)

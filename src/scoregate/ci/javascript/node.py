@@ -114,6 +114,6 @@ async def _read_version(program: str, installer: Installer, root: Path) -> str:
     problem = await installer.attempt((program, "--version"), root, on_line=tail.add)
     if problem is not None:
         raise InstallError(
-            installer.redact.text(f"{program} --version {problem}: {tail.last}; {installer.origin}"), advice=_ADVICE
+            installer.redact.text(f"{program} --version {problem}: {tail.errors}; {installer.origin}"), advice=_ADVICE
         )
-    return tail.last.removeprefix("v")[:40]
+    return tail.errors.removeprefix("v")[:40]

@@ -17,6 +17,7 @@ import anyio
 import anyio.to_thread
 
 from scoregate.ci.isolation import release, remove_tree
+from scoregate.ci.launch.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
 from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
@@ -96,18 +97,16 @@ async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
         environ = with_home(identity, host.environ, folder) if identity and identity.shared else host.environ
         tailer = LogTailer(launch.name, events, host.redact)
         emit(Started(launch.name))
-        results = await anyio.to_thread.run_sync(ResultFiles.of, launch)
+        environment = child_environment(
+            environ, launch.environment, events=events, root=host.root, import_folders=launch.source.import_folders
+        )
+        test_runs = open_results_folder(launch, environment, folder, identity)
+        environment |= test_runs.environment if test_runs is not None else {}
+        results = await anyio.to_thread.run_sync(ResultFiles.of, launch, test_runs)
         started = perf_counter()
         try:
             async with anyio.create_task_group() as tailing:
                 tailing.start_soon(_tail_logs, tailer, emit)
-                environment = child_environment(
-                    environ,
-                    launch.environment,
-                    events=events,
-                    root=host.root,
-                    import_folders=launch.source.import_folders,
-                )
                 if host.open_connection is not None and launch.source.foreign:
                     async with host.open_connection(launch, emit) as make_environment:
                         script = await _run(launch, make_environment(environment), events, identity, host, emit=emit)
@@ -213,11 +212,12 @@ def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) 
         return ErrorInfo("TimedOut", message, str(tail), "Set a higher `timeout`, or run fewer cases.")
     if not exit_code:
         return None
-    missing = _MISSING.search(tail.last)
+    errors = tail.errors
+    missing = _MISSING.search(errors)
     package = _PACKAGES[missing[1]] if missing is not None else ""
     advice = f"Install {package} in the environment that runs the suites, or set `python`." if package else ""
     reason = f"killed by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
-    return ErrorInfo("Exited", f"{reason}: {tail.last}" if tail.last else reason, str(tail), advice)
+    return ErrorInfo("Exited", f"{reason}: {errors}" if errors else reason, str(tail), advice)
 
 
 async def _import_results(

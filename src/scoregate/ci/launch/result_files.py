@@ -6,14 +6,17 @@ import glob
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
 
 import anyio.to_thread
 
+from scoregate.ci.launch.deepeval_runs import FORMAT, ResultsFolder, select_test_runs
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
 from scoregate.ci.plan import Launch, ResultImport
 from scoregate.ci.user_ids import Identity
@@ -31,21 +34,40 @@ _Stamp: TypeAlias = tuple[int, int, int, int]
 class ReadResultFile(Protocol):
     """Reads an open file of some format; raises ImportFailed if it has another format, or holds no case."""
 
-    def __call__(self, format_name: str, file: BinaryIO, *, name: str, alone: bool) -> Iterator[Event]: ...
+    def __call__(
+        self,
+        format_name: str,
+        file: BinaryIO,
+        *,
+        name: str,
+        alone: bool,
+        more: tuple[Callable[[], BinaryIO], ...] = (),
+        scores: tuple[str, ...] = (),
+    ) -> Iterator[Event]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ResultFiles:
-    """The result files of one launch; `before` are those that existed when it started."""
+    """The result files of one launch.
+
+    Args:
+        launch: the launch.
+        before: the files that existed when it started.
+        deepeval: the folder of deepeval's test runs, if the launch imports them.
+    """
 
     launch: Launch
     before: Mapping[Path, _Stamp]
+    deepeval: ResultsFolder | None = None
 
     @classmethod
-    def of(cls, launch: Launch) -> ResultFiles:
+    def of(cls, launch: Launch, deepeval: ResultsFolder | None = None) -> ResultFiles:
         """The files before the start of a launch."""
-        paths = (path for each in launch.source.imports for path in _find_files(launch.cwd, each))
-        return cls(launch, {path: stamp for path in paths if (stamp := _stamp(path)) is not None})
+        paths = [path for each in launch.source.imports for path in _find_files(launch.cwd, each)]
+        if deepeval is not None:
+            with suppress(ImportFailed):  # raised again at the end
+                paths += deepeval.list_files()
+        return cls(launch, {path: stamp for path in paths if (stamp := _stamp(path)) is not None}, deepeval)
 
     async def emit(
         self, emit: EmitEvent, read: ReadResultFile, identity: Identity | None, *, suites: Sequence[str] = ()
@@ -59,7 +81,7 @@ class ResultFiles:
             suites: globs; a suite must match one of them. Without any, all are emitted.
         """
         failures: list[ImportFailed] = []
-        files: dict[tuple[str, Path], None] = {}
+        files: dict[tuple[str, Path], tuple[str, ...]] = {}
         for each in dict.fromkeys(self.launch.source.imports):
             try:
                 paths, older = await anyio.to_thread.run_sync(self._find_new, each)
@@ -69,14 +91,33 @@ class ResultFiles:
             if older:
                 notice = f"{_describe_import(each)}: {older} files from before this run are ignored"
                 emit(Notice(self.launch.name, notice))
-            files |= dict.fromkeys((each.format, path) for path in paths)
-        importer = _ResultImporter(self.launch, emit, read, identity, suites, Counter(form for form, _ in files))
-        for form, path in files:
+            for path in paths:
+                files[each.format, path] = (*files.get((each.format, path), ()), *each.scores)
+        sources = [_Source(form, (path,), scores) for (form, path), scores in files.items() if form != FORMAT]
+        try:
+            named = [path for form, path in files if form == FORMAT]
+            sources += await anyio.to_thread.run_sync(self._group_test_runs, named, identity)
+        except ImportFailed as error:
+            failures.append(error)
+        counts = Counter(source.format for source in sources)
+        importer = _ResultImporter(self.launch, emit, read, identity, suites, counts)
+        for source in sources:
             try:
-                await importer.emit_file(form, path)
+                await importer.emit_source(source)
             except ImportFailed as error:
                 failures.append(error)
         return failures
+
+    def _group_test_runs(self, named: Sequence[Path], identity: Identity | None) -> list[_Source]:
+        """The new files of deepeval: its test runs together, and each other file.
+
+        Raises:
+            ImportFailed: a file can hide further test runs.
+        """
+        listed = [] if self.deepeval is None else self.deepeval.list_files()
+        written = [path for path in listed if _stamp(path) not in (None, self.before.get(path))]
+        runs, others = select_test_runs((*written, *named), lambda path: _open_result_file(path, str(path), identity))
+        return [*([_Source(FORMAT, tuple(runs))] if runs else []), *(_Source(FORMAT, (path,)) for path in others)]
 
     def _find_new(self, result: ResultImport) -> tuple[Sequence[Path], int]:
         """The files that were written since the start, and the number of older ones.
@@ -106,6 +147,15 @@ class ResultFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class _Source:
+    """Files of one format that are read together; `scores`: globs of the properties that are scores."""
+
+    format: str
+    paths: tuple[Path, ...]
+    scores: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _ResultImporter:
     """Emits the events in files, `numbers` of each format. `owners`: by format and label, the file of a suite."""
 
@@ -117,18 +167,19 @@ class _ResultImporter:
     numbers: Mapping[str, int]
     owners: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    async def emit_file(self, form: str, path: Path) -> None:
-        """Emit the events in a file.
+    async def emit_source(self, source: _Source) -> None:
+        """Emit the events in files that are read together.
 
         Raises:
-            ImportFailed: it can't be read, or holds a suite of another file: later runs could mix them up.
+            ImportFailed: one can't be read, or holds a suite of another file: later runs could mix them up.
         """
-        folder = self.launch.cwd
-        name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
-        with _open_result_file(path, name, self.identity) as file:
-            events = self.read(form, file, name=name, alone=self.numbers[form] == 1)
-            more = True
-            while more:
+        (first, name), *others = ((path, self._name(path)) for path in source.paths)
+        form, more = source.format, tuple(partial(_open_result_file, *each, self.identity) for each in others)
+        with _open_result_file(first, name, self.identity) as file:
+            alone = self.numbers[form] == 1
+            events = self.read(form, file, name=name, alone=alone, more=more, scores=source.scores)
+            has_more = True
+            while has_more:
                 batch, failure = await anyio.to_thread.run_sync(_next_batch, events)
                 for event in batch:
                     if isinstance(event, SuiteStarted):
@@ -137,7 +188,11 @@ class _ResultImporter:
                     self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
                 if failure is not None:
                     raise failure
-                more = bool(batch)
+                has_more = bool(batch)
+
+    def _name(self, path: Path) -> str:
+        folder = self.launch.cwd
+        return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
     def _check_suite(self, started: SuiteStarted, form: str, name: str) -> None:
         if not matches_filters(started.suite, self.suites):

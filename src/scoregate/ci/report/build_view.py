@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import (
+    CasePosition,
     ErrorView,
+    FailingCase,
+    FailingTrial,
+    Snapshot,
     build_failing_cases,
     collect_cases,
     format_trace,
@@ -17,9 +21,10 @@ from scoregate.ci.report.cases import (
     sort_failing,
 )
 from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.rows import build_rows
-from scoregate.ci.report.suites import build_paired_suites, build_suites, build_totals
+from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
@@ -38,13 +43,10 @@ _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
     """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
-    run, baseline, totals, trials = comparison.run, comparison.base, build_totals(comparison), pick_failing(comparison)
+    run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
     context = replace(context, commit=context.commit or run.commit)
-    positions = {(trial.suite, trial.key) for trial in trials}
-    labels = tuple(suite.label for suite in run.suites)
     fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
-    collected = collect_cases(run.cases, positions, errors=totals.with_errors, labels=labels)
-    failing = build_failing_cases(comparison, trials, snapshots=collected.snapshots, context=context)
+    failing, drops, errors = _build_case_views(comparison, totals, context)
     return ReportView(
         context=context,
         title=build_title(verdict),
@@ -62,13 +64,14 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         warnings=verdict.warnings,
         policy_changes=verdict.policy_changes,
         confirmations=run.confirmations,
-        failing=tuple(sort_failing(failing)),
+        failing=failing,
+        drops=drops,
         failing_total=totals.newly_failing or totals.failed,
         has_newly_failing=bool(comparison.newly_failing),
         newly_failing=_case_keys(run, comparison.newly_failing),
         newly_passing=_case_keys(run, comparison.newly_passing),
         gone=comparison.gone,
-        errors=build_error_views(run, collected.errors.values()),
+        errors=build_error_views(run, errors),
         notices=tuple(_all_notices(comparison, verdict, context)),
         not_applied=verdict.not_applied,
         models=tuple(sorted({known.model for known in fingerprints if known is not None and known.model})),
@@ -78,6 +81,27 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
     )
+
+
+def _build_case_views(
+    comparison: Comparison, totals: Totals, context: ReportContext
+) -> tuple[tuple[FailingCase, ...], tuple[DropView, ...], tuple[ErrorView, ...]]:
+    """The failing cases, the largest drops and the errors of cases, from one pass over the cases of each run."""
+    run, baseline = comparison.run, comparison.base
+    trials, drops = pick_failing(comparison), pick_drops(comparison)
+    shown: tuple[FailingTrial | Drop, ...] = (*trials, *drops)
+    labels = tuple(suite.label for suite in run.suites)
+    positions = {(each.suite, each.key) for each in shown}
+    collected = collect_cases(run.cases, positions, errors=totals.with_errors, labels=labels)
+    before: Mapping[CasePosition, Snapshot] = {}
+    base_positions = {each.base for each in shown if each.base is not None}
+    if context.show_outputs and baseline is not None and base_positions:
+        before = collect_cases(baseline.cases, base_positions, errors=0, labels=()).snapshots
+    failing = build_failing_cases(
+        comparison, trials, snapshots=collected.snapshots, base_snapshots=before, context=context
+    )
+    drop_views = tuple(build_drops(comparison, drops, collected.snapshots, before, context))
+    return tuple(sort_failing(failing)), drop_views, tuple(collected.errors.values())
 
 
 def build_title(verdict: Verdict) -> str:
@@ -198,7 +222,7 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
 
 
 def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
-    """Waiting reviews and changed cases, suite by suite. Every compared row of a suite has the same changes."""
+    """Waiting reviews, scores without a scale and changed cases. Every compared row of a suite has the same changes."""
     changes: dict[str, str] = {}
     setup_changes = {row.suite: row.setup_change for row in comparison.rows if row.setup_change}
     positional = count_positional_cases(comparison)
@@ -218,6 +242,9 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
                 f"{suite.label}: {number_format.count(count, 'case')} can only be paired by position, and cases were"
                 " added or removed since the baseline. Pairs may be wrong: give the cases names that don't change."
             )
+        if unscaled := sorted(suite.columns.unscaled):
+            names = _shorten_list(unscaled)
+            yield f"{suite.label}: scores of {names} are outside [0, 1]. Set `scale` or `ignore` in [evaluators]."
         if suite_change := changes.get(suite.label):
             yield f"{suite.label}: {suite_change} since the baseline. Only cases of both runs are compared."
 

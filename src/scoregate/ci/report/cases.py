@@ -114,6 +114,7 @@ CasePosition: TypeAlias = tuple[int, CaseKey]
 _MAX_ERROR_KINDS = 200
 _MAX_REASON = 2_000
 _MAX_TRACE = 4_000
+_MAX_INPUT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,8 @@ class ErrorView:
 class Snapshot:
     """The parts of a case that reports show: name, output as limited text, missed thresholds.
 
-    `turns` is its conversation, None for other outputs. `origin` is the line that the case was read from.
+    `turns` is its conversation, None for other outputs. `origin` is the line that the case was read from. `input` is
+    limited text, and `reasons` are those of scores without a threshold.
     """
 
     name: str
@@ -163,6 +165,8 @@ class Snapshot:
     misses: tuple[FailedEvaluation, ...]
     turns: FailedTurns | None = None
     origin: Origin | None = None
+    input: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -189,7 +193,7 @@ def collect_cases(
         if (position := (case.suite, case.key)) in waiting:
             waiting.discard(position)
             collected.snapshots[position] = take_snapshot(case)
-        if errors and case.errors:
+        if errors and not all(error.lacks_scale for error in case.errors):
             _count_errors(collected, case, labels[case.suite])
             trials_left -= 1
         if not waiting and trials_left <= 0:
@@ -218,11 +222,15 @@ def take_snapshot(case: CaseResult) -> Snapshot:
         tuple(misses),
         find_failed_turns(case),
         case.origin,
+        format_value(case.input, _MAX_INPUT),
+        {name: summarize_reasons(each) for name, each in case.evaluations.items() if each.threshold is None},
     )
 
 
 def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> None:
     for error in case.errors:
+        if error.lacks_scale:  # its row reports it
+            continue
         kind = (case.suite, error.evaluator, error.error.type, one_line(error.error.message, 200))
         if (seen := collected.errors.get(kind)) is None and len(collected.errors) >= _MAX_ERROR_KINDS:
             kind = (case.suite, None, "other errors", "")
@@ -283,13 +291,10 @@ def build_failing_cases(
     trials: Sequence[FailingTrial],
     *,
     snapshots: Mapping[CasePosition, Snapshot],
+    base_snapshots: Mapping[CasePosition, Snapshot],
     context: ReportContext,
 ) -> Iterator[FailingCase]:
-    """Build the views of failing trials. The baseline's cases are read once, only if outputs may be shown."""
-    base_positions = {trial.base for trial in trials if trial.base is not None}
-    before: Mapping[CasePosition, Snapshot] = {}
-    if context.show_outputs and comparison.base is not None and base_positions:
-        before = collect_cases(comparison.base.cases, base_positions, errors=0, labels=()).snapshots
+    """Build the views of failing trials; `base_snapshots` has the baseline's cases if outputs may be shown."""
     tries = {(each.suite, each.case): describe_confirmation(each) for each in comparison.run.confirmations}
     for trial in trials:
         snapshot = snapshots.get((trial.suite, trial.key))
@@ -307,7 +312,7 @@ def build_failing_cases(
                 url=source_url(origin or suite.origin, context),
                 origin=None if origin is None else replace(origin, file=join(context.folder, origin.file)),
             )
-            old = before.get(trial.base) if trial.base else None
+            old = base_snapshots.get(trial.base) if trial.base else None
             yield _with_output(view, snapshot, old) if context.show_outputs else view
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import number_format
-from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_failing_cases
+from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_drops, list_failing_cases
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
@@ -52,6 +52,8 @@ def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[Renderable
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
     yield from _problems(view, rest, full=full)
+    if view.drops:
+        yield from (*list_drops(view, full=full), Text())
     for notice in view.notices:
         yield hanging_indent(Text("note:", style="cyan"), Text(safe_text(notice), style="cyan"))
     for change in view.policy_changes[: _ALL if full else _GATES]:

@@ -20,7 +20,7 @@ from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import Status
 
-_CASES, _LINES, _MISSES = 10, 40, 5
+_CASES, _LINES, _MISSES, _DROPS = 10, 40, 5, 3
 _GAP, _MARGIN = 2, 4
 _EVALUATOR, _LEAST_REASON_WIDTH = 26, 44
 _MAX_MESSAGE = 200
@@ -78,6 +78,23 @@ def _failing_heading(view: ReportView) -> Text:
     return Text(
         f"{number_format.count(view.failing_total, kind)}{order if view.failing_total > 1 else ''}:", style="bold"
     )
+
+
+def list_drops(view: ReportView, *, full: bool) -> Iterator[RenderableType]:
+    """The largest drops of scores without a threshold; `full`: with inputs and outputs."""
+    yield Text("largest drops of scores without a threshold:", style="bold")
+    for drop in view.drops if full else view.drops[:_DROPS]:
+        name = Text("↓ ", style="yellow").append(safe_text(drop.name), "bold default")
+        yield name.append(f"  {safe_text(drop.suite)}", "dim default")
+        line = Text(f"{safe_text(drop.evaluator)}  ").append(f"{drop.before} → {drop.now}", "yellow")
+        yield _indent(line.append(f"  {safe_text(drop.why)}" if drop.why else ""))
+        output = " ".join(line.strip() for line in drop.diff) or drop.output
+        for title, text in (("input", drop.input), ("output", output)):
+            if text:
+                limit = 2_000 if full else _MAX_MESSAGE
+                yield _indent(
+                    ClampedText(Text(f"{title}: {safe_text(text, limit)}", style="dim"), _MANY if full else _FEW)
+                )
 
 
 @dataclass(frozen=True, slots=True)

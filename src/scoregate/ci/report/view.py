@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.drops import DropView
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
@@ -49,7 +50,8 @@ class ReportView:
     `quantities` compare latency, tokens and cost. `warnings` are findings that do not fail the gate; `policy_changes`
     are the differences between the gates and those of the baseline.
     `failing` are the newly failing cases, or all failing cases if there are none: the largest drops of
-    `failing_total`, suites in turn. `cases` reads every trial, in the order in which they finished; `cases_of` those
+    `failing_total`, suites in turn. `drops` are the largest drops of scores without a threshold.
+    `cases` reads every trial, in the order in which they finished; `cases_of` those
     of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
     known earlier runs, oldest first. `not_applied` names relative gates that are set without a baseline.
     """
@@ -71,6 +73,7 @@ class ReportView:
     policy_changes: tuple[str, ...]
     confirmations: tuple[Confirmation, ...]
     failing: tuple[FailingCase, ...]
+    drops: tuple[DropView, ...]
     failing_total: int
     has_newly_failing: bool
     newly_failing: tuple[tuple[str, CaseKey], ...]

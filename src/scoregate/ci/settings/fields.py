@@ -89,6 +89,7 @@ def _refuse_bool(value: object) -> object:
     return value
 
 
+Number = Annotated[FiniteFloat, BeforeValidator(_refuse_bool)]
 Rate = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0, le=1)]
 Confidence = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0.5, lt=1)]
 Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1)]
@@ -226,17 +227,6 @@ class SuiteSettings(LimitFields, Table):
     """Names of environment variables. Without them these suites are skipped."""
 
 
-class EvaluatorSettings(Table):
-    """How the scores of some evaluators are compared; effects and margins are in [0, 1]."""
-
-    higher_is_better: bool | None = None
-    """`false` if a lower score is better."""
-    min_effect: Rate | None = None
-    """The smallest change of the mean that can be *better* or *worse*."""
-    margin: Rate | None = None
-    """Changes that are certainly smaller than this are *equivalent*."""
-
-
 class PriceSettings(Table):
     """Prices in US dollars per million tokens. Tokens that the provider had cached cost `cached` if it is set."""
 
@@ -300,6 +290,8 @@ class Command(Table):
     """The folder in which the command runs, relative to the project."""
     junit: Texts = ()
     """JUnit reports that the command writes: paths or globs, relative to `cwd`."""
+    junit_scores: Texts = ()
+    """Globs of numeric properties in JUnit reports that are scores. Properties named `score.NAME` always are."""
     imports: Annotated[Texts, AfterValidator(check_imports)] = ()
     """Result files of other frameworks, as `FORMAT:FILE`, relative to `cwd`."""
 

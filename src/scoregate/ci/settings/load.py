@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
-from scoregate.ci.settings.fields import Command, EvaluatorSettings, OfflineConfig, PriceSettings, SuiteSettings
+from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
+from scoregate.ci.settings.fields import Command, OfflineConfig, PriceSettings, SuiteSettings
 from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.ownership import make_judging_layer
 from scoregate.ci.settings.sources import TABLES, Keys, Layer, make_flag_layer, read_file_layer, with_relative_paths

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Cache,
@@ -21,7 +22,6 @@ from scoregate.ci.settings.fields import (
     CommentMode,
     Confirm,
     Count,
-    EvaluatorSettings,
     Factor,
     LimitFields,
     NonNegativeInt,
@@ -40,7 +40,7 @@ from scoregate.ci.settings.fields import (
     parse_baseline_kind,
 )
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
-from scoregate.core.policy import DEFAULTS, Criteria, EvaluatorCriteria, Limits, Policy
+from scoregate.core.policy import DEFAULTS, Criteria, Limits, Policy
 
 _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem")
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
@@ -172,7 +172,7 @@ class Settings(LimitFields, BaseSettings):
     min_overrides: Count = 10
     """How many reviews it takes before `min_agreement` and `min_judge_agreement` apply."""
     evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
-    """How scores of some evaluators are compared, by globs of their names: tables `[evaluators."GLOB"]`."""
+    """How scores of some evaluators are read and compared, by globs of their names: tables `[evaluators."GLOB"]`."""
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
     """Gates for some suites, by globs of their ids: tables `[suites."GLOB"]`. Later tables win."""
     origins: Origins = Field(default_factory=dict, repr=False)
@@ -266,7 +266,7 @@ class Settings(LimitFields, BaseSettings):
 
     def criteria(self) -> Criteria:
         """The criteria by which differences count."""
-        narrow = {glob: EvaluatorCriteria(**own.model_dump()) for glob, own in self.evaluators.items()}
+        narrow = {glob: own.criteria() for glob, own in self.evaluators.items()}
         return Criteria(
             self.alpha,
             self.min_effect,

@@ -144,6 +144,8 @@ def _has_no_scores(row: Row, context: SuiteContext) -> bool:
         return False
     if not suite.evaluations:  # reported once, for the suite
         return False
+    if row.evaluator in columns.unscaled:  # never measured: only its own row is unmeasurable
+        return row.base is not None
     if suite.mean(row.evaluator) is not None or columns.labels.get(row.evaluator):
         return False
     if columns.deferred.get(row.evaluator) or row.evaluator in suite.reviews:

@@ -9,7 +9,7 @@ from glob import escape
 from itertools import chain
 
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
-from scoregate.core.policy import Limits, matches_suite
+from scoregate.core.policy import Criteria, Limits, matches_suite
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.text import matches_filters
 
@@ -151,6 +151,16 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
             value = f"{glob} matches none of the suites that ran: {known}"
             yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "at least 1 suite each", origin)
     yield from _limits_without_evaluator(context.policy.default, run.suites, is_partial=run.narrowed)
+    if has_all_suites:
+        yield from _thresholds_without_evaluator(context.policy.criteria, run.suites)
+
+
+def _thresholds_without_evaluator(criteria: Criteria, suites: Iterable[SuiteResult]) -> Iterator[Finding]:
+    names = {name for suite in suites for name in suite.evaluators}
+    for glob, own in criteria.evaluators.items():
+        if own.threshold is not None and names and not any(fnmatchcase(name, glob) for name in names):
+            value = f"{glob} matches no evaluator, and has a threshold"
+            yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a pattern that matches", "[evaluators]")
 
 
 def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, is_partial: bool) -> Iterator[Finding]:

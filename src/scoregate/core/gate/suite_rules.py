@@ -44,6 +44,8 @@ def _describe_no_evaluations(suite: SuiteResult) -> str:
         return f"all {suite.pending:,} evaluations wait for people"
     if any(info.battles for info in suite.evaluators.values()):
         return "0 evaluations: a battle needs the output of a run before it"
+    if suite.columns.unscaled:
+        return "0 evaluations: scores are outside [0, 1], and no scale is set in [evaluators]"
     return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
 
 
@@ -124,6 +126,8 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or name in context.uncalibrated:
             continue
         conclusion, value, is_uncertain = Conclusion.UNMEASURABLE, "no score", False
+        if name in context.suite.columns.unscaled:
+            value = "scores outside [0, 1], and no scale is set in [evaluators]"
         mean = context.suite.mean(name)
         if mean is not None:
             conclusion = Conclusion.PASSED if mean >= limit else Conclusion.FAILED

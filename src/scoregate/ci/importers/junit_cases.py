@@ -1,0 +1,262 @@
+"""The test cases in JUnit's XML, as test runners of every language write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from os import SEEK_END
+from typing import BinaryIO
+from xml.etree.ElementTree import Element, ParseError, iterparse
+from xml.parsers.expat import ExpatError, ParserCreate
+
+from scoregate.ci.importers import common
+from scoregate.ci.importers.files import MAX_BYTES, ResultFile
+from scoregate.core.event_values import ErrorInfo
+from scoregate.errors import ImportFailed
+
+_ROOTS = ("testsuites", "testsuite")
+_DEEPEST = 60
+_LONGEST = 32_000
+_LONGEST_HOST = 100
+_LONGEST_COUNT = 16
+_MOST_PROPERTIES = 200
+_MOST_ATTEMPTS = 100
+# Messages that say no more than the element does, and lines of Go's that say no more than the test's name does.
+_EMPTY_MESSAGES = frozenset({"", "failed", "failure", "error", "test failed", "test failure"})
+_GO_LINE = re.compile(r"\s*(=== (RUN|PAUSE|CONT|NAME)|--- FAIL:)")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a test that did not pass; `failure` is why it failed, None for an error."""
+
+    failure: str | None = None
+    error: ErrorInfo | None = None
+    output: str = ""
+    duration_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case.
+
+    Attributes:
+        suite: the path of the names of its suites.
+        owner: its class; empty if that is the name of one of its suites.
+        name: its name.
+        project: the name of its project, in a report of Playwright.
+        host: the host of its suite, in other reports.
+        file: the file that has the test.
+        duration_ms: the duration, in milliseconds.
+        failure: why it failed; None if it did not fail.
+        error: the error that it met.
+        skipped: whether it was skipped.
+        output: its standard output.
+        properties: its properties.
+        others: the other attempts at it.
+    """
+
+    suite: str
+    owner: str
+    name: str
+    project: str = ""
+    host: str = ""
+    file: str = ""
+    duration_ms: float | None = None
+    failure: str | None = None
+    error: ErrorInfo | None = None
+    skipped: bool = False
+    output: str = ""
+    properties: dict[str, str] = field(default_factory=dict)
+    others: tuple[Attempt, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The name, with the class unless that is a part of the name, as in reports of Jest and Mocha."""
+        name, owner = self.name, self.owner
+        is_part = name == owner or name.startswith(f"{owner} ") or name.endswith(f" {owner}")
+        return name if is_part or not owner else f"{owner}::{name}"
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it failed or met an error."""
+        return self.failure is not None or self.error is not None
+
+
+@dataclass(slots=True)
+class Counts:
+    """Compares the counts that the suites of a file declare with their cases.
+
+    Attributes:
+        problems: the suites that lack cases, as text.
+        surplus: the suites that have more cases than they declare, by the path of their names.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    surplus: set[str] = field(default_factory=set)
+    _open: list[list[int]] = field(default_factory=list)
+
+    def enter(self) -> None:
+        """Start to count a suite."""
+        self._open.append([0, 0])
+
+    def add(self, case: Case) -> None:
+        """Count a case in all open suites."""
+        for counts in self._open:
+            counts[0] += 1
+            counts[1] += (case.failure is not None) + (case.error is not None)
+
+    def leave(self, suite: Element, above: list[Element]) -> None:
+        """Check the counts of the suite that was entered last."""
+        (cases, bad), name = self._open.pop(), suite.get("name", "")
+        where = f"<{_tag(suite)}>{f' {name!r:.100}' if name else ''}"
+        if (tests := _count(suite, "tests")) > cases:
+            self.problems.append(f"{where} counts {tests:,} tests and holds {cases:,}")
+        elif (declared := _count(suite, "failures") + _count(suite, "errors")) > bad:
+            self.problems.append(f"{where} counts {declared:,} failures and errors and holds {bad:,}")
+        if 0 < tests < cases:
+            self.surplus.add(" / ".join(_suite_names([*above, suite])))
+
+
+def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Case]:
+    """The cases in their order. A document type is refused, so the file can't declare entities.
+
+    Args:
+        result: the file.
+        counts: checks the numbers in its suites.
+
+    Raises:
+        ImportFailed: it is not JUnit XML, or damaged, or nested too deeply.
+    """
+    counts = counts or Counts()
+    above: list[Element] = []
+    for event, element in _elements(result.file):
+        tag = _tag(element)
+        if event == "start":
+            if not above and tag not in _ROOTS:
+                raise ImportFailed(f"its root is <{tag[:80]}>, not <testsuites> or <testsuite>")
+            above.append(element)
+            if tag in _ROOTS:
+                counts.enter()
+            if len(above) > _DEEPEST:
+                raise ImportFailed(f"its elements are nested more than {_DEEPEST} deep")
+            continue
+        above.pop()
+        if tag == "testcase":
+            case = _case(element, above)
+            counts.add(case)
+            yield case
+        elif tag in _ROOTS:
+            counts.leave(element, above)
+        if above and not any(_tag(parent) == "testcase" for parent in above):
+            above[-1].remove(element)
+
+
+def _elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
+    def refuse_doctype(*_: object) -> None:
+        raise ImportFailed("it declares a document type, which could hold entities and is not read")
+
+    file.seek(0, SEEK_END)
+    if file.tell() > MAX_BYTES:
+        raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
+    try:
+        # This parser builds nothing, so it does not expand the entities of a document type before it is refused.
+        parser = ParserCreate()
+        parser.StartDoctypeDeclHandler = refuse_doctype
+        file.seek(0)
+        parser.ParseFile(file)
+        file.seek(0)
+        yield from iterparse(file, ("start", "end"))
+    except (ParseError, ExpatError, LookupError, ValueError) as error:
+        raise ImportFailed(f"it is not well-formed XML: {error}") from None
+
+
+def _case(element: Element, above: list[Element]) -> Case:
+    names, owner = _suite_names(above), element.get("classname", "").strip()
+    failures, errors = _children(element, "failure"), _children(element, "error")
+    hosts = (suite.get("hostname", "").strip() for suite in reversed(above))
+    host = next(filter(None, hosts), "")[:_LONGEST_HOST]
+    # Playwright alone gives <testsuites> an id; it writes the name of the project as the host.
+    is_playwright = {"id", "name"} <= set(above[0].keys()) and names[-1:] == [owner]
+    return Case(
+        " / ".join(names),
+        "" if owner in names else owner,
+        element.get("name", "").strip(),
+        host if is_playwright else "",
+        "" if is_playwright else host,
+        next((file for each in (element, *reversed(above)) if (file := each.get("file"))), "")[:1000],
+        _duration(element),
+        "\n".join(filter(None, map(_text, failures)))[:_LONGEST] if failures else None,
+        common.error(errors[0].get("type") or "Error", _text(errors[0])) if errors else None,
+        bool(_children(element, "skipped")),
+        _output(element),
+        dict(_properties(element)),
+        tuple(islice(_attempts(element), _MOST_ATTEMPTS)),
+    )
+
+
+def _suite_names(elements: list[Element]) -> list[str]:
+    return [name for each in elements if _tag(each) == "testsuite" and (name := each.get("name", "").strip())]
+
+
+def _attempts(element: Element) -> Iterator[Attempt]:
+    """The attempts that Maven, Gradle, nextest and Playwright add to a test that was run again."""
+    for child in element:
+        tag = _tag(child)
+        if tag in ("flakyFailure", "rerunFailure"):
+            yield Attempt(_text(child)[:_LONGEST], None, _output(child), _duration(child))
+        elif tag in ("flakyError", "rerunError"):
+            error = common.error(child.get("type") or "Error", _text(child))
+            yield Attempt(None, error, _output(child), _duration(child))
+
+
+def _duration(element: Element) -> float | None:
+    try:
+        return common.milliseconds(float(element.get("time", "").replace(",", "")))
+    except ValueError:
+        return None
+
+
+def _output(element: Element) -> str:
+    return "\n".join(_inner(each) for each in _children(element, "system-out"))[:_LONGEST]
+
+
+def _children(element: Element, tag: str) -> list[Element]:
+    return [child for child in element if _tag(child) == tag]
+
+
+def _text(element: Element) -> str:
+    """The message, then the text, unless its first line has the message."""
+    message = element.get("message", "").strip()
+    rest = _inner(element) or "\n".join(map(_inner, _children(element, "stackTrace")))
+    lines = rest.splitlines()
+    while lines and _GO_LINE.match(lines[0]):
+        lines.pop(0)
+    rest = "\n".join(lines).strip() or rest
+    if rest and message.casefold() in _EMPTY_MESSAGES:
+        return rest
+    is_repeated = message in rest and message.partition("\n")[0] in rest.partition("\n")[0]
+    return rest if is_repeated else f"{message}\n{rest}".strip()
+
+
+def _inner(element: Element) -> str:
+    return (element.text or "").strip()
+
+
+def _properties(element: Element) -> Iterator[tuple[str, str]]:
+    elements = (each for group in _children(element, "properties") for each in _children(group, "property"))
+    for each in islice(elements, _MOST_PROPERTIES):
+        if name := each.get("name", "").strip():
+            yield name[:200], (each.get("value") or _inner(each))[:_LONGEST]
+
+
+def _tag(element: Element) -> str:
+    """The tag without its namespace, which some runners write."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def _count(suite: Element, name: str) -> int:
+    value = suite.get(name, "").strip()
+    return int(value) if value.isdecimal() and len(value) < _LONGEST_COUNT else 0

@@ -1,0 +1,138 @@
+"""deepeval's test runs: a folder that keeps every run of a command, since its other file keeps only the last one."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from scoregate.ci.plan import Launch
+from scoregate.ci.user_ids import Identity
+from scoregate.core.text import natural_sort_key
+from scoregate.errors import ImportFailed
+
+FORMAT = "deepeval"
+VARIABLE = "DEEPEVAL_RESULTS_FOLDER"
+OpenPath: TypeAlias = Callable[[Path], BinaryIO]
+_TEST_RUN = re.compile(r"test_run_\d{8}_\d{6}(_\d+)?\.json")
+_LATEST = ".latest_run_full.json"
+# Versions before 3.9 keep only the first run of a command in the folder.
+_OLD_TEST_RUN = re.compile(r"\d{8}_\d{6}")
+_DEEPEST = 4
+_MOST_FILES = 10_000
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsFolder:
+    """The folder to which deepeval writes every test run. `environment`: the variable that names it, if it is new."""
+
+    path: Path
+    environment: Mapping[str, str]
+
+    def list_files(self) -> list[Path]:
+        """The test runs in the folder and its subfolders.
+
+        Raises:
+            ImportFailed: it has too many files.
+        """
+        files = list(islice(_walk(self.path, _DEEPEST), _MOST_FILES + 1))
+        if len(files) > _MOST_FILES:
+            raise ImportFailed(f"the folder {VARIABLE} has more than {_MOST_FILES:,} files", advice="Use a new folder.")
+        return [path for path in files if is_test_run(path) or _OLD_TEST_RUN.fullmatch(path.name)]
+
+
+def open_results_folder(
+    launch: Launch, environ: Mapping[str, str], temporary: Path, identity: Identity | None
+) -> ResultsFolder | None:
+    """The folder for the test runs of a launch; None if it imports no results of deepeval.
+
+    Args:
+        launch: the launch.
+        environ: the environment of its process; a folder that is set there stays.
+        temporary: a folder for this launch only.
+        identity: the user that the process runs as.
+    """
+    if not any(each.format == FORMAT for each in launch.source.imports):
+        return None
+    if own := environ.get(VARIABLE, "").strip():
+        return ResultsFolder(launch.cwd / own, {})
+    folder = temporary / "deepeval"
+    folder.mkdir(mode=0o700)
+    if identity is not None:
+        identity.give(folder)
+    return ResultsFolder(folder, {VARIABLE: str(folder)})
+
+
+def _walk(folder: Path, levels: int) -> Iterator[Path]:
+    """The files in a folder and its subfolders; links to folders are not followed."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if levels:
+                yield from _walk(Path(entry.path), levels - 1)
+        else:
+            yield Path(entry.path)
+
+
+def is_test_run(path: Path) -> bool:
+    """Whether deepeval names the file of a test run so."""
+    return _TEST_RUN.fullmatch(path.name) is not None
+
+
+def select_test_runs(paths: Iterable[Path], open_path: OpenPath) -> tuple[list[Path], list[Path]]:
+    """Select the files to read, so that no test run is missing and none is read twice.
+
+    Args:
+        paths: the new files of deepeval, in its folder and those that the command's imports name.
+        open_path: opens one for reading.
+
+    Returns:
+        The files of test runs in the order in which they were written, and other files.
+
+    Raises:
+        ImportFailed: a file can hide further test runs.
+    """
+    unique = {path.resolve(): path for path in paths}.values()
+    if old := next((path for path in unique if _OLD_TEST_RUN.fullmatch(path.name)), None):
+        raise ImportFailed(
+            f"{old.name!r:.100} was written by a version of deepeval that keeps only one test run of a command",
+            advice="Update deepeval to version 4 or later, which keeps every test run.",
+        )
+    runs = sorted(filter(is_test_run, unique), key=lambda path: (natural_sort_key(path.name), path))
+    others = [path for path in unique if not is_test_run(path)]
+    for latest in [path for path in others if path.name == _LATEST]:
+        if not any(_is_same(latest, run, open_path) for run in runs):
+            raise _hidden_runs_error(latest, has_runs=bool(runs))
+        others.remove(latest)
+    return runs, others
+
+
+def _hidden_runs_error(latest: Path, *, has_runs: bool) -> ImportFailed:
+    where = f"{latest.parent.name}/{latest.name}"
+    missing = "and that run is not in" if has_runs else "and there is none in"
+    return ImportFailed(
+        f"{where!r:.200} keeps only the last test run of a command, {missing} the folder {VARIABLE}, which keeps all",
+        advice=f"If the command sets {VARIABLE} or `results_folder` itself, import deepeval:FOLDER/test_run_*.json. "
+        "Otherwise update deepeval to version 4 or later.",
+    )
+
+
+def _is_same(one: Path, other: Path, open_path: OpenPath) -> bool:
+    """Whether two files have the same content."""
+    with open_path(one) as file, open_path(other) as other_file:
+        sizes = [os.fstat(each.fileno())[stat.ST_SIZE] for each in (file, other_file)]
+        if sizes[0] != sizes[1]:
+            return False
+        while chunk := file.read(_CHUNK):
+            if chunk != other_file.read(_CHUNK):
+                return False
+        return True

@@ -1,0 +1,140 @@
+"""The largest drops of scores that no threshold judges, case by case, with input and output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from math import isnan
+from operator import attrgetter
+
+from scoregate.ci.report.cases import CasePosition, Snapshot, interleave
+from scoregate.ci.report.context import ReportContext, source_url
+from scoregate.ci.report.excerpts import diff_lines, format_score
+from scoregate.ci.report.text import excerpt
+from scoregate.core.cases import CaseKey, Columns
+from scoregate.core.comparison import Comparison
+from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.pairing import score_side
+from scoregate.core.run import SuiteResult
+
+MOST_DROPS = 10
+_LEAST = 0.01
+_MAX_INPUT, _MAX_OUTPUT = 600, 1200
+_NOT_COMPARED = (RowLabel.UNMEASURABLE, RowLabel.NOT_COMPARABLE, RowLabel.NEW, RowLabel.REMOVED, RowLabel.LABELS)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A case whose score fell; scores are means over its trials. `key` is its worst trial, `base` its best one."""
+
+    suite: int
+    key: CaseKey
+    evaluator: str
+    before: float
+    now: float
+    size: float
+    base: tuple[int, CaseKey]
+
+
+@dataclass(frozen=True, slots=True)
+class DropView:
+    """A case whose score fell, as texts.
+
+    `diff` holds the lines in which its output differs from the baseline's; without a difference, `output` holds the
+    beginning of the output. Input and outputs are empty if they may not be shown.
+    """
+
+    suite: str
+    name: str
+    evaluator: str
+    before: str
+    now: str
+    why: str
+    url: str | None = None
+    input: str = ""
+    output: str = ""
+    diff: tuple[str, ...] = ()
+    same_output: bool = False
+
+
+def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
+    """Pick at most `limit` drops of more than 0.01: evaluators in turn, the largest first."""
+    baseline = comparison.base
+    if baseline is None:
+        return []
+    drops: list[Drop] = []
+    for at, base_at in comparison.pairs:
+        suite, base_suite = comparison.run.suites[at], baseline.suites[base_at]
+        for row in comparison.rows_of(suite.label):
+            if row.label not in _NOT_COMPARED and row.worse and not suite.columns.judged.get(row.evaluator):
+                drops += nlargest(limit, _find_drops(row, suite, base_suite, (at, base_at)), key=attrgetter("size"))
+    ordered = sorted(drops, key=lambda drop: -drop.size)
+    return interleave(ordered, lambda drop: (drop.suite, drop.evaluator))[:limit]
+
+
+def _find_drops(row: Row, suite: SuiteResult, base: SuiteResult, places: tuple[int, int]) -> Iterator[Drop]:
+    name, sign = row.evaluator, 1 if row.higher_is_better else -1
+    now, before = score_side([suite.columns], name).means, score_side([base.columns], name).means
+    sizes = {case: sign * (before[case] - score) for case, score in now.items() if case in before}
+    largest = nlargest(MOST_DROPS, (case for case, size in sizes.items() if size > _LEAST), key=sizes.__getitem__)
+    worst, best = _find_extremes(suite.columns, name, largest, sign), _find_extremes(base.columns, name, largest, -sign)
+    for case in largest:
+        yield Drop(places[0], worst[case], name, before[case], now[case], sizes[case], base=(places[1], best[case]))
+
+
+def _find_extremes(columns: Columns, evaluator: str, cases: Sequence[str], sign: int) -> dict[str, CaseKey]:
+    """The trial of each case with the lowest score, or with the highest if the sign is negative."""
+    rows: dict[str, int] = {}
+    wanted = set(cases)
+    for row, case in enumerate(columns.hashes):
+        score = columns.score(evaluator, row)
+        if case not in wanted or isnan(score):
+            continue
+        if case not in rows or sign * score < sign * columns.score(evaluator, rows[case]):
+            rows[case] = row
+    return {case: columns.key(row) for case, row in rows.items()}
+
+
+def _format_score(score: float, scale: tuple[float, float] | None) -> str:
+    """The score, on the evaluator's own scale if it has one."""
+    low, high = scale or (0.0, 1.0)
+    return format_score(low + score * (high - low), None)
+
+
+def build_drops(
+    comparison: Comparison,
+    drops: Sequence[Drop],
+    snapshots: Mapping[CasePosition, Snapshot],
+    base_snapshots: Mapping[CasePosition, Snapshot],
+    context: ReportContext,
+) -> Iterator[DropView]:
+    """Build the views of drops.
+
+    Args:
+        comparison: the run and its baseline.
+        drops: the drops.
+        snapshots: the cases of the run.
+        base_snapshots: the cases of the baseline; none if outputs may not be shown.
+        context: what reports may show.
+    """
+    for drop in drops:
+        if (snapshot := snapshots.get((drop.suite, drop.key))) is None:
+            continue
+        suite, old = comparison.run.suites[drop.suite], base_snapshots.get(drop.base)
+        shown, scale = context.show_outputs, suite.evaluators[drop.evaluator].scale
+        before = old.output if shown and old is not None else ""
+        diff = diff_lines(before, snapshot.output) if before else ()
+        yield DropView(
+            suite=suite.label,
+            name=snapshot.name,
+            evaluator=drop.evaluator,
+            before=_format_score(drop.before, scale),
+            now=_format_score(drop.now, scale),
+            why=snapshot.reasons.get(drop.evaluator, "") if shown else "",
+            url=source_url(snapshot.origin or suite.origin, context),
+            input=excerpt(snapshot.input, _MAX_INPUT) if shown else "",
+            output=excerpt(snapshot.output, _MAX_OUTPUT) if shown and not diff else "",
+            diff=diff,
+            same_output=bool(before) and not diff,
+        )

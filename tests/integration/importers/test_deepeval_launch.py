@@ -1,0 +1,86 @@
+"""Commands that run deepeval: every test run is read, and a file that can hide one is never green."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.integration.host.conftest import Project, Ran, project
+
+from scoregate.ci.launch.deepeval_runs import open_results_folder
+from scoregate.ci.plan import Launch, ResultImport, SourceKind, SuiteSource
+from scoregate.ci.user_ids import Identity
+
+__all__ = ["project"]
+LATEST = ".deepeval/.latest_run_full.json"
+
+
+def run_file(case: str, *, passed: bool = True) -> str:
+    metric = {"name": "Exact", "score": float(passed), "success": passed, "threshold": 0.5}
+    return json.dumps({"testCases": [{"name": case, "input": case, "metricsData": [metric]}]})
+
+
+def run_deepeval(project: Project, *runs: str, folder: str = "$DEEPEVAL_RESULTS_FOLDER", **options: str) -> Ran:
+    """Run a command that writes test runs as deepeval does: each to the folder, the last one to a file of its own."""
+    names = [f"test_run_20261123_055610{suffix}.json" for suffix in ("", "_2", "_10")]
+    lines = [f'mkdir -p .deepeval "{folder}"']
+    for at, text in enumerate(runs):
+        source = project.write(f"from/{at}.json", text)
+        lines += [f'cp {source} "{folder}/{options.get("name", names[at])}"', f"cp {source} {LATEST}"]
+    command = " && ".join(lines)
+    environment = {name: value for name, value in options.items() if name.isupper()}
+    imports = ["--import", f"deepeval:{options.get('imports', LATEST)}"]
+    return project.scoregate("exec", *imports, "--baseline", "none", "--", "sh", "-c", command, **environment)
+
+
+def test_a_regression_in_an_earlier_test_run_fails(project: Project) -> None:
+    ran = run_deepeval(project, run_file("a", passed=False), run_file("b"), run_file("c"))
+    assert ran.exit_code == 1, ran.output
+    assert [(suite["id"], suite["cases"]) for suite in ran.run["suites"]] == [("deepeval", 3)]
+    assert "✗ a  deepeval" in ran.output
+
+
+def test_a_folder_that_the_environment_names_is_read_without_older_files(project: Project) -> None:
+    project.write("own/test_run_20250101_000000.json", run_file("old", passed=False))
+    ran = run_deepeval(project, run_file("a"), run_file("b"), DEEPEVAL_RESULTS_FOLDER="own")
+    assert ran.exit_code == 0, ran.output
+    assert ran.statuses == {"passed": 2}
+    assert len(list((project.root / "own").iterdir())) == 3
+
+
+def test_a_folder_that_the_command_names_is_read_by_its_files(project: Project) -> None:
+    ran = run_deepeval(project, run_file("a", passed=False), run_file("b"), folder="own", imports="own/test_run_*.json")
+    assert ran.exit_code == 1, ran.output
+    assert ran.statuses == {"passed": 1, "failed": 1}
+
+
+def test_a_file_that_can_hide_test_runs_is_never_green(project: Project) -> None:
+    old = {"folder": "own", "name": "20261123_055610", "imports": "own/2*"}
+    for options, expected in (
+        ({"folder": "own"}, "'.deepeval/.latest_run_full.json' keeps only the last test run of a command"),
+        (old, "version of deepeval that keeps only one test run"),
+    ):
+        ran = run_deepeval(project, run_file("a", passed=False), run_file("b"), **options)
+        assert ran.exit_code == 3, ran.output
+        assert expected in json.dumps(ran.result["errors"])
+        assert "version 4 or later" in ran.output
+    project.write("from/x.json", run_file("x"))
+    command = f"echo '{run_file('a')}' > \"$DEEPEVAL_RESULTS_FOLDER/test_run_20261123_055610.json\""
+    command += f" && mkdir -p .deepeval && cp from/x.json {LATEST}"
+    ran = project.scoregate("exec", "--import", f"deepeval:{LATEST}", "--", "sh", "-c", command)
+    assert ran.exit_code == 3, ran.output
+    assert "that run is not in the folder DEEPEVAL_RESULTS_FOLDER" in json.dumps(ran.result["errors"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
+def test_the_folder_belongs_to_the_user_of_the_command(tmp_path: Path) -> None:
+    source = SuiteSource("x", SourceKind.COMMAND, imports=(ResultImport("deepeval", LATEST),))
+    launch = Launch("x", ("true",), tmp_path, SourceKind.COMMAND, source)
+    folder = open_results_folder(launch, {}, tmp_path, Identity(65534, 65534))
+    assert folder is not None
+    assert folder.environment == {"DEEPEVAL_RESULTS_FOLDER": str(folder.path)}
+    assert folder.path.stat().st_uid == 65534
+    other = Launch("x", ("true",), tmp_path, SourceKind.COMMAND, SuiteSource("x", SourceKind.COMMAND))
+    assert open_results_folder(other, {}, tmp_path, None) is None

@@ -1,0 +1,88 @@
+"""Numbers without a scale, in imported results and event logs: the settings give them one, or leave them out."""
+
+from __future__ import annotations
+
+import json
+
+from tests.integration.host.conftest import Project, Ran, project
+
+__all__ = ["project"]
+
+
+def report(words: str) -> str:
+    cases = "".join(
+        f'<testcase name="{number}"><properties><property name="words" value="{value}"/></properties></testcase>'
+        for number, value in enumerate(words.split())
+    )
+    return f'<testsuite name="s">{cases}</testsuite>'
+
+
+def run_junit(project: Project, words: str, settings: str = "", *arguments: str) -> Ran:
+    project.write("from.xml", report(words))
+    project.write("scoregate.toml", settings)
+    options = ["--junit", "out.xml", "--junit-scores", "words", *arguments]
+    return project.scoregate("exec", *options, "--", "cp", "from.xml", "out.xml")
+
+
+def row(ran: Ran, evaluator: str) -> dict[str, object]:
+    (found,) = [each for each in ran.result["rows"] if each["evaluator"] == evaluator]
+    return found
+
+
+def test_a_number_without_a_scale_makes_only_its_row_unmeasurable(project: Project) -> None:
+    ran = run_junit(project, "350 120", "")
+    assert ran.exit_code == 0, ran.output
+    assert (row(ran, "words")["label"], row(ran, "passed")["label"]) == ("unmeasurable", "new")
+    assert ran.result["totals"]["with_errors"] == 0
+    assert "note: s: scores of words are outside [0, 1]. Set `scale` or `ignore` in [evaluators]." in ran.output
+    assert "scores of words are outside" in ran.comment
+
+
+def test_scale_threshold_and_ignore_of_the_settings_apply_to_imported_results(project: Project) -> None:
+    table = '[evaluators."words"]\nscale = [0, 500]\n'
+    ran = run_junit(project, "350 120", table)
+    assert row(ran, "words")["mean"] == 0.47
+    ran = run_junit(project, "350 120", f"{table}threshold = {{ gte = 200 }}\n")
+    assert ran.exit_code == 1, ran.output
+    assert "words  0.24  needs ≥ 0.4" in ran.output
+    assert run_junit(project, "350 501", table).exit_code == 3
+    ran = run_junit(project, "350 120", '[evaluators."w*"]\nignore = true\n')
+    assert [each["evaluator"] for each in ran.result["rows"]] == ["passed"]
+
+
+def test_an_event_log_has_the_same_settings_and_can_state_its_scale(project: Project) -> None:
+    def lines(value: float, **evaluator: object) -> str:
+        events = [
+            {"type": "suite_started", "suite": "s", "evaluators": [{"id": "stars", **evaluator}]},
+            {"type": "case_started", "suite": "s", "case": "a"},
+            {"type": "scored", "suite": "s", "case": "a", "evaluator": "stars", "score": value},
+            {"type": "case_finished", "suite": "s", "case": "a"},
+            {"type": "suite_finished", "suite": "s"},
+        ]
+        return "".join(f"{json.dumps(event)}\n" for event in events)
+
+    def run(text: str, settings: str = "") -> Ran:
+        project.write("log.jsonl", text)
+        project.write("scoregate.toml", settings)
+        return project.scoregate("exec", "--", "sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"')
+
+    ran = run(lines(4))
+    assert ran.exit_code == 3, ran.output
+    assert "no scale is set" in json.dumps(ran.result["findings"])
+    assert row(run(lines(4), "[evaluators.stars]\nscale = [1, 5]\n"), "stars")["mean"] == 0.75
+    assert row(run(lines(4, scale=[0, 5])), "stars")["mean"] == 0.8
+    assert row(run(lines(4, scale=[0, 5]), "[evaluators.stars]\nscale = [1, 5]\n"), "stars")["mean"] == 0.75
+
+
+def test_settings_that_make_no_sense_are_refused(project: Project) -> None:
+    for table, expected in (
+        ("scale = [5, 1]", "must be the lowest and the highest score, as in [0, 500]"),
+        ("scale = [1]", "evaluators.words.scale"),
+        ("threshold = {}", "must have a bound, as in { gte = 0.5 }"),
+        ("threshold = 0.5", "must be a table"),
+        ("threshold = { ge = 1 }", "there is no setting 'ge'"),
+        ("ignore = 3", "evaluators.words.ignore"),
+    ):
+        ran = run_junit(project, "1", f"[evaluators.words]\n{table}\n")
+        assert ran.exit_code == 2, table
+        assert expected in ran.output.replace("\n", " "), ran.output

@@ -1,0 +1,83 @@
+"""The lines of an output that say why a command ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+from scoregate.ci.process import find_error_lines
+
+NODE = """/app/run.js:3
+throw new TypeError("no model")
+^
+
+TypeError: no model
+    at Object.<anonymous> (/app/run.js:3:7)
+    at node:internal/main/run_main_module:36:49
+
+Node.js v20.20.2"""
+NPM = """npm error code ENOENT
+npm error path /app/package.json
+npm error enoent Could not read package.json
+npm error A complete log of this run can be found in: /root/.npm/_logs/x.log"""
+PYTEST = """E   ModuleNotFoundError: No module named 'shop'
+=========================== short test summary info ============================
+ERROR evals/test_a.py
+!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
+1 error in 0.05s"""
+RUST = """thread 'main' panicked at src/main.rs:2:5:
+no such case
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"""
+JAVA = """Exception in thread "main" java.lang.IllegalStateException: no model
+\tat Main.main(Main.java:3)
+Caused by: java.io.IOException: refused
+\t... 1 more"""
+GO = """panic: no cases
+
+goroutine 1 [running]:
+main.main()
+\t/app/main.go:4 +0x25
+exit status 2"""
+TSC = """src/run.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.
+Found 1 error."""
+EXPECTED = {
+    NODE: "TypeError: no model",
+    NPM: "npm error code ENOENT; npm error path /app/package.json; npm error enoent Could not read package.json",
+    PYTEST: "ModuleNotFoundError: No module named 'shop'; ERROR evals/test_a.py",
+    RUST: "thread 'main' panicked at src/main.rs:2:5: no such case",
+    JAVA: 'Exception in thread "main" java.lang.IllegalStateException: no model; '
+    "Caused by: java.io.IOException: refused",
+    GO: "panic: no cases",
+    TSC: "src/run.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.",
+    "sh: 1: promptfoo: not found": "sh: 1: promptfoo: not found",
+    "Error: 401 from the API\ncleaning up\ndone\n\n": "Error: 401 from the API",
+    "checked 3 cases\nnothing to do\n": "nothing to do",
+    "x.py:3: UserWarning: old\nstopping": "stopping",
+    "": "",
+}
+
+
+def test_errors_are_found_behind_later_lines() -> None:
+    for output, expected in EXPECTED.items():
+        assert find_error_lines(output.split("\n")) == expected
+
+
+def test_a_real_traceback_gives_its_causes_in_order() -> None:
+    code = "import atexit\natexit.register(print, 'bye')\ntry:\n    {}['a']\nexcept KeyError:\n    open('/no/file')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    lines = (done.stderr + done.stdout).splitlines()
+    assert lines[-1] == "bye"
+    assert find_error_lines(lines) == (
+        "KeyError: 'a'; FileNotFoundError: [Errno 2] No such file or directory: '/no/file'"
+    )
+
+
+def test_the_text_is_bounded_and_hostile_lines_take_no_time() -> None:
+    many = [f"Error: {number} {'x' * 500}" for number in range(40)]
+    assert len(find_error_lines(many)) < 700
+    assert find_error_lines(many).endswith("…")
+    started = time.perf_counter()
+    for text in ("A.", "a$", "Error", "E  ", ": not found ", "x(1,1)", "A" * 7):
+        find_error_lines([(text * 8000)[:8000]] * 40)
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,149 @@
+"""Scales, thresholds and ignored evaluators of the settings, applied to events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scoregate.core.cases import CaseResult, Status
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.evaluation import Threshold
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.core.events import CaseFinished, CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted
+from scoregate.core.gate import evaluate_gates
+from scoregate.core.gate.finding import Conclusion
+from scoregate.core.policy import Criteria, EvaluatorCriteria, Limits, Policy, policy_differences
+from scoregate.core.reducer import RunReducer
+from scoregate.core.run import Run
+from scoregate.core.score_rules import ScoreRules
+
+WORDS = EvaluatorCriteria(scale=(0, 500), threshold=Threshold(gte=100))
+
+
+def events(*scores: Scored, evaluators: tuple[EvaluatorInfo, ...] = ()) -> Iterator[Event]:
+    yield SuiteStarted(suite="s", evaluators=evaluators)
+    for case in dict.fromkeys(score.case for score in scores):
+        yield CaseStarted(suite="s", case=case, name=case)
+        yield from (score for score in scores if score.case == case)
+        yield CaseFinished(suite="s", case=case, unscored=("nothing",))
+    yield SuiteFinished(suite="s")
+
+
+def score(value: float, evaluator: str = "words", case: str = "a", **fields: Any) -> Scored:
+    return Scored(suite="s", case=case, evaluator=evaluator, score=value, **fields)
+
+
+def reduced(
+    *scores: Scored, rules: dict[str, EvaluatorCriteria] | None = None, evaluators: tuple[EvaluatorInfo, ...] = ()
+) -> tuple[Run, list[CaseResult]]:
+    reducer = RunReducer(rules=ScoreRules(Criteria(evaluators=rules or {})))
+    every = (reducer.apply("log", None, event) for event in events(*scores, evaluators=evaluators))
+    cases = [case for case in every if case is not None]
+    return Run("r", 0, 0, "1", complete=True, suites=reducer.results()), cases
+
+
+def test_a_scale_maps_scores_and_the_thresholds_of_settings_and_suite() -> None:
+    run, (case,) = reduced(score(350, threshold=Threshold(gte=400)), rules={"w*": EvaluatorCriteria(scale=(0, 500))})
+    evaluation = case.evaluations["words"]
+    assert (evaluation.score, evaluation.threshold) == (0.7, Threshold(gte=0.8))
+    assert evaluation.metadata == {"value": 350, "scale": [0, 500]}
+    assert run.suites[0].evaluators["words"].scale == (0, 500)
+    _, (case,) = reduced(score(350, threshold=Threshold(gte=400)), rules={"words": WORDS})
+    assert (case.evaluations["words"].threshold, case.status) == (Threshold(gte=0.2), Status.PASSED)
+
+
+def test_a_setting_wins_over_the_scale_that_a_suite_or_a_file_states() -> None:
+    declared = (EvaluatorInfo("words", scale=(0, 1000)),)
+    _, (case,) = reduced(score(500), evaluators=declared)
+    assert case.evaluations["words"].score == 0.5
+    run, (case,) = reduced(score(500), evaluators=declared, rules={"words": WORDS})
+    assert case.evaluations["words"].score == 1
+    assert run.suites[0].evaluators["words"].scale == (0, 500)
+    stated = score(0.75, metadata={"value": 4, "scale": [1, 5]}, threshold=Threshold(gte=0.5))
+    _, (case,) = reduced(stated, rules={"words": EvaluatorCriteria(scale=(0, 5))})
+    assert (case.evaluations["words"].score, case.evaluations["words"].threshold) == (0.8, Threshold(gte=0.6))
+    assert case.evaluations["words"].metadata == {"value": 4, "scale": [0, 5]}
+    _, (case,) = reduced(stated, rules={"words": EvaluatorCriteria(threshold=Threshold(gte=5))})
+    assert case.evaluations["words"].threshold == Threshold(gte=1), "it is on the stated scale"
+
+
+def test_a_score_outside_of_its_scale_is_an_error_of_its_case() -> None:
+    for stated in (None, {"value": 501, "scale": [0, 500]}):
+        number = 501 / 500 if stated else 501
+        rules = None if stated else {"words": WORDS}
+        _, (case,) = reduced(score(number, metadata=stated), rules=rules)
+        assert case.status is Status.ERRORED
+        assert case.errors[0].error.message == "its score 501 is outside its scale [0, 500]"
+    for wrong in (score(float("nan")), score(2, threshold=Threshold(gte=1))):
+        _, (case,) = reduced(wrong)
+        assert case.status is Status.ERRORED, "the verdict of the case is lost"
+
+
+def test_without_a_scale_only_the_rows_of_the_evaluator_are_unmeasurable() -> None:
+    scores = [score(value, case=case) for case, value in (("a", 350), ("b", 0.5))]
+    good = [score(1, "exact", case, threshold=Threshold(gte=1)) for case in "ab"]
+    run, cases = reduced(*scores, *good)
+    assert [case.status for case in cases] == [Status.PASSED, Status.PASSED]
+    rows = {row.evaluator: row for row in compare(run, None).rows}
+    assert rows["words"].label is RowLabel.UNMEASURABLE
+    assert rows["words"].reason.startswith("1 score is outside [0, 1]: set its `scale`")
+    assert rows["words"].mean is None
+    assert evaluate_gates(compare(run, None), Policy()).conclusion is Conclusion.PASSED
+    again = evaluate_gates(compare(run, run), Policy(Limits(fail_on_regression=True, max_drop={"*": 0.1})))
+    assert again.conclusion is Conclusion.PASSED
+
+
+def test_it_is_never_green_where_nothing_else_was_measured_or_a_gate_needs_it() -> None:
+    run, _ = reduced(score(350), score(1, case="b"))
+    verdict = evaluate_gates(compare(run, None), Policy())
+    assert verdict.conclusion is Conclusion.UNMEASURABLE
+    assert "no scale is set" in verdict.failed[0].value
+    good = score(1, "exact", threshold=Threshold(gte=1))
+    run, _ = reduced(score(350), good)
+    policy = Policy(Limits(min_score={"*": 0.5}))
+    assert evaluate_gates(compare(run, None), policy).conclusion is Conclusion.UNMEASURABLE
+    before, _ = reduced(score(0.5), good)
+    verdict = evaluate_gates(compare(run, before), Policy())
+    assert [each.rule for each in verdict.failed] == ["scores remain"], "the baseline has scores of it"
+
+
+def test_a_changed_scale_is_not_compared() -> None:
+    other = {"words": EvaluatorCriteria(scale=(0, 400))}
+    (run, _), (base, _) = reduced(score(350), rules={"words": WORDS}), reduced(score(350), rules=other)
+    (row,) = compare(run, base).rows
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its scale changed: [0, 400] → [0, 500]")
+
+
+def test_an_ignored_evaluator_leaves_no_trace() -> None:
+    error = Errored(suite="s", stage="evaluator", error=ErrorInfo("E", "m"), case="a", evaluator="words")
+    reducer = RunReducer(rules=ScoreRules(Criteria(evaluators={"w*": EvaluatorCriteria(ignore=True)})))
+    declared = (EvaluatorInfo("words"), EvaluatorInfo("exact"))
+    for event in (*events(score(350), score(1, "exact"), evaluators=declared), error):
+        reducer.apply("log", None, event)
+    (suite,) = reducer.results()
+    assert list(suite.evaluators) == list(suite.columns.scores) == ["exact"]
+    only, _ = reduced(score(350), rules={"*": EvaluatorCriteria(ignore=True)})
+    assert evaluate_gates(compare(only, None), Policy()).conclusion is Conclusion.UNMEASURABLE
+
+
+def test_a_threshold_for_no_evaluator_is_a_mistake() -> None:
+    run, _ = reduced(score(1, "exact"))
+    policy = Policy(criteria=Criteria(evaluators={"wrods": WORDS}))
+    (finding,) = evaluate_gates(compare(run, None), policy).failed
+    assert finding.value == "wrods matches no evaluator, and has a threshold"
+
+
+def test_changes_of_these_settings_are_described() -> None:
+    old, new = Policy(), Policy(criteria=Criteria(evaluators={"words": WORDS}))
+    assert list(policy_differences(old, new)) == [
+        "scale for evaluators 'words': not set → [0, 500]",
+        "threshold for evaluators 'words': not set → ≥ 100",
+    ]
+
+
+@pytest.mark.parametrize("scale", [(5, 1), (1, 1), (float("-inf"), 1), (-1e308, 1e308)])
+def test_an_impossible_scale_of_a_suite_is_none(scale: tuple[float, float]) -> None:
+    assert EvaluatorInfo("words", scale=scale).scale is None
