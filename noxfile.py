@@ -17,6 +17,14 @@ nox.needs_version = ">=2024.10"
 
 TOOLS = Path(sys.executable).parent
 NEEDS_MORE = ("process", "network", "browser", "container", "foreign", "slow")
+# Tests by the extras that they need: with fewer extras, the lowest versions of some packages are lower.
+LOWEST_ROUNDS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("endpoints", "examples", "synthesizers", "traces"), ("tests/unit", "tests/contract")),
+    (("endpoints",), ("tests/unit/endpoints", "tests/unit/entities")),
+    (("cli",), ("tests/unit/ci", "tests/unit/cli", "tests/unit/report")),
+    ((), ("tests/unit/core", "tests/unit/engine", "tests/unit/testing")),
+)
+LOWEST = ".venv-lowest"
 FAST = " and ".join(f"not {marker}" for marker in NEEDS_MORE)
 
 
@@ -46,6 +54,26 @@ def fast(session: nox.Session) -> None:
 def test(session: nox.Session) -> None:
     """Run all tests."""
     run(session, "python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """Run the tests of tests/unit and tests/contract with the lowest version of every declared dependency."""
+    python = f"{LOWEST}/bin/python"
+    run(session, "uv", "venv", "--quiet", "--no-project", "--clear", LOWEST)
+    run(session, "uv", "pip", "install", "--quiet", "--python", python, "--editable", ".[dev]")
+    for extras, paths in LOWEST_ROUNDS:
+        install_lowest(session, python, extras)
+        session.run(python, "-m", "pytest", *paths, *session.posargs, external=True)
+
+
+def install_lowest(session: nox.Session, python: str, extras: tuple[str, ...]) -> None:
+    """Replace the dependencies of the package with the lowest versions that it declares."""
+    options = [f"--extra={extra}" for extra in extras]
+    target = f"{LOWEST}/lowest.txt"
+    compiling = ("pip", "compile", "--quiet", "--resolution=lowest-direct", "--python", python, *options)
+    run(session, "uv", *compiling, "pyproject.toml", "--output-file", target, "--no-header", "--no-annotate")
+    run(session, "uv", "pip", "install", "--quiet", "--python", python, "--requirements", target)
 
 
 @nox.session

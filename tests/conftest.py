@@ -23,7 +23,8 @@ MARKERS = {
     "container": ("e2e/container/",),
     "network": (
         "e2e/", "integration/foreign/", "integration/host/test_install.py",
-        "integration/host/test_install_node.py", "integration/migrate/", "integration/ragas/",
+        "integration/host/test_install_layouts.py", "integration/host/test_install_node.py", "integration/migrate/",
+        "integration/ragas/",
         "test_readme.py",
     ),
     "foreign": ("integration/foreign/", "integration/migrate/", "integration/ragas/"),

@@ -23,6 +23,7 @@ SHARED = {
     "ci.frameworks",
     "ci.git",
     "ci.github",
+    "ci.install",
     "ci.interpreter",
     "ci.isolation",
     "ci.orphans",

@@ -46,7 +46,8 @@ def test_every_requirement_is_locked() -> None:
 
 def test_what_the_command_line_needs_suffices_to_crown_a_champion(tmp_path: Path) -> None:
     extras = PROJECT["optional-dependencies"]
-    others = names([each for extra, needs in extras.items() if extra != "cli" for each in needs]) - names(extras["cli"])
+    always = names([*PROJECT["dependencies"], *extras["cli"]])
+    others = names([each for extra, needs in extras.items() if extra != "cli" for each in needs]) - always
     installed = {
         module: {re.sub("[._]", "-", each).lower() for each in of} for module, of in packages_distributions().items()
     }

@@ -40,7 +40,7 @@ GROUPS = {
         "working_directory paths suite config commands configs max_suites max_cases repeats repeats_budget timeout"
         " message"
     ),
-    "The environment of suites": "python python_version install",
+    "The environment of suites": "python python_version install install_groups",
     "The base": "baseline base_branch require_baseline policy_from",
     "Gates": (
         "min_pass_rate pass_rate_confidence min_score max_drop fail_on_regression fail_on_critical confirm"
@@ -57,6 +57,7 @@ _NO_API = ("__version__",)
 TYPES = {
     "Text": "text",
     "Texts": "list of texts",
+    "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
     "Count": "whole number, 1 or more",
     "Repeats": "whole number, 1 or more, or `auto`",

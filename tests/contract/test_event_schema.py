@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
-from pydantic import Discriminator, TypeAdapter
+from pydantic import VERSION, Discriminator, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from tests.integration.sdk.scripts import Home
 from tests.unit.core.test_wire import events
@@ -20,6 +20,7 @@ from scoregate.core.json_io import dump_event
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATH = DOCS / "events.schema.json"
+PYDANTIC = tuple(int(part) for part in VERSION.split(".")[:2])
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
 
 
@@ -46,6 +47,7 @@ def from_code() -> dict[str, Any]:
 VALIDATOR = Draft202012Validator(from_code())
 
 
+@pytest.mark.skipif(PYDANTIC < (2, 13), reason="older versions of pydantic leave out descriptions of fields")
 def test_the_published_schema_is_what_the_code_says() -> None:
     text = json.dumps(from_code(), indent=2, ensure_ascii=False) + "\n"
     if os.environ.get("SCOREGATE_WRITE_GOLDENS"):

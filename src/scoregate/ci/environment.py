@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import distribution
@@ -15,6 +14,9 @@ from pathlib import Path
 from time import perf_counter
 
 from scoregate import __version__
+from scoregate.ci.install.groups import WantedGroups
+from scoregate.ci.install.plan import InstallPlan, Words
+from scoregate.ci.install.plans import AUTO, find_install_plan
 from scoregate.ci.interpreter import Interpreter, find_interpreter
 from scoregate.ci.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
@@ -22,34 +24,19 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.errors import InstallError
 
-AUTO, NONE, NODE = "auto", "none", "node"
-LOCK, PROJECT = "uv.lock", "pyproject.toml"
-REQUIREMENTS = ("requirements.txt", "evals/requirements.txt")
-_PYTHON = ("--python", "{python}")
 # uv reads its own variables only; a workflow that sets pip's expects both to use them.
 _PIP_TO_UV = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
-_QUIET = {"UV_NO_PROGRESS": "1", "NO_COLOR": "1"}
+_QUIET = {"UV_NO_PROGRESS": "1", "NO_COLOR": "1", "PDM_CHECK_UPDATE": "0", "PDM_IGNORE_SAVED_PYTHON": "1"}
 _IMPORT_SDK = "import scoregate.testing.run"
 _LONGEST_COMMAND = 200
 _ADVICE = (
-    "Try the same command on your machine. To install in another way, set `install` to uv-sync, requirements, none, or "
-    "a command. To use another Python, set `python_version`."
+    "Try the same command on your machine. To install in another way, set `install` to a keyword of the settings "
+    "reference, such as requirements or none, or to a command. To use another Python, set `python_version`."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class InstallPlan:
-    """Commands to run in the root, one after the other, and the reason for them.
-
-    In the commands, `{uv}`, `{venv}` and `{python}` are replaced by uv, the environment's folder and its interpreter.
-    """
-
-    steps: tuple[tuple[str, ...], ...]
-    why: str
-
-
-Words = tuple[str, ...]
-PlanInstall = Callable[[Path, Words], InstallPlan | None]
+_NOT_INSTALLED = (
+    "The project itself could not be installed. Suites import its code from its folder and from src/; its entry points "
+    "and its metadata are missing."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +67,11 @@ class VenvSpec:
     def venv(self) -> Path:
         """The environment's folder."""
         return self.scratch / "suites" / "venv"
+
+    @property
+    def requirements(self) -> Path:
+        """The file with requirements that are made from the project's files."""
+        return self.venv.with_name("requirements.txt")
 
     @property
     def python(self) -> Path:
@@ -144,11 +136,14 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
     if plan is not None and not dry:
         await create_environment(plan, spec, settings)
     if plan is not None and settings.python is None:
-        return Interpreter((str(spec.python),), f"an environment made from {plan.why}", spec.activated())
+        why = "; ".join((f"an environment made from {plan.why}", *(plan.notes if dry else ())))
+        return Interpreter((str(spec.python),), why, spec.activated())
     if settings.python is None and spec.host_python_is_fallback:
         path = f"{Path(sys.executable).parent}{os.pathsep}{spec.environ.get('PATH', os.defpath)}"
         return Interpreter((sys.executable,), "scoregate's own, because there is nothing to install", {"PATH": path})
-    return find_interpreter(spec.root, spec.environ, named=settings.python, origin=settings.origin("python"))
+    groups = WantedGroups(settings.install_groups, settings.origin("install_groups"))
+    named, origin = settings.python, settings.origin("python")
+    return find_interpreter(spec.root, spec.environ, named=named, origin=origin, groups=groups)
 
 
 async def create_environment(plan: InstallPlan, spec: VenvSpec, settings: Settings) -> None:
@@ -158,15 +153,29 @@ async def create_environment(plan: InstallPlan, spec: VenvSpec, settings: Settin
         InstallError: a step failed, or took longer than a suite may.
     """
     started = perf_counter()
+    for note in plan.notes:
+        spec.print_line(spec.redact.text(note))
     spec.open()
+    if plan.requirements is not None:
+        spec.requirements.write_text(plan.requirements, encoding="utf-8")
+        if spec.identity is not None:
+            spec.identity.share(spec.requirements)
     uv, python = spec.uv(), str(spec.python)
-    places = {"{uv}": uv, "{venv}": str(spec.venv), "{python}": python}
+    places = {"{uv}": uv, "{venv}": str(spec.venv), "{python}": python, "{requirements}": str(spec.requirements)}
     for step in plan.steps:
-        words = tuple(places.get(word, word) for word in step)
-        await _run_step(words, plan, spec, settings)
+        await _run_step(_fill_in(step, places), plan, spec, settings)
+    if plan.project_step:
+        try:
+            await _run_step(_fill_in(plan.project_step, places), plan, spec, settings)
+        except InstallError:
+            spec.print_line(_NOT_INSTALLED)
     if (await _run((python, "-I", "-c", _IMPORT_SDK), spec, settings, on_line=lambda _: None)).exit_code:
         await _run_step((uv, "pip", "install", "--python", python, sdk_requirement()), plan, spec, settings)
     spec.print_line(spec.redact.text(f"environment made from {plan.why} in {perf_counter() - started:.1f} s"))
+
+
+def _fill_in(step: Words, places: Mapping[str, str]) -> Words:
+    return tuple(places.get(word, word) for word in step)
 
 
 async def _run_step(words: tuple[str, ...], plan: InstallPlan, spec: VenvSpec, settings: Settings) -> None:
@@ -207,64 +216,3 @@ def sdk_requirement() -> str:
     if vcs := origin.get("vcs_info"):
         return f"scoregate @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
     return f"scoregate @ {origin['url']}"
-
-
-def find_install_plan(root: Path, settings: Settings) -> InstallPlan | None:
-    """The plan that the settings name, or with `auto` the first that fits the project; None if none does.
-
-    Raises:
-        InstallError: the project does not have the files of the plan that is named.
-    """
-    version = ("--python", settings.python_version) if settings.python_version else ()
-    if settings.install == AUTO:
-        for make_plan in (_plan_uv_sync, _plan_requirements, _plan_project):
-            if (plan := make_plan(root, version)) is not None:
-                return plan
-        return InstallPlan((_venv_command(version),), f"Python {version[-1]} alone") if version else None
-    if settings.install in (NONE, NODE):
-        return None
-    if is_shell_command(settings.install):
-        return InstallPlan((_venv_command(version, "--seed"), ("sh", "-ec", settings.install)), f"`{settings.install}`")
-    if (plan := _INSTALLERS[settings.install](root, version)) is None:
-        files = _REQUIRED_FILES[settings.install]
-        raise InstallError(
-            f"install = {settings.install!r} ({settings.origin('install')}), but {root} has no {files}",
-            advice="Add it, name another folder with `working_directory`, or set `install` to auto.",
-        )
-    return plan
-
-
-def is_shell_command(install: str) -> bool:
-    """Whether the setting `install` is a shell command."""
-    return install not in (AUTO, NONE, NODE, *_INSTALLERS)
-
-
-def _plan_uv_sync(root: Path, version: Words) -> InstallPlan | None:
-    if not (root / LOCK).is_file():
-        return None
-    return InstallPlan((("{uv}", "sync", "--frozen", *version),), LOCK)
-
-
-def _plan_requirements(root: Path, version: Words) -> InstallPlan | None:
-    files = [name for name in REQUIREMENTS if (root / name).is_file()]
-    if not files:
-        return None
-    options = [word for name in files for word in ("-r", name)]
-    return InstallPlan((_venv_command(version), ("{uv}", "pip", "install", *_PYTHON, *options)), " and ".join(files))
-
-
-def _plan_project(root: Path, version: Words) -> InstallPlan | None:
-    try:
-        has_project = "project" in tomllib.loads((root / PROJECT).read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
-        return None
-    install = ("{uv}", "pip", "install", *_PYTHON, "-r", PROJECT)
-    return InstallPlan((_venv_command(version), install), PROJECT) if has_project else None
-
-
-def _venv_command(version: Words, *more: str) -> Words:
-    return ("{uv}", "venv", *version, *more, "{venv}")
-
-
-_INSTALLERS: Mapping[str, PlanInstall] = {"uv-sync": _plan_uv_sync, "requirements": _plan_requirements}
-_REQUIRED_FILES = {"uv-sync": LOCK, "requirements": " or ".join(REQUIREMENTS)}

@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scoregate.ci.install.groups import WantedGroups
+from scoregate.ci.install.locks import uv_group_options
+from scoregate.ci.install.python_project import find_uv_lock, read_python_project
 from scoregate.errors import SettingsError
+
+_NO_GROUPS = WantedGroups()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,12 @@ class Interpreter:
 
 
 def find_interpreter(
-    root: Path, environ: Mapping[str, str], *, named: str | None = None, origin: str = ""
+    root: Path,
+    environ: Mapping[str, str],
+    *,
+    named: str | None = None,
+    origin: str = "",
+    groups: WantedGroups = _NO_GROUPS,
 ) -> Interpreter:
     """The user's interpreter: the named one, else that of a virtual environment, else scoregate's own.
 
@@ -34,9 +44,11 @@ def find_interpreter(
         environ: the environment, for VIRTUAL_ENV and PATH.
         named: a path, relative to the root, or a name on PATH.
         origin: where it was named.
+        groups: groups and extras for `uv run`.
 
     Raises:
         SettingsError: the named one does not exist.
+        InstallError: pyproject.toml can't be read, or has no such group.
     """
     if named is not None:
         program = str(root / Path(named).expanduser()) if "/" in named else named
@@ -48,6 +60,10 @@ def find_interpreter(
             )
         return Interpreter((path,), f"named by {origin or 'the settings'}")
     folders = [(folder, f"the project's virtual environment {folder}") for folder in (".venv", "venv")]
+    lock = find_uv_lock(root)
+    if lock is not None and lock.parent != root:
+        workspace = str(lock.parent / ".venv")
+        folders.append((workspace, f"the workspace's virtual environment {workspace}"))
     if active := environ.get("VIRTUAL_ENV"):
         folders.insert(0, (active, f"the active virtual environment {active}"))
     for folder, why in folders:
@@ -55,6 +71,7 @@ def find_interpreter(
         if shutil.which(python):
             return Interpreter((str(python),), why)
     uv = shutil.which("uv", path=environ.get("PATH"))
-    if uv and (root / "uv.lock").is_file():
-        return Interpreter((uv, "run", "--quiet", "python"), "the project has a uv.lock, and uv is installed")
+    if uv and lock is not None:
+        options = uv_group_options(groups, read_python_project(root))
+        return Interpreter((uv, "run", "--quiet", *options, "python"), "the project has a uv.lock, and uv is installed")
     return Interpreter((sys.executable,), "the Python that scoregate runs under; no virtual environment was found")

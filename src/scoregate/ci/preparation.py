@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.environment import NODE, NONE, VenvSpec, is_shell_command, prepare_environment
+from scoregate.ci.environment import VenvSpec, prepare_environment
+from scoregate.ci.install.plans import NODE, NONE, is_shell_command
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.javascript import Installer, JavaScript, find_javascript, names_node
 from scoregate.ci.plan import SuiteSource

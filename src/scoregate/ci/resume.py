@@ -32,7 +32,7 @@ from scoregate.errors import GitHubRefused, RecordError
 SuiteKey: TypeAlias = tuple[str | None, str, str]
 _REUSE_VARIABLE = "SCOREGATE_REUSE"
 _MOST_REASONS = 10
-_SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install")
+_SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
 
 
 @dataclass(frozen=True, slots=True)

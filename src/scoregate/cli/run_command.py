@@ -34,8 +34,15 @@ from scoregate.cli.run_gate import run_project
 @click.option("--python-version", metavar="X.Y", help="Python version of the environment that --install creates.")
 @click.option(
     "--install",
-    metavar="auto|uv-sync|requirements|node|none|COMMAND",
-    help="Create an environment for the suites; auto: from the project's files, in the GitHub Action only.",
+    metavar="auto|none|KEYWORD|COMMAND",
+    help="Create an environment for the suites; auto: from the project's files, in the GitHub Action only. Keywords: "
+    "uv-sync, poetry, pdm, pipenv, requirements, project, node.",
+)
+@click.option(
+    "--install-groups",
+    multiple=True,
+    metavar="NAME",
+    help="Dependency group or extra that --install adds (repeatable).",
 )
 @model_options
 @gate_options

@@ -12,6 +12,7 @@ from tests.fakes.github.exchange import Answer, Exchange
 from tests.fakes.github.faults import Faulty
 from tests.fakes.github.loopback import Loopback
 from tests.fakes.openai.limits import Bucket
+from uvicorn.config import WS_PROTOCOLS
 
 
 class ChatService(Faulty):
@@ -47,7 +48,9 @@ class ChatService(Faulty):
         self.requests: list[Exchange] = []
         self.at_once = self.most_at_once = self.connections = 0
         self.moved_to, self.moved_status = "/chat", 307
-        self._server = Loopback({"chat": Front(self)}, port=port, ws="websockets-sansio")
+        # Older versions of uvicorn, with which other tests run, need parts of websockets that are gone.
+        ws = "websockets-sansio" if "websockets-sansio" in WS_PROTOCOLS else "none"
+        self._server = Loopback({"chat": Front(self)}, port=port, ws=ws)
         self.address = f"127.0.0.1:{self._server.ports['chat']}"
         self.url, self.ws_url = f"http://{self.address}", f"ws://{self.address}/ws"
 

@@ -185,6 +185,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "paths": _parse_list,
     "suite": _parse_list,
     "config": _parse_list,
+    "install_groups": _parse_list,
     "commands": _parse_json,
     "configs": _parse_json,
     "suites": _parse_json,

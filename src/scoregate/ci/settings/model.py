@@ -23,6 +23,7 @@ from scoregate.ci.settings.fields import (
     Confirm,
     Count,
     Factor,
+    GroupNames,
     LimitFields,
     NonNegativeInt,
     OfflineConfigs,
@@ -51,14 +52,14 @@ class Settings(LimitFields, BaseSettings):
 
     `working_directory` is the root itself, so a file in it can't set it.
     `config` names test configs that are run as suites, `configs` sets how.
-    `timeout` is in seconds, for each suite process. `install` is `auto`, `uv-sync`, `requirements`, `node`, `none`
-    or a command. `origins` has the place of each value by path of keys, and
-    `notices` are warnings, such as a misspelled environment variable. `file_values` are the values in the project's
-    file. If the base's settings judge a change, `proposed` are the change's own; `policy_problem` is the reason why the
-    base's settings are missing.
+    `timeout` is in seconds, for each suite process. `install` is `auto`, a keyword or a command. `origins` has the
+    place of each value by path of keys, and `notices` are warnings, such as a misspelled environment variable.
+    `file_values` are the values in the project's file. If the base's settings judge a change, `proposed` are the
+    change's own; `policy_problem` is the reason why the base's settings are missing.
     """
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+    # Some versions warn about fields that are named `model_…`.
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     working_directory: Text | None = None
     """The project's folder, if it isn't the whole repository. Its settings, suites and paths are relative to it. A
@@ -106,11 +107,14 @@ class Settings(LimitFields, BaseSettings):
     asks for.
     """
     install: Text = "auto"
-    """How the environment of the suites is created: `uv-sync`, `requirements`, `node`, `none`, or a shell command.
-    `auto` creates one only in the action, from `uv.lock`, from `requirements.txt` and `evals/requirements.txt`, or from
-    `pyproject.toml`. Commands that need Node.js get it there, too, with the packages of `package.json`. `node`
-    provides only these.
+    """How the environment of the suites is created: `uv-sync`, `poetry`, `pdm`, `pipenv`, `requirements`, `project`,
+    `node`, `none`, or a shell command. `auto` creates one only in the action, from the first of these files: `uv.lock`
+    (also of a workspace), `poetry.lock`, `pdm.lock`, `pylock.toml`, `Pipfile.lock`, `requirements.txt`,
+    `pyproject.toml`, `setup.py`. Commands that need Node.js get it there, too, with the packages of `package.json`.
+    `node` provides only these.
     """
+    install_groups: GroupNames = ()
+    """Dependency groups and extras that `install` adds, by name."""
     commands: Commands = ()
     """Suites that are commands, in any language: tables `[[commands]]`."""
     configs: OfflineConfigs = ()

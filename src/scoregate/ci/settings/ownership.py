@@ -12,7 +12,7 @@ from scoregate.ci.settings.sources import OF_BASE, Keys, Layer
 WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token"})
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
 HEAD_SETTINGS = frozenset(
-    {"install", "keep_runs", "max_suites", "message", "out", "python", "python_version", "timeout"}
+    {"install", "install_groups", "keep_runs", "max_suites", "message", "out", "python", "python_version", "timeout"}
 )
 # What is run, what it is compared with, what is required of it, and what is published.
 BASE_SETTINGS = frozenset(

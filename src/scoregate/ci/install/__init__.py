@@ -1,0 +1,1 @@
+"""How the suites' Python environment is installed from the project's files. Nothing here runs a command."""

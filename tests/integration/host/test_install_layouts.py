@@ -1,0 +1,161 @@
+"""Environments of real layouts, from lock files that the real tools wrote. The tools themselves are installed, too."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.integration.host.conftest import Project, suite
+from tests.integration.kept import UV
+
+from scoregate.ci.environment import VenvSpec, prepare_environment
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.settings import load_settings
+
+LAYOUTS = Path(__file__).parents[2] / "data" / "layouts"
+INSTALLED = {"iniconfig": "2.0.0", "tomli-w": "1.0.0", "roman": "4.1"}
+# Versions of what is installed, and the folder that the project is imported from.
+QUERY = """
+import importlib.metadata, importlib.util, json
+names = ("iniconfig", "tomli-w", "roman", "toolz", "kit", "shop", "scoregate")
+found = {each.metadata["Name"].replace("_", "-"): each.version for each in importlib.metadata.distributions()}
+shop = importlib.util.find_spec("shop")
+print(json.dumps([{name: found[name] for name in names if name in found}, shop.origin if shop else None]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A project below `tests/data/layouts`, and what its environment must have.
+
+    Args:
+        name: its folder.
+        why: what the environment is made from.
+        groups: the wanted groups.
+        versions: versions by package.
+        package: where the project itself is imported from; None if it isn't installed.
+        folder: the project's folder in it.
+    """
+
+    name: str
+    why: str
+    groups: Sequence[str]
+    versions: dict[str, str]
+    package: str | None = "src/shop/__init__.py"
+    folder: str = "."
+
+
+PACKAGE = {"shop": "0.1.0"}
+ALL = (
+    Layout("poetry", "poetry.lock", ["numerals"], {**INSTALLED, **PACKAGE}),
+    Layout("pdm", "pdm.lock", ["numerals"], {**INSTALLED, **PACKAGE}),
+    Layout("pipenv", "Pipfile.lock", ["dev", "evals"], INSTALLED, package=None),
+    Layout(
+        "uv_workspace",
+        "uv.lock of the workspace",
+        ["evals", "numerals"],
+        {**INSTALLED, **PACKAGE, "kit": "0.1.0"},
+        folder="services/shop",
+    ),
+    Layout(
+        "pip_tools",
+        "requirements.txt and requirements-evals.txt",
+        ["evals"],
+        {"iniconfig": "2.0.0", "tomli-w": "1.0.0", **PACKAGE},
+    ),
+    Layout("hatch", "pyproject.toml", ["evals"], {**INSTALLED, **PACKAGE, "toolz": "0.12.0"}),
+    Layout(
+        "setup",
+        "setup.py",
+        ["evals"],
+        {"iniconfig": "2.0.0", "tomli-w": "1.0.0", **PACKAGE},
+        package="lib/shop/__init__.py",
+    ),
+)
+
+
+async def check_layout(layout: Layout, folder: Path) -> None:
+    top = folder / "project"
+    shutil.copytree(LAYOUTS / layout.name, top)
+    (top / ".git").mkdir()
+    if layout.name == "uv_workspace":
+        await anyio.run_process([UV, "lock", "--quiet"], cwd=top)
+    root, lines = top / layout.folder, list[str]()
+    (folder / "scratch").mkdir()
+    spec = VenvSpec(root, folder / "scratch", os.environ, Redactor(()), lines.append, automatic=True)
+    settings = load_settings(root, {}, flags={"install_groups": layout.groups})
+    interpreter = await prepare_environment(spec, settings)
+    assert interpreter.why.startswith(f"an environment made from {layout.why}"), interpreter.why
+    answer = await anyio.run_process([*interpreter.argv, "-I", "-c", QUERY], cwd=root, stderr=None)
+    versions, shop = json.loads(answer.stdout)
+    assert versions.pop("scoregate"), lines
+    assert versions == layout.versions, lines
+    assert shop == (str(root / layout.package) if layout.package else None), lines
+    assert not [path for path in top.rglob("*") if path.name in ("pyvenv.cfg", ".pdm-python")]
+
+
+@pytest.mark.anyio
+async def test_each_layout_gets_what_its_files_pin(tmp_path: Path) -> None:
+    limit = anyio.CapacityLimiter(3)
+
+    async def check(layout: Layout) -> None:
+        async with limit:
+            await check_layout(layout, tmp_path / layout.name)
+
+    async with anyio.create_task_group() as tasks:
+        for layout in ALL:
+            (tmp_path / layout.name).mkdir()
+            tasks.start_soon(check, layout)
+
+
+BROKEN = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+def test_a_project_that_cannot_be_built_is_reported(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("backend.py", "raise SystemExit('no compiler was found')\n")
+    project.write("src/shop.py", "")
+    project.write("evals/demo.py", suite("import shop"))
+    project.write("pyproject.toml", f'[project]\nname = "shop"\nversion = "1"\n{BROKEN}')
+    ran = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert ran.exit_code == 0, ran.output
+    assert "no compiler was found" in ran.output
+    assert "The project itself could not be installed" in ran.output
+    project.write("pyproject.toml", BROKEN)
+    ran = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert ran.exit_code == 3
+    for part in ("can't be made", "-e .", "no compiler was found", "made from pyproject.toml"):
+        assert part in ran.output
+
+
+def test_what_is_ignored_is_printed_and_listed(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("evals/demo.py", suite())
+    project.write("pyproject.toml", '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\n')
+    project.write("requirements.txt", "no-such-package-anywhere==1\n")
+    project.write("environment.yml", "")
+    subprocess.run([UV, "lock", "--quiet"], cwd=tmp_path, check=True)
+    line = "ignored: requirements.txt, as uv.lock is used; environment.yml, as Conda environments aren't supported"
+    ran = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert ran.exit_code == 0, ran.output
+    assert line in ran.output
+    ran = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
+    assert f"an environment made from uv.lock; {line}" in " ".join(ran.output.split())
+
+
+def test_a_project_of_conda_alone_is_an_error(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("evals/demo.py", suite())
+    project.write("environment.yml", "")
+    ran = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert ran.exit_code == 3
+    assert "Conda environments aren't supported" in ran.output
+    assert "Set `install` to a command" in ran.output
+    assert project.scoregate("run").exit_code == 0, "on a laptop nothing is installed"
