@@ -56,6 +56,8 @@ def test_it_installs_itself_and_what_the_suites_need(project: Project) -> None:
     spy = "import iniconfig, os\nprint('prefix', __import__('sys').prefix)\nprint('sees', sorted(os.environ))"
     project.write("requirements.txt", "iniconfig>=2\n")
     project.write("evals/demo.py", suite(spy, bad=1))
+    for name in ("pip.py", "venv.py"):
+        project.write(name, "open('owned', 'w').close()")
     hostile = "$(touch owned); `touch owned`; '; touch owned; '"
     inputs = {"github-token": TOKEN, "min-pass-rate": "0.5", "message": hostile}
     ran = step(project, inputs, COPY_OF_IT=TOKEN)

@@ -105,10 +105,11 @@ def test_an_error_in_it_is_told_as_ever(tmp_path: Path, error: str) -> None:
 
 
 def test_a_python_without_the_sdk_brings_in_nothing_heavy() -> None:
-    source = "import sys; print(*sys.modules)"
-    # Whatever happens to be installed beside it: -S leaves site-packages out, so that the hook is imported by hand.
-    plain = set(run(sys.executable, "-S", "-c", source).stdout.split())
-    hooked = set(run(sys.executable, "-S", "-c", f"import sitecustomize; {source}").stdout.split())
+    show = "import sys; print(*sys.modules)"
+    # -S leaves site-packages out, so the hook is imported by hand. It runs the system's own, too, if there is one.
+    own = f"try:\n    import sitecustomize, importlib.util\nexcept ImportError:\n    pass\n{show}"
+    plain = set(run(sys.executable, "-S", "-c", own, PYTHONPATH="").stdout.split())
+    hooked = set(run(sys.executable, "-S", "-c", f"import sitecustomize; {show}").stdout.split())
     assert hooked - plain <= LIGHT
 
 

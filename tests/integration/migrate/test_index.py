@@ -15,6 +15,7 @@ def test_the_page_works(reader: Reader) -> None:
 
 def test_every_page_has_a_test_and_a_line_in_the_overview() -> None:
     pages = {page.stem for page in PAGES.glob("*.md")}
-    assert pages == {test.stem.removeprefix("test_") for test in Path(__file__).parent.glob("test_*.py")}
+    tested = {test.stem.removeprefix("test_") for test in Path(__file__).parent.glob("test_*.py")}
+    assert pages == tested - {"init"}
     overview = (PAGES / "index.md").read_text(encoding="utf-8")
     assert [page for page in pages - {"index"} if f"]({page}.md)" not in overview] == []

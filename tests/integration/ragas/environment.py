@@ -30,7 +30,7 @@ class Environment:
 
 def prepared() -> Environment:
     """Made where it is not there; skips, loudly, where nothing can be installed."""
-    folder = kept("ragas", (sys.version, *_requirements()), _make)
+    folder = kept("ragas", (sys.version, NO_DOWNLOADS, *_requirements()), _make)
     python = folder / "bin" / "python"
     asked = "from importlib.metadata import version; print(version('ragas'))"
     told = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
@@ -46,4 +46,6 @@ def _requirements() -> list[str]:
 def _make(folder: Path) -> None:
     make_python(folder, _requirements(), what="evaluators of ragas")
     (site,) = folder.glob("lib/python*/site-packages")
-    (site / "sitecustomize.py").write_text(NO_DOWNLOADS)
+    # Not sitecustomize: Debian's Python has one of its own, which comes first.
+    (site / "no_downloads.py").write_text(NO_DOWNLOADS)
+    (site / "no_downloads.pth").write_text("import no_downloads\n")
