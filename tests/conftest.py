@@ -22,19 +22,19 @@ TESTS = Path(__file__).parent
 MARKERS = {
     "container": ("e2e/container/",),
     "network": (
-        "e2e/", "integration/foreign/", "integration/host/test_install.py",
+        "e2e/", "integration/foreign/", "integration/frameworks/", "integration/host/test_install.py",
         "integration/host/test_install_layouts.py", "integration/host/test_install_node.py", "integration/migrate/",
         "integration/ragas/",
         "test_readme.py",
     ),
-    "foreign": ("integration/foreign/", "integration/migrate/", "integration/ragas/"),
+    "foreign": ("integration/foreign/", "integration/frameworks/", "integration/migrate/", "integration/ragas/"),
     "browser": (
         "integration/page/", "integration/review/test_page.py", "integration/review/test_people.py",
         "integration/review/test_sample.py", "integration/view/",
     ),
     "process": (
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
-        "e2e/", "integration/execution/test_host.py", "integration/foreign/",
+        "e2e/", "integration/execution/test_host.py", "integration/foreign/", "integration/frameworks/",
         "integration/host/", "integration/jobs/", "integration/listen/", "integration/migrate/",
         "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
@@ -55,7 +55,10 @@ MARKERS = {
 }  # fmt: skip
 
 # Files whose tests take minutes: begun first, so that no worker is left alone with one at the end.
-LONG = ("e2e/", "test_readme.py", "test_docs.py", "integration/foreign/", "integration/migrate/", "integration/ragas/")
+LONG = (
+    "e2e/", "test_readme.py", "test_docs.py", "integration/foreign/", "integration/frameworks/", "integration/migrate/",
+    "integration/ragas/",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
