@@ -12,9 +12,7 @@ from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
 
-PASSES_TO_CLEAR = 2
-FAILURES_TO_CONFIRM = 3
-MOST_TRIES = 4
+PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
 
 
 class ConfirmationOutcome(StrEnum):
@@ -258,7 +256,8 @@ class Script:
         timed_out: whether it was stopped after its time limit.
         duration_s: the duration in seconds.
         error: the error of the launch.
-        expected: the ids of the suites that its source starts, as far as they can be read from it.
+        expected: the ids of the suites that its source starts, if known.
+        tests_failed: the exit code only says that tests failed, as the result files do.
     """
 
     name: str
@@ -268,6 +267,7 @@ class Script:
     duration_s: float = 0.0
     error: ErrorInfo | None = None
     expected: tuple[str, ...] = ()
+    tests_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ TEST = "import pytest\n\n@pytest.mark.parametrize('q', ['a', 'b'])\ndef test_ans
 LINES = """
   [[commands]]
   name = "pytest"
-  run = ["sh", "-c", "pytest --junitxml pytest-results.xml evals/test_answers.py; test $? -le 1"]
+  run = ["pytest", "--junitxml", "pytest-results.xml", "evals/test_answers.py"]
   junit = ["pytest-results.xml"]
 """
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -30,7 +30,7 @@ def test_what_init_writes_runs_the_evals_that_list_showed(project: Project) -> N
     ran = project.scoregate("run", "--baseline", "none")
     assert ran.exit_code == 3
     assert "note: There are evals that are no suites yet: pytest in evals/test_answers.py.\n" in ran.output
-    assert 'commands = [{ name = "pytest", run = ["sh"' in " ".join(ran.output.split())
+    assert 'commands = [{ name = "pytest", run = ["pytest"' in " ".join(ran.output.split())
     init = project.scoregate("init")
     assert init.output.splitlines()[:2] == ["written  scoregate.toml", f"written  {WORKFLOW}"]
     assert not (project.root / "evals" / "eval_greeting.py").exists()

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,42 @@ def test_a_command_that_fails_is_told_beside_what_it_wrote(project: Project) -> 
     assert "missing.xml" in json.dumps(ran.result["notices"])
 
 
+PYTEST_FILE = """
+def test_good():
+    pass
+
+def test_bad():
+    assert not "bad"
+"""
+
+
+def test_the_exit_code_of_a_test_runner_counts_only_if_its_file_explains_it(project: Project) -> None:
+    project.write("test_answers.py", PYTEST_FILE)
+    pytest_run = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml out.xml test_answers.py"
+    green, red = '<testcase name="a"/>', '<testcase name="a"/><testcase name="b"><failure>no</failure></testcase>'
+    with_failure, without = (f"echo '<testsuite name=\"s\">{body}</testsuite>' > out.xml" for body in (red, green))
+    promptfoo = copying("promptfoo.json", "out.json")
+    cases: dict[str, tuple[str, str, str, int]] = {
+        "pytest itself, with a failure": (pytest_run, "out.xml", "", 0),
+        "1 with a failure": (f"{with_failure}; exit 1", "out.xml", "", 0),
+        "1 without a failure": (f"{without}; exit 1", "out.xml", "", 3),
+        "2 with a failure": (f"{with_failure}; exit 2", "out.xml", "", 3),
+        "100 with a failure in JUnit": (f"{with_failure}; exit 100", "out.xml", "", 3),
+        "100 of promptfoo": (f"{promptfoo}; exit 100", "", "promptfoo:out.json", 0),
+        "1 of promptfoo": (f"{promptfoo}; exit 1", "", "promptfoo:out.json", 3),
+        "another file is missing": (f"{with_failure}; exit 1", "out.xml missing.xml", "", 3),
+        "a signal": (f"{with_failure}; kill -9 $$", "out.xml", "", 3),
+    }
+    for name, (run, junit, imports, expected) in cases.items():
+        command(project, run, junit=junit, imports=imports)
+        ran = project.scoregate("run", "--min-pass-rate", "0", "--max-error-rate", "1", "--baseline", "none")
+        assert ran.exit_code == expected, (name, ran.output)
+        (script,) = ran.run["scripts"]
+        assert script.get("tests_failed", False) == (expected == 0), (name, script)
+    command(project, f"{with_failure}; exit 1", junit="out.xml")
+    assert project.scoregate("run", "--baseline", "none").exit_code == 1
+
+
 def test_the_reason_of_a_dead_command_is_its_error_and_not_its_last_line(project: Project) -> None:
     node = [
         "throw new TypeError('no model')",
@@ -245,7 +282,7 @@ async def test_a_link_to_what_whoever_ran_may_not_read_is_refused(tmp_path: Path
     shutil.copy(DATA / "deepeval-conversation.json", tmp_path / "theirs.json")
     os.chown(tmp_path / "theirs.json", 65534, 65534)
     (tmp_path / "ours.json").symlink_to(DATA / "deepeval.json")
-    failures = await results.emit(told.append, Reader(lambda line: line), nobody)
+    failures = (await results.emit(told.append, Reader(lambda line: line), nobody)).failures
     assert [failure.message for failure in failures] == [
         "'ours.json' was not written by the command, or is not a regular file"
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -69,16 +68,6 @@ def by_folder(files: SourceFiles, names: Iterable[str], *markers: str) -> dict[s
         folder = files.nearest(name, *markers)
         projects.setdefault(folder, []).append(relative(name, folder))
     return projects
-
-
-def tolerate(line: str) -> tuple[str, ...]:
-    """A command of a test runner, which ends with 1 if a test fails. scoregate judges that by the results."""
-    return ("sh", "-c", f"{line}; test $? -le 1")
-
-
-def quote(names: Iterable[str]) -> str:
-    """Names as words of a shell."""
-    return shlex.join(names)
 
 
 def command_name(framework: str, folder: str) -> str:

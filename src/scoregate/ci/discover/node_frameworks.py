@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from scoregate.ci.discover.framework_files import SourceFiles, command_name, quote, relative, tolerate
+from scoregate.ci.discover.framework_files import SourceFiles, command_name, relative
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.settings import Command
 
@@ -46,7 +46,7 @@ def _describe_promptfoo(name: str) -> FoundFramework:
     path = PurePosixPath(name)
     folder, results = str(path.parent), f"promptfoo-results{_suffix(path)}.json"
     # A failed test is no failed command: scoregate judges it.
-    words = ("env", "PROMPTFOO_FAILED_TEST_EXIT_CODE=0", "npx", "--yes", "promptfoo", "eval")
+    words = ("npx", "--yes", "promptfoo", "eval")
     chosen = ("-c", path.name, "-o", results)
     command = Command(
         name=command_name(f"promptfoo{_suffix(path)}", folder),
@@ -73,17 +73,17 @@ def _describe_evalite(folder: str, evals: tuple[str, ...]) -> FoundFramework:
 
 def _describe_vitest(files: SourceFiles, folder: str, evals: tuple[str, ...]) -> FoundFramework:
     results = "vitest-results.xml"
-    report = f"--reporter=default --reporter=junit --outputFile.junit={results}"
+    report = ("--reporter=default", "--reporter=junit", f"--outputFile.junit={results}")
     scripts = _read_package(files, str(PurePosixPath(folder, _PACKAGE))).get("scripts")
     script = _eval_script(scripts if isinstance(scripts, Mapping) else {})
     config = next((name for name in files.names if _is_eval_config(name, folder)), None)
     if script is not None:
-        line = f"npm run {quote([script])} -- {report}"
+        run: tuple[str, ...] = ("npm", "run", script, "--", *report)
     elif config is not None:
-        line = f"npx vitest run --config {quote([relative(config, folder)])} {report}"
+        run = ("npx", "vitest", "run", "--config", relative(config, folder), *report)
     else:
-        line = f"npx vitest run {report}"
-    command = Command(name=command_name("vitest-evals", folder), run=tolerate(line), cwd=folder, junit=(results,))
+        run = ("npx", "vitest", "run", *report)
+    command = Command(name=command_name("vitest-evals", folder), run=run, cwd=folder, junit=(results,))
     return FoundFramework("vitest-evals", evals, command)
 
 

@@ -14,9 +14,7 @@ from scoregate.ci.discover.framework_files import (
     by_folder,
     command_name,
     folder_of,
-    quote,
     relative,
-    tolerate,
 )
 from scoregate.ci.discover.python_files import read_script
 from scoregate.ci.frameworks import FoundFramework
@@ -87,8 +85,8 @@ def _describe_deepeval_tests(files: SourceFiles, names: Sequence[str]) -> Iterat
         # A folder with other tests would be run with them.
         for place in inner if len(inner) == 1 or tests[folder] > len(inner) else [folder]:
             results = _results_folder(place)
-            line = f"DEEPEVAL_RESULTS_FOLDER={quote([results])} deepeval test run {quote([relative(place, project)])}"
-            yield _deepeval(place, inner if place == folder else [place], project, tolerate(line), results)
+            run = ("env", f"DEEPEVAL_RESULTS_FOLDER={results}", "deepeval", "test", "run", relative(place, project))
+            yield _deepeval(place, inner if place == folder else [place], project, run, results)
 
 
 def _describe_deepeval_scripts(files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
@@ -137,17 +135,19 @@ def _describe_pydantic_evals(_files: SourceFiles, names: Sequence[str]) -> Itera
 
 
 def _describe_pytest_evals(files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
-    yield from _describe_pytest(files, names, "pytest-evals", "pytest --run-eval")
+    yield from _describe_pytest(files, names, "pytest-evals", ("pytest", "--run-eval"))
 
 
 def _describe_tests(files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
-    yield from _describe_pytest(files, names, "pytest", "pytest")
+    yield from _describe_pytest(files, names, "pytest", ("pytest",))
 
 
-def _describe_pytest(files: SourceFiles, names: Sequence[str], kind: str, program: str) -> Iterator[FoundFramework]:
+def _describe_pytest(
+    files: SourceFiles, names: Sequence[str], kind: str, program: tuple[str, ...]
+) -> Iterator[FoundFramework]:
     for project, inner in by_folder(files, names, *_PROJECT).items():
         results = f"{kind}-results.xml"
-        run = tolerate(f"{program} --junitxml {results} {quote(_few(inner))}")
+        run = (*program, "--junitxml", results, *_few(inner))
         command = Command(name=command_name(kind, project), run=run, cwd=project, junit=(results,))
         yield FoundFramework(kind, _in(project, inner), command)
 

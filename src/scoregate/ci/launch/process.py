@@ -32,6 +32,7 @@ from scoregate.core.run import Script
 MakeEnvironment: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
 OpenConnection: TypeAlias = Callable[[Launch, EmitEvent], AbstractAsyncContextManager[MakeEnvironment]]
 _POLL_S = 0.05
+_EXITED = "Exited"
 _PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai", "pytest": "pytest"}
 # As an import reports it, and as `python -m` does.
 _MISSING = re.compile(rf"No module named '?({'|'.join(_PACKAGES)})\b")
@@ -217,7 +218,7 @@ def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) 
     package = _PACKAGES[missing[1]] if missing is not None else ""
     advice = f"Install {package} in the environment that runs the suites, or set `python`." if package else ""
     reason = f"killed by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
-    return ErrorInfo("Exited", f"{reason}: {errors}" if errors else reason, str(tail), advice)
+    return ErrorInfo(_EXITED, f"{reason}: {errors}" if errors else reason, str(tail), advice)
 
 
 async def _import_results(
@@ -226,7 +227,10 @@ async def _import_results(
     """Emit the result files that a script left; a script that did not run to its end left none."""
     if not results.launch.source.imports or script.exit_code is None or script.timed_out:
         return script
-    failures = await results.emit(emit, host.read_results, identity, suites=host.suites)
+    imported = await results.emit(emit, host.read_results, identity, suites=host.suites)
+    failures = imported.failures
+    if script.error is not None and script.error.type == _EXITED and imported.explain(script.exit_code):
+        return replace(script, error=None, tests_failed=True)
     if failures and script.error is None:
         message = "; ".join(failure.message for failure in failures)
         return replace(script, error=ErrorInfo("ImportFailed", message, advice=failures[0].advice))

@@ -20,7 +20,7 @@ from scoregate.ci.launch.deepeval_runs import FORMAT, ResultsFolder, select_test
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
 from scoregate.ci.plan import Launch, ResultImport
 from scoregate.ci.user_ids import Identity
-from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.events import Errored, Event, Scored, SuiteStarted
 from scoregate.core.suite_labels import suite_label
 from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
@@ -44,6 +44,22 @@ class ReadResultFile(Protocol):
         more: tuple[Callable[[], BinaryIO], ...] = (),
         scores: tuple[str, ...] = (),
     ) -> Iterator[Event]: ...
+
+
+# The exit codes of test runners that ran to their end, if a test failed.
+_FAILED_EXITS: Mapping[str, int] = {"junit": 1, "deepeval": 1, "promptfoo": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedResults:
+    """What the result files of a launch were: what went wrong, and the formats in which a test failed."""
+
+    failures: list[ImportFailed]
+    failed: frozenset[str] = frozenset()
+
+    def explain(self, exit_code: int) -> bool:
+        """Whether all files were read, and the exit code only says that tests failed, as a file does."""
+        return not self.failures and exit_code in {_FAILED_EXITS.get(each) for each in self.failed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +87,8 @@ class ResultFiles:
 
     async def emit(
         self, emit: EmitEvent, read: ReadResultFile, identity: Identity | None, *, suites: Sequence[str] = ()
-    ) -> list[ImportFailed]:
-        """Emit the events in the new files; returns what went wrong.
+    ) -> ImportedResults:
+        """Emit the events in the new files.
 
         Args:
             emit: receives the events.
@@ -106,7 +122,7 @@ class ResultFiles:
                 await importer.emit_source(source)
             except ImportFailed as error:
                 failures.append(error)
-        return failures
+        return ImportedResults(failures, frozenset(importer.failed))
 
     def _group_test_runs(self, named: Sequence[Path], identity: Identity | None) -> list[_Source]:
         """The new files of deepeval: its test runs together, and each other file.
@@ -157,7 +173,10 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class _ResultImporter:
-    """Emits the events in files, `numbers` of each format. `owners`: by format and label, the file of a suite."""
+    """Emits the events in files, `numbers` of each format.
+
+    `owners`: by format and label, the file of a suite. `failed`: the formats in which a test failed.
+    """
 
     launch: Launch
     emit: EmitEvent
@@ -166,6 +185,7 @@ class _ResultImporter:
     suites: Sequence[str]
     numbers: Mapping[str, int]
     owners: dict[tuple[str, str], str] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
 
     async def emit_source(self, source: _Source) -> None:
         """Emit the events in files that are read together.
@@ -184,6 +204,8 @@ class _ResultImporter:
                 for event in batch:
                     if isinstance(event, SuiteStarted):
                         self._check_suite(event, form, name)
+                if any(map(_is_failure, batch)):
+                    self.failed.add(form)
                 if selected := [event for event in batch if matches_filters(event.suite, self.suites)]:
                     self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
                 if failure is not None:
@@ -204,6 +226,13 @@ class _ResultImporter:
                 f"{name!r:.300} and {owner!r:.300} both hold a suite {label!r:.200}",
                 advice="Give the suites or the files different names that stay the same in every run, without a date.",
             )
+
+
+def _is_failure(event: Event) -> bool:
+    """Whether an event makes a test runner report a failed test."""
+    if isinstance(event, Scored):
+        return event.threshold is not None and event.threshold.holds(event.score) is False
+    return isinstance(event, Errored)
 
 
 def _next_batch(events: Iterator[Event]) -> tuple[list[Event], ImportFailed | None]:

@@ -32,7 +32,10 @@ def check_run_complete(context: RunContext) -> Iterator[Finding]:
 
 
 def check_scripts(context: RunContext) -> Iterator[Finding]:
-    """Every script exits with 0, or with 1 because its own `assert_test` raised, and without another error."""
+    """Every script exits with 0, or with 1 because its own `assert_test` raised, and without another error.
+
+    A test runner may exit with its own code for failed tests, if its result file has a failed test.
+    """
     for value in find_script_failures(context.comparison.run).values():
         yield Finding("scripts end well", Conclusion.UNMEASURABLE, value, "exit code 0", "always")
 
@@ -43,14 +46,17 @@ def find_script_failures(run: Run) -> dict[str, str]:
     failures = {}
     for script in run.scripts:
         why = script.error.message if script.error else ""
+        full = why if why.startswith(f"{script.name}:") else f"{script.name}: {why}"
         if script.timed_out:
             failures[script.name] = f"{script.name} was stopped after {script.duration_s:.0f} s"
         elif script.exit_code is None:
-            failures[script.name] = f"{script.name}: {why}" if why else f"{script.name} did not start"
+            failures[script.name] = full if why else f"{script.name} did not start"
+        elif script.tests_failed:
+            continue
         elif script.exit_code and (script.exit_code != 1 or script.name not in asserted):
-            failures[script.name] = f"{script.name}: {why}" if why else f"{script.name} exited with {script.exit_code}"
+            failures[script.name] = full if why else f"{script.name} exited with {script.exit_code}"
         elif script.exit_code == 0 and why:
-            failures[script.name] = f"{script.name}: {why}"
+            failures[script.name] = full
     return failures
 
 
@@ -59,7 +65,8 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
     run = context.comparison.run
     reported = {suite.script for suite in run.suites}
     for script in run.scripts:
-        if script.exit_code == 0 and script.name not in reported and not run.filters:
+        ended_well = script.exit_code == 0 or script.tests_failed
+        if ended_well and script.name not in reported and not run.filters:
             value = f"{script.name} ran no suite"
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
