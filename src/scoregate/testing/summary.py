@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.frames import find_user_frames
 from scoregate.core.run import SuiteResult
 from scoregate.engine.terminal import one_line
 
@@ -64,7 +66,10 @@ def _advice(errors: Iterable[ErrorInfo], shown_advice: set[str]) -> Iterator[str
 
 
 def _failure_text(case: CaseResult) -> str:
-    errors = [f"{error.evaluator or 'fn'}: {error.error.type}: {error.error.message}" for error in case.errors]
+    errors = [
+        f"{error.evaluator or 'fn'}: {error.error.type}: {error.error.message}{_place(error.error)}"
+        for error in case.errors
+    ]
     missed = []
     for name, evaluation in sorted(case.evaluations.items()):
         if evaluation.passed is not False:
@@ -77,6 +82,12 @@ def _failure_text(case: CaseResult) -> str:
         reason_text = f" ({', '.join(f'{key}: {value}' for key, value in reasons.items())})" if reasons else ""
         missed.append(f"{name} {evaluation.score:.3g}, not {evaluation.threshold}{reason_text}")
     return "; ".join([*missed, *errors])
+
+
+def _place(error: ErrorInfo) -> str:
+    """The last line of the user's code in a traceback; empty if it is unknown."""
+    frames = find_user_frames(error.traceback or "", 1)
+    return f" (at {frames[0].describe(os.getcwd())})" if frames else ""  # noqa: PTH109
 
 
 def _one_line(text: str) -> str:

@@ -115,6 +115,12 @@ _MAX_ERROR_KINDS = 200
 _MAX_REASON = 2_000
 _MAX_TRACE = 4_000
 _MAX_INPUT = 2_000
+_MAX_TEXT = 2_000
+# Names of the field with the expected output, in scoregate and in other frameworks.
+_EXPECTED = (
+    *("expected", "expected_output", "expected_answer", "expected_response", "expected_text", "reference"),
+    *("ground_truth", "ideal", "target", "answer"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +163,8 @@ class Snapshot:
     """The parts of a case that reports show: name, output as limited text, missed thresholds.
 
     `turns` is its conversation, None for other outputs. `origin` is the line that the case was read from. `input` is
-    limited text, and `reasons` are those of scores without a threshold.
+    limited text, and `reasons` are those of scores without a threshold. `question` is the input without the expected
+    output, which is `expected`.
     """
 
     name: str
@@ -167,6 +174,8 @@ class Snapshot:
     origin: Origin | None = None
     input: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
+    expected: str = ""
 
 
 @dataclass(slots=True)
@@ -216,6 +225,7 @@ def take_snapshot(case: CaseResult) -> Snapshot:
         for evaluator, evaluation in case.evaluations.items()
         if evaluation.passed is False
     )
+    question, expected = split_expected(case.input)
     return Snapshot(
         shown_name(case.name or case.hash),
         format_value(case.output),
@@ -224,7 +234,19 @@ def take_snapshot(case: CaseResult) -> Snapshot:
         case.origin,
         format_value(case.input, _MAX_INPUT),
         {name: summarize_reasons(each) for name, each in case.evaluations.items() if each.threshold is None},
+        format_value(question, _MAX_TEXT),
+        format_value(expected, _MAX_TEXT),
     )
+
+
+def split_expected(case_input: object) -> tuple[object, object]:
+    """The input of a case and its expected output, if both are fields of a mapping; else the whole input and None."""
+    if not isinstance(case_input, Mapping):
+        return case_input, None
+    name = next((each for each in _EXPECTED if case_input.get(each) not in (None, "")), None)
+    rest = {key: value for key, value in case_input.items() if key != name and value not in (None, "", [], {})}
+    question = next(iter(rest.values())) if len(rest) == 1 else rest.get("input", rest) if name else rest
+    return question, None if name is None else case_input[name]
 
 
 def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> None:
@@ -260,7 +282,8 @@ class FailingCase:
     baseline, `output` holds the beginning of its own. Both are empty if outputs may not be shown.
     `tries` is the result of rerunning the case, empty if it was not rerun. For a conversation, `output` holds the
     transcript and `conversation` the failed turns. `origin` is the line of a file that the case was read from, with
-    the path from the top of the repository; `place` is its short form, such as `refunds.csv:12`.
+    the path from the top of the repository; `place` is its short form, such as `refunds.csv:12`. `texts` are input,
+    output and expected output with their titles, as far as they are known and may be shown.
     """
 
     suite: str
@@ -276,6 +299,7 @@ class FailingCase:
     same_output: bool = False
     conversation: ConversationView | None = None
     origin: Origin | None = None
+    texts: tuple[tuple[str, str], ...] = ()
 
     @property
     def place(self) -> str:
@@ -313,7 +337,23 @@ def build_failing_cases(
                 origin=None if origin is None else replace(origin, file=join(context.folder, origin.file)),
             )
             old = base_snapshots.get(trial.base) if trial.base else None
-            yield _with_output(view, snapshot, old) if context.show_outputs else view
+            if context.show_outputs:
+                view = replace(_with_output(view, snapshot, old), texts=tuple(list_texts(snapshot, old)))
+            yield view
+
+
+def list_texts(snapshot: Snapshot, old: Snapshot | None = None) -> Iterator[tuple[str, str]]:
+    """Input, output and expected output of a case with their titles, and the output of the baseline if it differs."""
+    if snapshot.turns is not None:
+        return
+    if snapshot.question and one_line(snapshot.question, _MAX_TEXT) != snapshot.name:
+        yield "input", snapshot.question
+    if old is not None and old.output != snapshot.output:
+        yield "baseline", old.output
+    if snapshot.output:
+        yield "output", snapshot.output
+    if snapshot.expected:
+        yield "expected", snapshot.expected
 
 
 def sort_failing(views: Iterable[FailingCase]) -> list[FailingCase]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from rich.console import RenderableType
@@ -14,6 +15,7 @@ from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTa
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
+from scoregate.core.frames import find_user_frames
 from scoregate.core.gate.finding import Conclusion, Finding
 
 _TABLE, _ERRORS, _GATES = 12, 10, 20
@@ -78,10 +80,19 @@ def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[Re
             yield hanging_indent(Text("!", style="yellow"), Text(text + trials))
             if error.advice:
                 yield Padding(Text(safe_text(error.advice), style="dim"), _INDENT, expand=False)
-            if full and error.trace:
+            if not full:
+                yield from _frame_lines(error.trace)
+            elif error.trace:
                 first = [f"first in {safe_text(error.case)}:"] if error.case else []
                 yield Padding(Text("\n".join([*first, error.trace]), style="dim"), _INDENT, expand=False)
         yield from (*_more_line(len(errors) - len(shown_errors), "error", rest), Text())
+
+
+def _frame_lines(trace: str) -> Iterator[RenderableType]:
+    """The last lines of the user's code that a traceback names."""
+    for frame in find_user_frames(trace):
+        text = Text(f"at {safe_text(frame.describe(os.getcwd()))}", style="dim")  # noqa: PTH109
+        yield Padding(text, _INDENT, expand=False)
 
 
 def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[RenderableType]:

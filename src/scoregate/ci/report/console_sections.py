@@ -12,8 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import number_format
-from scoregate.ci.report.cases import FailedEvaluation, FailingCase, take_snapshot
-from scoregate.ci.report.console_text import MARKS, ClampedText, format_place, mark, max_width, safe_text
+from scoregate.ci.report.cases import FailedEvaluation, FailingCase, list_texts, take_snapshot
+from scoregate.ci.report.console_text import (
+    MARKS,
+    ClampedText,
+    format_place,
+    mark,
+    mark_differences,
+    max_width,
+    safe_text,
+)
 from scoregate.ci.report.conversations import ConversationView
 from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState, RowView
@@ -24,6 +32,7 @@ _CASES, _LINES, _MISSES, _DROPS = 10, 40, 5, 3
 _GAP, _MARGIN = 2, 4
 _EVALUATOR, _LEAST_REASON_WIDTH = 26, 44
 _MAX_MESSAGE = 200
+_MAX_TEXT = 2_000
 _FEW, _MANY = 2, 60  # lines of a reason
 
 
@@ -66,7 +75,14 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
         if other.status is Status.FAILED and place not in shown:
             snapshot = take_snapshot(other)
             case = FailingCase(
-                *place, snapshot.name, place in newly, 0.0, tries="", misses=snapshot.misses, origin=snapshot.origin
+                *place,
+                snapshot.name,
+                place in newly,
+                0.0,
+                tries="",
+                misses=snapshot.misses,
+                origin=snapshot.origin,
+                texts=tuple(list_texts(snapshot)) if view.context.show_outputs else (),
             )
             yield CaseDetails(case, view.failing, full=True)
 
@@ -111,6 +127,8 @@ class CaseDetails:
         where = " · ".join(filter(None, (case.suite, case.place)))
         name = Text("✗ ", style="red").append(safe_text(case.name), "bold default")
         yield name.append(f"  {safe_text(where)}", "dim default")
+        if case.texts:
+            yield _indent(self._texts())
         misses = case.misses if self.full else case.misses[:_MISSES]
         scores = self._scores(options.max_width)
         reason_width = options.max_width - sum(scores) - _GAP * len(scores) - _MARGIN
@@ -128,6 +146,19 @@ class CaseDetails:
             *(_conversation_lines(case.conversation) if case.conversation else ()),
         ):
             yield _indent(Text(line, style="dim"))
+
+    def _texts(self) -> Table:
+        """Input, output and expected output; words of the last two that differ are marked."""
+        limit, lines = (_MAX_TEXT, _MANY) if self.full else (_MAX_MESSAGE, _FEW)
+        texts = {title: safe_text(text, limit) for title, text in self.case.texts}
+        marked = mark_differences(texts.get("output", ""), texts.get("expected", texts.get("baseline", "")))
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        grid.add_column(style="dim", no_wrap=True)
+        grid.add_column()
+        for title, text in texts.items():
+            content = marked.get(text, Text(text)) if title != "input" else Text(text)
+            grid.add_row(title, ClampedText(content, lines))
+        return grid
 
     def _scores(self, width: int) -> tuple[int, int, int]:
         every = [miss for case in (*self.others, self.case) for miss in case.misses]

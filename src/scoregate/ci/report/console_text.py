@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
@@ -14,6 +16,7 @@ from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.core.gate.finding import Conclusion
 
+_DIFFERENT = "bold underline"
 MARKS = {
     ReportState.FAILED: ("✗", "bold red"),
     ReportState.WORSE: ("↓", "red"),
@@ -36,6 +39,23 @@ def mark(state: ReportState | Conclusion) -> Text:
 def safe_text(text: str, limit: int = 400) -> str:
     """Untrusted text on one line. In a job, the console makes commands of the runner harmless."""
     return one_line(text, limit)
+
+
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+_LEAST_SIMILAR = 0.3
+
+
+def mark_differences(first: str, second: str) -> dict[str, Text]:
+    """Two texts, each with the words marked that the other one lacks; none if they are equal or hardly alike."""
+    words = _WORD.findall(first), _WORD.findall(second)
+    matcher = SequenceMatcher(None, *words, autojunk=False)
+    if first == second or matcher.ratio() < _LEAST_SIMILAR:
+        return {}
+    texts = Text(), Text()
+    for tag, *bounds in matcher.get_opcodes():
+        for text, all_words, start, end in zip(texts, words, bounds[::2], bounds[1::2], strict=True):
+            text.append("".join(all_words[start:end]), style=None if tag == "equal" else _DIFFERENT)
+    return {first: texts[0], second: texts[1]}
 
 
 def format_place(suite: str, evaluator: str | None) -> str:
