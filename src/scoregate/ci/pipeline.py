@@ -74,7 +74,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         plan = ports.add_baseline_outputs(plan, baseline.run)
         history = await load_history(baseline, settings, ports)
         resumed = await ports.resume(plan, settings)
-        found = (*describe_found(suites.frameworks), *suites.notices)
+        found = (*describe_found(suites.frameworks), *suites.notices, *suites.explain_missing())
         run = await ports.record(resumed.plan, settings, (*settings.notices, *found, *resumed.notices))
         run = resumed.describe_reuse(run)
         ports.amend(run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
@@ -25,6 +25,7 @@ class SourceKind(StrEnum):
     TESTSET = "testset"
 
 
+_MOST_REASONS = 5
 _WORKER_KINDS = (SourceKind.CONFIG, SourceKind.TESTSET)
 
 
@@ -138,6 +139,14 @@ class DiscoveredSuites:
     notices: tuple[str, ...] = ()
     narrowed: bool = False
     frameworks: tuple[FoundFramework, ...] = ()
+
+    def explain_missing(self) -> Iterator[str]:
+        """Why there are no suites: the reasons of the first skipped files."""
+        hidden = [each for each in self.skipped if not each.notable]
+        if not self.sources:
+            yield from (f"{each.path} was skipped: {each.why}" for each in hidden[:_MOST_REASONS])
+            if len(hidden) > _MOST_REASONS:
+                yield f"{len(hidden) - _MOST_REASONS:,} more were skipped: `scoregate list -v` lists them"
 
     def __add__(self, other: DiscoveredSuites) -> DiscoveredSuites:
         """All sources, skipped sources and notices of both."""

@@ -39,13 +39,16 @@ def command(verbose: bool, **flags: Any) -> int:
         *plan.interpreter.notes,
         *(format_source(launch.source, launch.name) for launch in plan.launches),
         *(f"cannot run  {source.error}" for source in plan.broken),
-        *(format_skipped(suites) if verbose else format_notices(suites, "scoregate list -v")),
+        *(format_skipped(suites) if verbose else format_notices(suites, "scoregate list -v") if suites.sources else ()),
     ]
     for line in lines:
         console.print(Text(one_line(line, 500)))
     if not suites.sources:
         for line in _explain_no_suites(suites, root, flags):
             console.print(Text(line), soft_wrap=True)
+        if not verbose:
+            for line in (*suites.notices, *suites.explain_missing()):
+                console.print(Text(one_line(f"note: {line}", 500)))
     return 0 if plan.launches and not plan.broken else 3
 
 

@@ -41,6 +41,21 @@ def combine_options(*decorators: Callable[[_F], _F]) -> Callable[[_F], _F]:
     return decorate
 
 
+def _check_config_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of test configs.
+
+    Raises:
+        UsageError: one is a settings file, as --config has in other programs.
+    """
+    if files := [name for name in names if name.endswith(".toml")]:
+        raise UsageError(
+            f"--config {files[0]:.200}: --config names test configs, not a settings file",
+            advice="scoregate.toml is read without an option, in the top folder of the repository or in "
+            "--working-directory DIR.",
+        )
+    return names
+
+
 working_directory_option = click.option(
     "--working-directory", metavar="DIR", help="Project folder; default: the top of the repository."
 )
@@ -51,7 +66,13 @@ selection_options: Callable[[Any], Any] = combine_options(
     click.argument("paths", nargs=-1, type=click.Path()),
     working_directory_option,
     suite_option,
-    click.option("--config", multiple=True, metavar="NAME", help="Run only this test config (repeatable)."),
+    click.option(
+        "--config",
+        multiple=True,
+        callback=lambda _context, _option, names: _check_config_names(names),
+        metavar="NAME",
+        help="Run only this test config (repeatable).",
+    ),
 )
 baseline_options: Callable[[Any], Any] = combine_options(
     click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 from scoregate.ci.archive import REPORT_FILE, RUN_FILE, RUN_FOLDER
@@ -12,11 +13,14 @@ from scoregate.ci.archive.lock import lock_folder
 from scoregate.ci.publish.files import remove_files
 from scoregate.ci.reporting import REPORTS
 from scoregate.ci.user_ids import in_ci
+from scoregate.cli.printed_output import list_output_files
 from scoregate.errors import UsageError
 
 _ADVICE = "Choose a folder for reports only with --out, such as scoregate-out."
 _RUN_RECORD = f"{RUN_FOLDER}/{RUN_FILE}"
 _RESULT = REPORTS["json"][0]
+_SUITES = (".py", ".testset.toml")
+_MOST_FILES = 1_000
 _BEGINNING = b'{\n  "schema_version"'
 
 
@@ -35,7 +39,7 @@ def lock_output(out: Path, root: Path) -> Iterator[None]:
         with lock_folder(out):
             # Outside of CI the page of an earlier run stays until a newer one replaces it.
             kept = set() if in_ci(os.environ) else {REPORT_FILE}
-            remove_files(out, {file for file, _ in REPORTS.values()} - kept)
+            remove_files(out, {*(file for file, _ in REPORTS.values()), *list_output_files(out)} - kept)
             yield
     finally:
         if created:
@@ -50,7 +54,8 @@ def check_output(out: Path, root: Path) -> None:
     """Check that reports can go to a folder, before anything is run or written.
 
     Raises:
-        UsageError: the folder holds the project or the working directory, or reports that scoregate did not write.
+        UsageError: the folder holds the project, the working directory, suites, or reports that scoregate did not
+            write.
     """
     if any(folder.resolve().is_relative_to(out.resolve()) for folder in (root, Path.cwd())):
         raise UsageError(
@@ -63,6 +68,16 @@ def check_output(out: Path, root: Path) -> None:
             "which scoregate did not write",
             advice=f"{_ADVICE} Or delete these files if you don't need them.",
         )
+    if (suite := _find_suite(out)) and not _is_output_folder(out):
+        raise UsageError(f"cannot write reports to {out.resolve()}: it holds suites, such as {suite}", advice=_ADVICE)
+
+
+def _find_suite(out: Path) -> str:
+    """A file in the folder that may be a suite; empty if there is none."""
+    with suppress(OSError):
+        names = sorted(path.name for path in islice(out.iterdir(), _MOST_FILES))
+        return next((name for name in names if name.endswith(_SUITES)), "")
+    return ""
 
 
 def _is_output_folder(out: Path) -> bool:

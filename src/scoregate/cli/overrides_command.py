@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from scoregate.cli.review_records import (
+    check_evaluator_name,
     check_overrides,
     export_command,
     import_command,
@@ -53,7 +54,18 @@ def list_(evaluator: str | None, as_json: bool) -> None:
 @click.option("--output", required=True, metavar="TEXT", help="Output that was judged.")
 @click.option("--comment", default="", metavar="TEXT", help="Comment on the correction.")
 @click.option("--by", metavar="NAME", help="Name of the reviewer; default: git's user.name.")
-def add(evaluator: str, original: float, score: float, given: str, output: str, comment: str, by: str | None) -> None:
+@click.option("--new", "is_new", is_flag=True, help="Accept an EVALUATOR whose name is close to a known one.")
+def add(
+    evaluator: str,
+    original: float,
+    score: float,
+    given: str,
+    output: str,
+    comment: str,
+    by: str | None,
+    *,
+    is_new: bool,
+) -> None:
     """Correct the score that EVALUATOR gave to an output. It replaces your earlier correction of this output.
 
     If the last run lists the choices of the judge, the score must be one of them.
@@ -65,8 +77,10 @@ def add(evaluator: str, original: float, score: float, given: str, output: str, 
         [EvaluationOverrideField("output", "output", output)],
         [EvaluationOverrideComment("", "", comment)] if comment else [],
     )
-    check_overrides(evaluator, [override])
     store = open_store()
+    if not is_new:
+        check_evaluator_name(evaluator, store)
+    check_overrides(evaluator, [override])
     add_override(store, evaluator, override, by=reviewer_name(by))
     print_line(f"written to {store.location(OVERRIDES, (evaluator,))}")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
@@ -16,9 +17,9 @@ from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.text_output import format_day, print_json, print_line, print_table
 from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.event_values import Choice
+from scoregate.core.event_values import Choice, EvaluatorInfo
 from scoregate.errors import RecordError, UsageError
-from scoregate.store import Override, Store, open_store
+from scoregate.store import JUDGES, OVERRIDES, Override, Store, open_store
 from scoregate.store.kinds import Kind
 from scoregate.store.review_records import ReviewRecord, age_key, remove_items, upsert
 from scoregate.store.review_tables import export_items, import_items, is_table
@@ -158,6 +159,23 @@ def _read_file(file: str) -> bytes:
 
 
 _MAX_PROBLEMS = 20
+_LIKENESS = 0.8
+
+
+def check_evaluator_name(evaluator: str, store: Store) -> None:
+    """Check that the name of an evaluator isn't misspelled. A name that is like no known one is accepted.
+
+    Raises:
+        UsageError: a similar name is known from the last run, the judges or the reviews, but not this one.
+    """
+    suites = _suites_of_last_run()
+    known = {name for evaluators in suites for name in evaluators}
+    known |= {key[0] for key in (*store.list_keys(OVERRIDES), *store.list_keys(JUDGES))}
+    if evaluator not in known and (near := get_close_matches(evaluator, sorted(known), 1, _LIKENESS)):
+        raise UsageError(
+            f"there is no evaluator {evaluator!r:.200}; did you mean {near[0]!r:.200}?",
+            advice="Correct the name, or add --new if it is a new evaluator.",
+        )
 
 
 def check_overrides(evaluator: str, overrides: Sequence[EvaluationOverride | Override]) -> None:
@@ -191,9 +209,14 @@ def check_overrides(evaluator: str, overrides: Sequence[EvaluationOverride | Ove
 def _known_choices(evaluator: str) -> tuple[Choice, ...]:
     from scoregate.web.review_items import known_choices
 
+    return known_choices(evaluator, _suites_of_last_run())
+
+
+def _suites_of_last_run() -> list[Mapping[str, EvaluatorInfo]]:
+    """The evaluators of each suite of the last run; none without a run."""
     root = project_root()
     try:
         head = read_head(root / load_project_settings(root, {}).out / RUN_FOLDER / RUN_FILE)
     except RecordError:
-        return ()
-    return known_choices(evaluator, (suite.evaluators for suite in head.suites))
+        return []
+    return [suite.evaluators for suite in head.suites]

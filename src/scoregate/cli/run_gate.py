@@ -22,6 +22,7 @@ from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.ci.wiring import open_ports
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
+from scoregate.cli.printed_output import limit_output
 from scoregate.cli.progress import show_progress
 from scoregate.cli.progress_state import format_output_line, tick_regularly
 from scoregate.cli.verbose import log_results
@@ -89,7 +90,12 @@ def run_project(
 
 
 async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites, resumed: Path | None) -> GateResult:
-    with temporary_folder() as scratch, show_progress(output) as display:
+    out = root / settings.out
+    with (
+        temporary_folder() as scratch,
+        show_progress(output) as display,
+        limit_output(display.observe, display.print_line, folder=scratch, out=out, shown_out=settings.out) as printed,
+    ):
         async with (
             stop_on_signals() as stop,
             _progress_observers(settings, root) as observers,
@@ -99,14 +105,14 @@ async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites
                 os.environ,
                 settings,
                 scratch=scratch,
-                observers=[display.observe, *observers],
+                observers=[printed, *observers],
                 print_line=lambda line: display.print_line(format_output_line(line)),
                 stop=stop,
                 find=find,
                 resumed=resumed,
             ) as quiet_ports,
         ):
-            with mark_in_progress(root / settings.out / RUN_FOLDER):
+            with mark_in_progress(out / RUN_FOLDER):
                 is_verbose = output.options.verbose
                 ports = log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
                 return await run_gate(settings, ports)

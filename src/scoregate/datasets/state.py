@@ -88,7 +88,7 @@ def read_state(store: Store, name: str) -> DatasetState:
         names = ", ".join(name for (name,) in islice(store.list_keys(DATASETS), 20))
         raise JudgmentValidationError(
             f"there is no dataset {name!r:.200}",
-            advice=f"There are {names}." if names else "Create one: client.datasets.create(…).",
+            advice=f"There are {names}." if names else "`scoregate dataset add` creates one.",
         )
     try:
         schema = parse_schema(card.document)

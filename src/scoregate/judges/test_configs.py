@@ -13,7 +13,7 @@ from scoregate.errors import JudgmentConflictError, JudgmentValidationError
 from scoregate.judges.prompt_judge import missing_fields
 from scoregate.judges.state import JudgeState, check_name, check_title
 from scoregate.judges.versions import JudgeVersion, find_judge, find_judges, select_version
-from scoregate.store import CONFIGS, JUDGES, Store, StoredConfig, list_configs
+from scoregate.store import CONFIGS, DATASETS, JUDGES, Store, StoredConfig, list_configs
 
 JudgeEntry = str | UUID | Mapping[str, str]
 
@@ -157,7 +157,11 @@ class TestConfigs:
     def _check(self, name: str, dataset: str, judges: Sequence[str]) -> tuple[DatasetShape, Sequence[JudgeState]]:
         check_name(name)
         if (shape := self._dataset(dataset)) is None:
-            raise JudgmentValidationError(f"Dataset not found: {dataset!s:.60}")
+            names = ", ".join(name for (name,) in self._store.list_keys(DATASETS))
+            raise JudgmentValidationError(
+                f"Dataset not found: {dataset!s:.60}",
+                advice=f"There are {names:.300}." if names else "`scoregate dataset add` creates one.",
+            )
         if not judges:
             raise JudgmentValidationError("it needs at least one judge")
         states = find_judges(self._store, judges)

@@ -140,7 +140,7 @@ def find_judges(store: Store, judges: Iterable[str]) -> list[JudgeState]:
         names = ", ".join(name for (name,) in store.list_keys(JUDGES))
         raise JudgmentValidationError(
             f"Judges not found: {', '.join(missing):.300}",
-            advice=f"There are {names:.300}." if names else "There are no judges. Create one: client.judges.create(…).",
+            advice=f"There are {names:.300}." if names else "There are no judges. `scoregate judge add` creates one.",
         )
     by_name = {state.judge.name: state for state in states.values() if state is not None}
     return list(by_name.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.event_log import EventLog
+from scoregate.engine.exit_status import fail_at_exit, is_script, is_unmeasured
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
@@ -62,11 +64,13 @@ def run_test_suite(
         timeout: seconds until a case is cancelled. A sync `fn` cannot be stopped: its thread goes on.
 
     Returns:
-        The result, which reads its cases on access; for a grid search it has `variants`.
+        The result, which reads its cases on access; for a grid search it has `variants`. If the file is run by itself
+        and no case of the suite has a result, the process ends with exit code 3.
 
     Raises:
         SuiteFailed: `assert_test` is set and the suite did not pass.
     """
+    is_main = is_script(sys._getframe(1))
     selected = read_selection()
     if not selected.includes(str(id)):
         from scoregate.core.run import SuiteResult
@@ -88,7 +92,10 @@ def run_test_suite(
         selection=selected,
     )
     logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
-    return _finish(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
+    result = _finish(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
+    if folder is None and is_main and is_unmeasured(result):
+        fail_at_exit()
+    return result
 
 
 def grid_search_ctx() -> Mapping[str, Any] | None:

@@ -34,7 +34,7 @@ def hostile(project: Project) -> Project:
 def test_nothing_that_a_hostile_suite_tries_succeeds(action: Action, hostile: Project, github_runner: Runner) -> None:
     root = hostile.root
     result = action.run(
-        root, {"max-suites": "2", "min-pass-rate": "1"}, {"SCOREGATE_TOKEN": "hidden-in-host", "API_HOST": "x"}
+        root, {"max-suites": "2", "min-pass-rate": "1"}, {"SCOREGATE_GITHUB_TOKEN": "hidden-in-host", "API_HOST": "x"}
     )
     subprocess.run(["rm", "-rf", root / "deep"], check=True)
     log = [json.loads(line) for line in (root / "hostile-log.jsonl").read_text().splitlines()]

@@ -55,7 +55,7 @@ def test_it_cannot_stand_in_the_file_that_it_leads_to(monorepo: Project) -> None
     monorepo.write("apps/one/scoregate.toml", "working_directory = 'apps/two'\n")
     ran = monorepo.scoregate("run", "--working-directory", "apps/one")
     assert ran.exit_code == 2
-    assert "scoregate.toml: working_directory can't be set in the file that it locates" in ran.output
+    assert "scoregate.toml:1: working_directory can't be set in the file that it locates" in ran.output
 
 
 def test_the_actions_command_is_told_by_inputs(monorepo: Project) -> None:

@@ -114,15 +114,15 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     )
     told = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
     assert told.splitlines()[1:] == [
-        "  scoregate.toml: there is no setting 'max-cases'; did you mean 'max_cases'?",
-        "  scoregate.toml: there is no setting 'secrets'",
+        "  scoregate.toml:1: there is no setting 'max-cases'; did you mean 'max_cases'?",
+        "  scoregate.toml:2: there is no setting 'secrets'; `scoregate settings` lists all settings",
         "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
-        "  scoregate.toml: paths[0] = 1: must be text",
+        "  scoregate.toml:4: paths[0] = 1: must be text",
         "  INPUT_MAX-SUITES: max_suites = '0': must be at least 1",
-        "  scoregate.toml: repeats = True: must be a number",
+        "  scoregate.toml:3: repeats = True: must be a number",
         "  SCOREGATE_TIMEOUT: timeout = 'soon': must be a number",
-        "  scoregate.toml [suites.s]: suites.s.min_pass_rate = 7: must be at most 1",
-        "  scoregate.toml [suites.s]: suites.s.repeat: there is no setting 'repeat'; did you mean 'repeats'?",
+        "  scoregate.toml:7 [suites.s]: suites.s.min_pass_rate = 7: must be at most 1",
+        "  scoregate.toml:6 [suites.s]: suites.s.repeat: there is no setting 'repeat'; did you mean 'repeats'?",
     ]
 
 
@@ -198,11 +198,13 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     assert load_settings(tmp_path, {}).repeats == 2
 
 
-def test_misspelt_variables_are_noticed_and_internal_ones_are_not(tmp_path: Path) -> None:
+def test_misspelt_variables_are_errors_and_internal_ones_are_not(tmp_path: Path) -> None:
     environ = {"SCOREGATE_MAXCASES": "1", "SCOREGATE_EVENTS": "/x", "SCOREGATE_ROOT": "/", "INPUT_TOKEN": "x"}
     environ["SCOREGATE_REVIEWER"] = "Ann"
-    (notice,) = load_settings(tmp_path, environ).notices
-    assert notice == "SCOREGATE_MAXCASES is set, but no such setting exists; did you mean SCOREGATE_MAX_CASES?"
+    assert problems(tmp_path, environ).splitlines()[1:] == [
+        "  SCOREGATE_MAXCASES: there is no such variable; did you mean SCOREGATE_MAX_CASES?"
+    ]
+    load_settings(tmp_path, {name: value for name, value in environ.items() if name != "SCOREGATE_MAXCASES"})
 
 
 def test_paths_given_in_a_subfolder_are_made_relative_to_the_root(tmp_path: Path) -> None:

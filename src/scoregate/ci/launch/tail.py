@@ -25,6 +25,7 @@ _ADVICE = "docs/reference/events.md describes the lines. The results in them are
 class _Log:
     path: Path
     offset: int = 0
+    line: int = 0  # how many lines were read
     size: int = 0
     crc32: int = 0
     rest: bytes = b""
@@ -54,7 +55,7 @@ class LogTailer:
             end = log.size
             try:
                 while lines := self._next_lines(log, end):
-                    yield EventsReceived(self.script, log.path.name, self._events(lines))
+                    yield EventsReceived(self.script, log.path.name, self._events(log, lines))
             except OSError as error:
                 if not log.refused:
                     self._refuse(f"its event log {path.name!r:.80} can't be read: {error.strerror}")
@@ -70,7 +71,7 @@ class LogTailer:
                 )
                 yield Failed(self.script, ErrorInfo("EventsChanged", message, advice=advice))
             if log.rest:
-                yield EventsReceived(self.script, log.path.name, self._events([log.rest]))
+                yield EventsReceived(self.script, log.path.name, self._events(log, [log.rest]))
         if self._optional:
             notice = f"{self._optional:,} optional events of a newer version are skipped"
             yield Notice(self.script, f"{notice}: update scoregate to read them")
@@ -92,16 +93,19 @@ class LogTailer:
             *lines, log.rest = (log.rest + chunk).split(b"\n")
             if log.skipping and lines:
                 lines, log.skipping = lines[1:], False
+                log.line += 1
             if len(log.rest) > MAX_EVENT_BYTES:
                 if not log.skipping:
-                    self._refuse(f"a line is longer than {MAX_EVENT_BYTES:,} bytes")
+                    number = log.line + len(lines) + 1
+                    self._refuse(f"line {number} of {log.path.name:.80} is longer than {MAX_EVENT_BYTES:,} bytes")
                 log.rest, log.skipping = b"", True
             if lines:
                 return lines
 
-    def _events(self, lines: list[bytes]) -> list[Event]:
+    def _events(self, log: _Log, lines: list[bytes]) -> list[Event]:
         events: list[Event] = []
         for line in lines:
+            log.line += 1
             try:
                 if line.strip():
                     events.append(parse_event(self.redact(line)))
@@ -109,7 +113,7 @@ class LogTailer:
                 if error.optional:
                     self._optional += 1
                 else:
-                    self._refuse(error.message)
+                    self._refuse(f"line {log.line} of {log.path.name:.80}: {error.message}")
         return events
 
     def _refuse(self, reason: str) -> None:

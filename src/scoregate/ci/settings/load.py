@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -57,7 +58,13 @@ _OTHER_VARIABLES = {
     "SCOREGATE_CONTAINER",
     "SCOREGATE_ACTION",
     "SCOREGATE_ACCOUNTS",
+    "SCOREGATE_CHAMPIONS",
+    "SCOREGATE_CLOUD",
+    "SCOREGATE_NODE",
+    "SCOREGATE_REUSE",
 }
+_LIST_SETTINGS = "`scoregate settings` lists all settings"
+_MOST_NAMES = 5
 
 
 _ROOT = "working_directory"
@@ -98,10 +105,10 @@ def load_settings(
     head = read_file_layer(root)
     file = head if base is None else make_judging_layer(head, base)
     layers = (*(with_relative_paths(layer, cwd or root, root=root) for layer in workflow), file)
-    problems = [line for layer in layers for line in describe_unknown_keys(layer, names)]
+    problems = [line for layer in layers for line in (*layer.problems, *describe_unknown_keys(layer, names))]
     if _ROOT in file.values:
-        problems.append(f"{file.place((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
-    known = [Layer({k: v for k, v in la.values.items() if k in names}, la.place, la.notices) for la in layers]
+        problems.append(f"{file.locate((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
+    known = [replace(la, values={k: v for k, v in la.values.items() if k in names}) for la in layers]
     try:
         settings = _build_settings(known, head.values)
     except ValidationError as error:
@@ -120,8 +127,7 @@ def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> 
             *_others: PydanticBaseSettingsSource,
             **_named: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
-            notices = [notice for layer in layers for notice in layer.notices]
-            provenance = {"notices": notices, "file_values": dict(file_values)}
+            provenance = {"file_values": dict(file_values)}
             values = (provenance, *({**layer.values, "origins": layer.origins()} for layer in layers))
             return tuple(InitSettingsSource(settings_cls, each) for each in values)
 
@@ -139,13 +145,13 @@ def make_environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> 
     variables = {name: variable for name in names if (variable := _variable(name, environ))}
     values = {name: _READERS.get(name, str.strip)(environ[variable]) for name, variable in variables.items()}
     known = {f"{_OWN_PREFIX}{name.upper()}" for name in names} | _OTHER_VARIABLES
-    notices = []
+    problems = []
     for variable in sorted(set(environ) - known):
         if variable.startswith(_OWN_PREFIX):
             near = get_close_matches(variable, known, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            notices.append(f"{variable} is set, but no such setting exists{hint}")
-    return Layer(values, lambda keys: variables[keys[0]], tuple(notices))
+            hint = f"did you mean {near[0]}?" if near else _LIST_SETTINGS
+            problems.append(f"{variable}: there is no such variable; {hint}")
+    return Layer(values, lambda keys: variables[keys[0]], problems=tuple(problems))
 
 
 def environment_value(name: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
@@ -202,7 +208,15 @@ def describe_unknown_keys(layer: Layer, names: Iterable[str]) -> Iterator[str]:
     """A line for every key of a layer that is not a setting."""
     for key in layer.values:
         if key not in names:
-            yield f"{layer.place((key,))}: {_unknown_setting(key, names)}"
+            value = layer.values[key]
+            inner = [name for name in value if name in names] if isinstance(value, Mapping) else []
+            problem = _misplaced_settings(key, inner) if inner else _unknown_setting(key, names)
+            yield f"{layer.locate((key,))}: {problem}"
+
+
+def _misplaced_settings(table: str, names: Sequence[str]) -> str:
+    subject = f"{names[0]} is a setting" if len(names) == 1 else f"{', '.join(names[:_MOST_NAMES])} are settings"
+    return f"there is no table {table!r}; {subject} of the top level: write it above the first table"
 
 
 def describe_wrong_values(error: ValidationError, layers: Iterable[Layer]) -> Iterator[str]:
@@ -221,8 +235,8 @@ def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
         for key in path:
             value = value.get(key) if isinstance(value, Mapping) else value
         if value is not None:
-            return layer.place(path)
-    return layers[-1].place(path)
+            return layer.locate(keys, table=path)
+    return layers[-1].locate(keys, table=path)
 
 
 def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str]) -> str:
@@ -242,4 +256,4 @@ def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str
 
 def _unknown_setting(key: str, names: Iterable[str]) -> str:
     near = get_close_matches(key, list(names), 1)
-    return f"there is no setting {key!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"there is no setting {key!r}; " + (f"did you mean {near[0]!r}?" if near else _LIST_SETTINGS)

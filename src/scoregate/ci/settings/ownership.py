@@ -85,7 +85,7 @@ def make_judging_layer(head: Layer, base: Layer) -> Layer:
     def place(keys: Keys) -> str:
         return head.place(keys) if keys[0] in head_values else f"{base.place(keys)}{OF_BASE}"
 
-    return Layer({**base_values, **head_values}, place, head.notices)
+    return Layer({**base_values, **head_values}, place)
 
 
 def with_added_suites(base: Settings, head: Settings) -> Settings:

@@ -6,11 +6,12 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from scoregate.ci.settings.fields import BaselineKind, parse_baseline_kind
+from scoregate.core.toml_lines import find_line
 from scoregate.errors import SettingsError
 
 Keys = tuple[str, ...]
@@ -21,13 +22,31 @@ _ARGUMENTS = ("paths", "commands")
 _PATHS = ("out", "python", "baseline")
 
 
+def _no_line(_: Keys) -> int | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The values of one source. `place` returns where a path of keys was set in it."""
+    """The values of one source.
+
+    Args:
+        values: the values.
+        place: returns where a path of keys was set in it.
+        line: returns the line of a path of keys in its file; None without a file.
+        problems: what is wrong with the source besides its values.
+    """
 
     values: Mapping[str, Any]
     place: Callable[[Keys], str]
-    notices: tuple[str, ...] = ()
+    line: Callable[[Keys], int | None] = _no_line
+    problems: tuple[str, ...] = ()
+
+    def locate(self, keys: Keys, *, table: Keys | None = None) -> str:
+        """The place of a path of keys with its line: `scoregate.toml:3 [suites.x]`; `table` replaces the path there."""
+        file, space, rest = self.place(keys if table is None else table).partition(" ")
+        line = self.line(keys)
+        return f"{file}{'' if line is None else f':{line}'}{space}{rest}"
 
     def origins(self) -> dict[Keys, str]:
         """The place of every value."""
@@ -66,7 +85,7 @@ def with_relative_paths(layer: Layer, base: Path, *, root: Path) -> Layer:
     paths = values.get("paths")
     if isinstance(paths, (list, tuple)):
         values["paths"] = [_join(folder, path) if isinstance(path, str) else path for path in paths]
-    return Layer(values, layer.place, layer.notices)
+    return replace(layer, values=values)
 
 
 def _join(folder: str, path: str) -> str:
@@ -107,8 +126,17 @@ def make_file_layer(own_content: bytes | None, shared_content: bytes | None, *, 
             f"github_token is set in a file in {where}", advice="Remove it. Tokens belong in the environment only."
         )
     if own is not None:
-        return Layer(own, lambda keys: _place(OWN_FILE, keys))
-    return Layer(table or {}, lambda keys: _place(f"{SHARED_FILE}", keys, above=("tool", "scoregate")))
+        return Layer(own, lambda keys: _place(OWN_FILE, keys), lambda keys: find_line(_decode(own_content), keys))
+    above = ("tool", "scoregate")
+    return Layer(
+        table or {},
+        lambda keys: _place(SHARED_FILE, keys, above=above),
+        lambda keys: find_line(_decode(shared_content), (*above, *keys)),
+    )
+
+
+def _decode(content: bytes | None) -> str:
+    return (content or b"").decode("utf-8-sig")
 
 
 def _content(path: Path) -> bytes | None:
@@ -122,7 +150,7 @@ def _content(path: Path) -> bytes | None:
 
 def _parse_toml(content: bytes | None, name: str, where: str) -> dict[str, Any] | None:
     try:
-        return None if content is None else tomllib.loads(content.decode("utf-8-sig"))
+        return None if content is None else tomllib.loads(_decode(content))
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{where}/{name} is not valid TOML: {error}") from None
 
