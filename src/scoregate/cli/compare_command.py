@@ -13,14 +13,19 @@ from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
 
 @click.command("compare")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--baseline", type=click.Path(path_type=Path), required=True, metavar="RUN", help="Baseline run to compare with."
 )
 @output_options
-def command(run: Path, baseline: Path, options: OutputOptions) -> int:
-    """Show how every score of RUN changed from another run. The exit code is 0, whatever changed."""
+def command(run: Path | None, baseline: Path, options: OutputOptions) -> int:
+    """Show how every score of RUN changed from another run. The exit code is 0, whatever changed.
+
+    Default for RUN: the last run of the project, in the folder of the setting `out`.
+    """
     with open_output(options) as output:
-        outcome = rejudge_run(latest_run(run), baseline, load_suite_settings(project_root(), {}))
+        root = project_root()
+        settings = load_suite_settings(root, {})
+        outcome = rejudge_run(latest_run(run or root / settings.out), baseline, settings)
         print_result(outcome, None, output)
     return 0

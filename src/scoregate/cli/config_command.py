@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from scoregate.cli.text_output import format_day, print_json, print_line, print_lines, print_table
+from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_lines, print_table
 from scoregate.client import Client
 from scoregate.errors import UsageError
 from scoregate.judges import TestConfig
@@ -16,7 +16,7 @@ from scoregate.store import CONFIGS
 _HEADINGS = ("config", "dataset", "judges", "created", "description")
 
 
-@click.group("config")
+@click.group("config", cls=CommandGroup)
 def command() -> None:
     """Manage test configs: a dataset and its judges, stored as TOML in .scoregate/configs."""
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from scoregate.ci.report.text import one_line
 from scoregate.cli.output import make_console
-from scoregate.cli.text_output import format_day, print_json, print_line, print_table
+from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_table
 from scoregate.client import Client
 from scoregate.datasets import Example, Schema
 from scoregate.datasets.files import infer_file_schema
@@ -84,7 +84,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, value: str | 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print every field, as JSON.")
 
 
-@click.group("dataset")
+@click.group("dataset", cls=CommandGroup)
 def command() -> None:
     """Manage datasets and their versions, stored in .scoregate/datasets."""
 

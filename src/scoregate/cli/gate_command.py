@@ -14,7 +14,7 @@ from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
 
 @click.command("gate")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
@@ -23,13 +23,15 @@ from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 )
 @gate_options
 @output_options
-def command(run: Path, baseline: Path | None, options: OutputOptions, **flags: Any) -> int:
+def command(run: Path | None, baseline: Path | None, options: OutputOptions, **flags: Any) -> int:
     """Apply the gates of the current settings to RUN. Nothing is run.
 
-    If the last run in that folder was killed, its results so far are judged as an incomplete run.
+    Default for RUN: the last run of the project, in the folder of the setting `out`. If the last run in that folder was
+    killed, its results so far are judged as an incomplete run.
     """
     with open_output(options) as output:
         root = project_root()
-        outcome = rejudge_run(latest_run(run), baseline, load_suite_settings(root, flags), root=root)
-        print_result(outcome, None, output, named=str(run))
+        settings = load_suite_settings(root, flags)
+        outcome = rejudge_run(latest_run(run or root / settings.out), baseline, settings, root=root)
+        print_result(outcome, None, output, named="" if run is None else str(run))
     return outcome.verdict.exit_code

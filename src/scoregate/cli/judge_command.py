@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import click
 
-from scoregate.cli.text_output import format_day, print_json, print_line, print_lines, print_table
+from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_lines, print_table
 from scoregate.errors import UsageError
 from scoregate.judges import JudgesFactory, JudgeVersion
 from scoregate.judges.versions import PROD
@@ -69,7 +69,7 @@ _HEADINGS = ("judge", "kind", "used", "newest", "tags", "model", "description")
 _STYLES = (("+", "green"), ("-", "red"), ("@", "cyan"))
 
 
-@click.group("judge")
+@click.group("judge", cls=CommandGroup)
 def command() -> None:
     """Manage judges, stored as TOML in .scoregate/judges. An edited prompt becomes the next version."""
 

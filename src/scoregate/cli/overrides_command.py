@@ -14,7 +14,7 @@ from scoregate.cli.review_records import (
     reviewer_name,
     select_reviews,
 )
-from scoregate.cli.text_output import print_line
+from scoregate.cli.text_output import CommandGroup, print_line
 from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store import OVERRIDES, add_override, open_store
 
@@ -32,7 +32,7 @@ _KEYS = (
 )
 
 
-@click.group("overrides")
+@click.group("overrides", cls=CommandGroup)
 def command() -> None:
     """Manage overrides: corrections of scores of judges, stored in .scoregate/overrides."""
 

@@ -13,7 +13,7 @@ from scoregate.core.power import required_sizes
 
 
 @click.command("power")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
@@ -27,10 +27,14 @@ from scoregate.core.power import required_sizes
     show_default=True,
     help="Drop of a mean score to detect with 80% power, if this were the only row.",
 )
-def command(run: Path, baseline: Path | None, drop: float) -> int:
-    """Estimate how many cases or repeats it takes to detect a drop of an evaluator, from the variance in RUN."""
+def command(run: Path | None, baseline: Path | None, drop: float) -> int:
+    """Estimate how many cases or repeats it takes to detect a drop of an evaluator, from the variance in RUN.
+
+    Default for RUN: the last run of the project, in the folder of the setting `out`.
+    """
     root = project_root()
-    comparison = rejudge_run(run, baseline, load_project_settings(root, {}), root=root).comparison
+    settings = load_project_settings(root, {})
+    comparison = rejudge_run(run or root / settings.out, baseline, settings, root=root).comparison
     headings = ("suite", "evaluator", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
     rows = [
         (

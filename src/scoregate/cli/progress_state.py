@@ -107,8 +107,9 @@ def format_counts(tally: Tally) -> str:
 
 def _format_done(tally: Tally) -> str:
     if tally.planned in (None, tally.done):
-        return number_format.count(tally.done, "case")
-    return f"{tally.done:,} of {number_format.count(tally.planned or 0, 'case')}"
+        return number_format.trials(tally.cases, tally.done)
+    noun = "trial" if tally.cases and tally.cases < tally.done else "case"
+    return f"{tally.done:,} of {number_format.count(tally.planned or 0, noun)}"
 
 
 def format_means(tally: Tally, width: int = 60) -> Iterator[str]:

@@ -26,7 +26,7 @@ from scoregate.cli.options import (
 )
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
-from scoregate.cli.text_output import print_json, print_line, print_table
+from scoregate.cli.text_output import CommandGroup, print_json, print_line, print_table
 from scoregate.entities import TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import read_header
 from scoregate.errors import UsageError
@@ -73,7 +73,7 @@ _KINDS = (".csv", ".jsonl", ".json")
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print every field, as JSON.")
 
 
-@click.group("testset")
+@click.group("testset", cls=CommandGroup)
 def command() -> None:
     """Manage test sets, stored in .scoregate/test_sets, and run them."""
 

@@ -14,6 +14,19 @@ from rich.text import Text
 from scoregate.ci.report.text import make_visible, one_line
 from scoregate.cli.output import make_console
 
+
+class CommandGroup(click.Group):
+    """A command with subcommands. Its help shows their whole summaries, however narrow the terminal is."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each subcommand with the first sentence of its help."""
+        names = self.list_commands(ctx)
+        commands = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(_LONGEST_HELP)) for name, command in commands])
+
+
+_LONGEST_HELP = 1_000
 _CELL = 60
 _LINE = 500
 

@@ -12,7 +12,7 @@ from scoregate.cli.review_records import (
     reviewer_name,
     select_reviews,
 )
-from scoregate.cli.text_output import print_line
+from scoregate.cli.text_output import CommandGroup, print_line
 from scoregate.store import VERDICTS, Verdict, Winner, add_verdict, open_store
 
 _COLUMNS = {
@@ -25,7 +25,7 @@ _COLUMNS = {
 _KEYS = "case, baseline, challenger, winner (baseline, challenger or tie), comment, by, created_at, id"
 
 
-@click.group("verdicts")
+@click.group("verdicts", cls=CommandGroup)
 def command() -> None:
     """Manage verdicts: which of two outputs is better, stored in .scoregate/verdicts, used by manual battles."""
 

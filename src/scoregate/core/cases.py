@@ -300,6 +300,16 @@ class Columns:
         rows = (row for row, status in enumerate(self.statuses) if status == errored)
         return set().union(rows, *self.errored.values())
 
+    @property
+    def case_count(self) -> int:
+        """The number of cases, each counted once, however often it was repeated."""
+        return len(set(self.hashes)) if any(self.repeats) else len(self.hashes)
+
+    @property
+    def noun(self) -> str:
+        """What a row is: a case, or one of its trials."""
+        return "trials" if any(self.repeats) else "cases"
+
     def count(self, status: Status) -> int:
         """The number of trials with this status."""
         return self.statuses.count(STATUSES.index(status))

@@ -258,6 +258,7 @@ class Tally:
         label: the id of the suite with its parameters.
         planned: the number of trials; None if unknown.
         done: the number of finished trials.
+        cases: the number of cases that these are trials of; 0 if unknown.
         states: the number of finished trials by status.
         means: the mean of the scores so far, in [0, 1], by evaluator.
         cost: US dollars so far.
@@ -269,6 +270,7 @@ class Tally:
     label: str
     planned: int | None = None
     done: int = 0
+    cases: int = 0
     states: Mapping[Status, int] = field(default_factory=dict)
     means: Mapping[str, float] = field(default_factory=dict)
     cost: float = 0.0
@@ -287,6 +289,7 @@ def tally_suite(suite: SuiteReducer, log: str) -> Tally:
         suite.label,
         planned=suite.started.cases if suite.started else None,
         done=len(columns),
+        cases=columns.case_count,
         states={status: count for status in Status if (count := columns.count(status))},
         means={name: fsum(known) / len(known) for name, known in scores.items() if known},
         cost=fsum(cost for cost in (*columns.costs, suite_cost) if cost > 0),

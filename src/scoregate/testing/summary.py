@@ -29,8 +29,10 @@ def summary(result: SuiteResult) -> str:
         return "\n".join(summary(variant) for variant in result.variants)
     columns = result.columns
     counts = {status: columns.count(status) for status in Status}
-    cases = "1 case" if len(columns) == 1 else f"{len(columns)} cases"
-    parts = [cases, *(f"{count} {status}" for status, count in counts.items() if count)]
+    number = columns.case_count
+    cases = "1 case" if number == 1 else f"{number} cases"
+    trials = f" ({len(columns)} trials)" if number != len(columns) else ""
+    parts = [f"{cases}{trials}", *(f"{count} {status}" for status, count in counts.items() if count)]
     parts += [f"{columns.pending} waiting for people"] if columns.pending else []
     means = [(name, result.mean(name)) for name in result.evaluators]
     parts += [f"{name} {mean:.3f}" for name, mean in means if mean is not None]

@@ -126,6 +126,8 @@ def _more_line(hidden: int, noun: str, rest: str) -> Iterator[Text]:
 
 def _verdict_line(view: ReportView) -> Table:
     totals, facts = view.totals, [safe_text(view.heading)]
+    if totals.cases != totals.trials:
+        facts.append(number_format.trials(totals.cases, totals.trials))
     if totals.pass_rate is not None:
         judged = totals.passed + totals.failed
         facts.append(f"{totals.passed:,} of {judged:,} pass ({number_format.percent(totals.pass_rate)})")

@@ -109,6 +109,17 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def trials(cases: int, number: int) -> str:
+    """Trials of cases: `30 cases`, `30 cases × 3`, `64 trials of 30 cases`; 0 cases if their number is unknown."""
+    if cases in (0, number):
+        return count(number, "case")
+    return (
+        f"{count(cases, 'case')} × {number // cases}"
+        if number % cases == 0
+        else f"{number:,} trials of {cases:,} cases"
+    )
+
+
 def age(seconds: float) -> str:
     """An age: `2 hours old`, `just finished`."""
     for noun, size in _AGES:

@@ -67,7 +67,7 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     yield Finding(
         "error rate",
         Conclusion.UNMEASURABLE if rate > limit else Conclusion.PASSED,
-        f"{len(bad):,} of {len(columns):,} cases ({format_percent(rate)})",
+        f"{len(bad):,} of {len(columns):,} {columns.noun} ({format_percent(rate)})",
         f"≤ {_format_limit(limit)}",
         context.limits.find_origin("max_error_rate"),
         context.suite.label,
@@ -91,7 +91,7 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
     is_uncertain = 0 < limit < 1 and cases >= _FEW and low <= limit <= high
     # two-sided at 1 − 2·(1 − confidence) is one-sided at the confidence
     bound = rate if confidence is None else wilson_interval(rate * cases, cases, 2 * confidence - 1)[1]
-    value = f"{passed:,} of {passed + failed:,} cases ({format_percent(rate)})"
+    value = f"{passed:,} of {passed + failed:,} {columns.noun} ({format_percent(rate)})"
     noise = f", ±{(high - low) / 2:.1%} at {_count_cases(cases)}" if is_uncertain else ""
     yield Finding(
         "pass rate",
