@@ -28,7 +28,12 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))  # this file is run by its path, too
+
+from tools.settings_schema import write_schema  # noqa: E402
+
 PAGES = ROOT / "docs" / "reference"
+SCHEMAS = (ROOT / "docs" / "scoregate.schema.json", ROOT / "src/scoregate/ci/settings/scoregate.schema.json")
 LLMS = ROOT / "docs" / "llms.txt"
 SOURCE = "https://raw.githubusercontent.com/scoregate/scoregate/main/docs/"
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -64,6 +69,7 @@ TYPES = {
     "Factor": "number above 0",
     "Seconds": "number above 0",
     "Amount": "number, 0 or more",
+    "Number": "number",
     "Rate": "number from 0 to 1",
     "Confidence": "number from 0.5 to below 1",
     "bool": "`true` or `false`",
@@ -104,6 +110,7 @@ TABLES = {
 def main() -> None:
     """Write all pages, or fail if one would change."""
     pages = {path: render(path.read_text("utf-8")) for path in sorted(PAGES.glob("*.md"))} | {LLMS: list_pages()}
+    pages |= dict.fromkeys(SCHEMAS, write_schema(read_fields, NOT_IN_FILES))
     outdated = [path for path, text in pages.items() if not path.exists() or path.read_text("utf-8") != text]
     if "--check" in sys.argv and outdated:
         names = ", ".join(path.name for path in outdated)

@@ -33,6 +33,7 @@ COMMANDS = {
     "agreement": "measure how well judges agree with people, as a gate if required",
     "judge": "list, show, add, tag and compare versions of judges",
     "config": "list, show, add and remove test configs",
+    "settings": "print every setting, its value and where it was set",
     "init": "write a starter suite, settings and a workflow",
 }
 # The entry point of the GitHub Action.
