@@ -258,24 +258,24 @@ class Tally:
         label: the id of the suite with its parameters.
         planned: the number of trials; None if unknown.
         done: the number of finished trials.
-        cases: the number of cases that these are trials of; 0 if unknown.
         states: the number of finished trials by status.
         means: the mean of the scores so far, in [0, 1], by evaluator.
         cost: US dollars so far.
         finished: whether the suite is finished.
         duration_s: the duration in seconds, if the finished suite reports it.
+        cases: the number of cases that the finished trials are of; 0 if unknown.
     """
 
     log: str
     label: str
     planned: int | None = None
     done: int = 0
-    cases: int = 0
     states: Mapping[Status, int] = field(default_factory=dict)
     means: Mapping[str, float] = field(default_factory=dict)
     cost: float = 0.0
     finished: bool = False
     duration_s: float | None = None
+    cases: int = 0
 
 
 def tally_suite(suite: SuiteReducer, log: str) -> Tally:
