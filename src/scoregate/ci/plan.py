@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
@@ -194,6 +194,21 @@ class Plan:
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
+
+
+def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, ...]:
+    """The folders of a project that its suites import from, in this order: those of the source, the root, its `src`.
+
+    Args:
+        root: the project.
+        folders: the folders of the source, relative to the root.
+    """
+    source_folder = root / "src"
+    return (
+        *(str(root / each) for each in folders),
+        str(root),
+        *([str(source_folder)] if source_folder.is_dir() else []),
+    )
 
 
 def make_plan(suites: DiscoveredSuites, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:

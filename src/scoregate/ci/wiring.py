@@ -13,7 +13,13 @@ import anyio.to_thread
 
 from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.rerun import find_import_folders, link_node_packages, move_plan, open_base_tree
+from scoregate.ci.baseline.rerun import (
+    ImportFolders,
+    find_import_folders,
+    link_node_packages,
+    move_plan,
+    open_base_tree,
+)
 from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, discover, find_suites
 from scoregate.ci.environment import VenvSpec
@@ -21,11 +27,11 @@ from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
-from scoregate.ci.launch.process import child_environment
 from scoregate.ci.plan import Plan
 from scoregate.ci.policy import with_tree_policy
 from scoregate.ci.ports import Ports
 from scoregate.ci.preparation import prepare_suites
+from scoregate.ci.process import visible_environment
 from scoregate.ci.protection import protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Observer, Recorder
@@ -89,7 +95,7 @@ async def open_ports(
             imports = partial(
                 find_import_folders,
                 root=root,
-                environ=child_environment(suite_environ, {}, events=context.out, root=root),
+                environ=visible_environment(suite_environ),
                 identity=identity,
             )
             yield Ports(
@@ -184,7 +190,7 @@ def make_venv_spec(
 
 async def _rerun_baseline(
     recorder: Recorder,
-    imports: Callable[[Interpreter], Awaitable[Sequence[Path]]],
+    imports: Callable[[Interpreter], Awaitable[ImportFolders]],
     job_base: BaseCommit | None,
     plan: Plan,
     settings: Settings,

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci.baseline.rerun import find_import_folders, move_plan, open_base_tree
+from scoregate.ci.baseline.rerun import ImportFolders, find_import_folders, move_plan, open_base_tree
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource, make_plan
 from scoregate.ci.settings import Settings
@@ -113,7 +113,7 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
     for name in ("evals", "web"):
         (tree / name).mkdir(parents=True)
     (tree / "evals" / "old.py").touch()
-    moved = move_plan(plan(root), tree, imports=(root / "src", Path("/elsewhere")))
+    moved = move_plan(plan(root), tree, imports=ImportFolders((Path("/elsewhere"),), (root / "src", root / "lib")))
     script, command = moved.launches
     assert (script.argv, script.cwd) == (("/venv/python", "evals/old.py"), tree)
     assert script.environment == {
@@ -121,7 +121,7 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
         "SCOREGATE_REPORT": f"{root}/scoregate-out/comment.md",
         "SCOREGATE_REPEATS": "3",
         "SCOREGATE_CACHE": f"on:{root}/.scoregate-cache",
-        "PYTHONPATH": f"{tree}/src:/elsewhere",
+        "PYTHONPATH": f"/elsewhere:{tree}:{tree}/src:{tree}/lib",
     }
     assert (command.argv, command.cwd) == (("node", "e.js"), tree / "web")
     assert (moved.root, moved.broken) == (tree, ())
@@ -151,12 +151,17 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def test_what_is_imported_from_the_project_is_known(environment: Path) -> None:
     python = Interpreter((str(environment / ".venv" / "bin" / "python"),), "test")
     found = await find_import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
-    assert found == (environment / "more", Path("/elsewhere"), environment / "src", environment / "lib")
+    assert found == ImportFolders(
+        named=(environment / "more", Path("/elsewhere")), installed=(environment / "src", environment / "lib")
+    )
 
 
 @pytest.mark.parametrize("argv", [("/no/python",), ("false",), ("echo", "no json")])
 async def test_a_python_that_does_not_answer_is_no_error(tmp_path: Path, argv: tuple[str, ...]) -> None:
-    assert await find_import_folders(Interpreter(argv, ""), tmp_path, environ={"PATH": os.environ["PATH"]}) == ()
+    assert (
+        await find_import_folders(Interpreter(argv, ""), tmp_path, environ={"PATH": os.environ["PATH"]})
+        == ImportFolders()
+    )
 
 
 async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repository) -> None:

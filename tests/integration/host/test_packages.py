@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from tests.integration.host.conftest import Project
 
 CALL = "from scoregate.testing.run import run_test_suite\n"
@@ -65,3 +67,19 @@ def test_every_layout_imports_its_own_modules(project: Project) -> None:
     assert commands["test_suites/days/suite.py"] == ["-m", "test_suites.days.suite"]
     assert commands["evals/plain.py"] == ["evals/plain.py"]
     assert commands["services/x/evals/hours.py"][-2:] == ["services/x", "evals.hours"]
+
+
+def test_the_base_imports_the_modules_that_the_run_imports(project: Project) -> None:
+    project.write("prompts.py", "NAME = 'root'\n")
+    project.write("services/x/prompts.py", "NAME = 'service'\n")
+    project.write("services/x/evals/same.py", SAME)
+    answer = "__import__('prompts').NAME.replace('service', 'right')"
+    project.write("services/x/evals/hours.py", f"from same import Same\n{CALL}" + run("x", answer))
+    project.write("lib/prompts.py", "NAME = 'right'\n")
+    project.write("evals/plain.py", f"from services.x.evals.same import Same\n{CALL}" + run("plain", answer))
+    project.commit()
+    named = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), "lib")))
+    for environ, plain in (({}, 0.0), ({"PYTHONPATH": named}, 1.0)):
+        ran = project.scoregate("run", "--baseline", "rerun:HEAD", **environ)
+        scores = {each["suite"]: [each["base"], each["mean"]] for each in ran.result["rows"]}
+        assert scores == {"x": [1.0, 1.0], "plain": [plain, plain]}, ran.output

@@ -16,7 +16,7 @@ import anyio.to_thread
 from scoregate.ci import git
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import Plan, SourceKind
+from scoregate.ci.plan import Plan, SourceKind, list_import_folders
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.user_ids import Identity, process_rights
 from scoregate.errors import GitError
@@ -106,16 +106,42 @@ async def _find_merge_base(root: Path, settings: Settings) -> tuple[str, str]:
     return commit, f"{branch}@{commit[:7]}"
 
 
-def move_plan(plan: Plan, tree: Path, *, imports: Iterable[Path] = ()) -> Plan:
+@dataclass(frozen=True, slots=True)
+class ImportFolders:
+    """The folders outside of its environment that Python imports from, each in the order in which they are searched.
+
+    Args:
+        named: those of the user's PYTHONPATH, which are searched before the project's own.
+        installed: those in the project that its environment adds, which are searched after the project's own.
+    """
+
+    named: tuple[Path, ...] = ()
+    installed: tuple[Path, ...] = ()
+
+    def move(self, root: Path, tree: Path, own: Iterable[str]) -> str:
+        """The PYTHONPATH of a script in another tree, in the order of the script's here; empty if none is needed.
+
+        Args:
+            root: the root here.
+            tree: the root in the other tree.
+            own: the folders of the project itself, in the other tree.
+        """
+        if not self.named and not self.installed:
+            return ""
+        named, installed = (
+            [str(_move_path(each, root, tree)) for each in part] for part in (self.named, self.installed)
+        )
+        return os.pathsep.join(dict.fromkeys((*named, *own, *installed)))
+
+
+def move_plan(plan: Plan, tree: Path, *, imports: ImportFolders | None = None) -> Plan:
     """The plan in another tree; launches that are missing there are skipped with a notice.
 
     Args:
         plan: the plan here.
         tree: the root in the other tree.
-        imports: folders that Python imports from, as `find_import_folders` finds them; those in the root are replaced
-            by those in the tree.
+        imports: folders that Python imports from; those in the root are replaced by those in the tree.
     """
-    path = os.pathsep.join(str(_move_path(folder, plan.root, tree)) for folder in imports)
     launches, notices = [], []
     for launch in plan.launches:
         is_command, source = launch.kind is SourceKind.COMMAND, launch.source
@@ -128,7 +154,7 @@ def move_plan(plan: Plan, tree: Path, *, imports: Iterable[Path] = ()) -> Plan:
             # Programs that git does not track, as in a virtual environment, are those of the project's own tree.
             program = str(path_here)
         environment = {**launch.environment, "SCOREGATE_ROOT": str(tree)}
-        if path:
+        if imports and (path := imports.move(plan.root, tree, list_import_folders(tree, source.import_folders))):
             environment["PYTHONPATH"] = path
         launches.append(replace(launch, argv=(program, *launch.argv[1:]), cwd=cwd, environment=environment))
     return Plan(tree, plan.interpreter, tuple(launches), notices=tuple(notices))
@@ -163,7 +189,7 @@ print(json.dumps({"prefix": sys.prefix, "path": [os.path.abspath(each) for each 
 
 async def find_import_folders(
     interpreter: Interpreter, root: Path, *, environ: Mapping[str, str], identity: Identity | None = None
-) -> tuple[Path, ...]:
+) -> ImportFolders:
     """The folders outside of its environment that Python imports from: all of PYTHONPATH, and those in the project.
 
     Without them the base's suites would import the project's own packages from the user's tree.
@@ -175,7 +201,7 @@ async def find_import_folders(
         identity: the user that the process runs as; None for the host's own.
 
     Returns:
-        Absolute folders, in the order in which they are searched; none if Python fails.
+        Absolute folders; none if Python fails.
     """
     command = [*interpreter.argv, "-c", _QUERY_SCRIPT]
     try:
@@ -186,10 +212,14 @@ async def find_import_folders(
         answer = json.loads(process.stdout.splitlines()[-1])
         folders, prefix = map(Path, answer["path"]), Path(answer["prefix"])
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):
-        return ()
+        return ImportFolders()
     named = {root / each for each in environ.get("PYTHONPATH", "").split(":") if each}
-    return tuple(
-        folder
-        for folder in dict.fromkeys(folders)
-        if folder in named or (folder.is_relative_to(root) and not folder.is_relative_to(prefix))
+    found = tuple(dict.fromkeys(folders))
+    return ImportFolders(
+        tuple(each for each in found if each in named),
+        tuple(
+            each
+            for each in found
+            if each not in named and each.is_relative_to(root) and not each.is_relative_to(prefix)
+        ),
     )

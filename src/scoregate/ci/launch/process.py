@@ -21,7 +21,7 @@ from scoregate.ci.launch.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
 from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
-from scoregate.ci.plan import Launch
+from scoregate.ci.plan import Launch, list_import_folders
 from scoregate.ci.process import ChildProcess, OutputTail, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, with_home, workspace
@@ -152,8 +152,7 @@ def child_environment(
     visible = {**visible_environment(environ), **extra}
     path = visible.get("PYTHONPATH")
     folders = path.split(os.pathsep) if path else []
-    own = [str(root / folder) for folder in import_folders]
-    own += [str(root), *([str(root / "src")] if (root / "src").is_dir() else [])]
+    own = list_import_folders(root, import_folders)
     return {
         **visible,
         "PYTHONPATH": os.pathsep.join((*folders, *(folder for folder in own if folder not in folders))),
