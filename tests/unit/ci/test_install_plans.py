@@ -261,6 +261,38 @@ def test_requirements_of_many_layouts_are_found(tmp_path: Path) -> None:
     )
 
 
+def test_requirements_of_a_part_are_not_those_of_the_project(tmp_path: Path) -> None:
+    write(tmp_path, requirements__docs_dot_txt="", requirements_dot_in="", pyproject_dot_toml=PROJECT)
+    found = plan(tmp_path)
+    assert found.why == "pyproject.toml"
+    assert found.notes == ("ignored: requirements.in, requirements/docs.txt, as pyproject.toml is used",)
+    assert plan(tmp_path, install="requirements").why == "requirements.in"
+    (tmp_path / "pyproject.toml").unlink()
+    (tmp_path / "requirements.in").unlink()
+    assert find_install_plan(tmp_path, settings(tmp_path)) is None
+
+
+def test_ignored_dependencies_of_the_project_itself_are_listed(tmp_path: Path) -> None:
+    pyproject = PROJECT + 'dependencies = ["b"]\n'
+    write(
+        tmp_path,
+        requirements_dot_txt="a\n",
+        setup_dot_py="",
+        setup_dot_cfg="[metadata]\n",
+        pyproject_dot_toml=pyproject,
+    )
+    ignored = ("ignored: pyproject.toml, setup.py, setup.cfg, as requirements.txt is used",)
+    assert plan(tmp_path).notes == ignored
+    for line in ("-e .", ".[plots]  # the project", "--editable=./", ". ; python_version > '3'"):
+        write(tmp_path, requirements_dot_txt=f"a\n{line}\n")
+        assert plan(tmp_path).notes == (), line
+    write(tmp_path, requirements_dot_txt="-e ./other\n.hidden\n")
+    assert plan(tmp_path).notes == ignored
+    write(tmp_path, setup_dot_cfg="[flake8]\n", pyproject_dot_toml=PROJECT)
+    (tmp_path / "setup.py").unlink()
+    assert plan(tmp_path).notes == ()
+
+
 def test_only_requirements_of_a_group_are_installed_if_they_are_wanted(tmp_path: Path) -> None:
     write(tmp_path, requirements_dash_evals_dot_txt="")
     assert find_install_plan(tmp_path, settings(tmp_path)) is None

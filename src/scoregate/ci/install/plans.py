@@ -21,16 +21,18 @@ from scoregate.ci.install.locks import (
 )
 from scoregate.ci.install.pipfile_lock import PIPFILE_LOCK
 from scoregate.ci.install.plan import InstallPlan, InstallRequest, PlanInstall
-from scoregate.ci.install.python_project import PYPROJECT, UV_LOCK, read_python_project
+from scoregate.ci.install.python_project import PYPROJECT, UV_LOCK, PythonProject, read_python_project
 from scoregate.ci.install.requirements import (
     FOLDER,
     REQUIREMENTS,
     SUITE_REQUIREMENTS,
     UNPINNED,
     find_group_requirements,
+    find_ignored_metadata,
     plan_project,
     plan_requirements,
     plan_suite_requirements,
+    plan_unpinned_requirements,
 )
 from scoregate.ci.settings import Settings
 from scoregate.errors import InstallError
@@ -45,6 +47,7 @@ _AUTOMATIC: tuple[PlanInstall, ...] = (
     plan_pipenv,
     plan_requirements,
     plan_project,
+    plan_unpinned_requirements,
     plan_suite_requirements,
     plan_uv_sync_above,
     refuse_unlocked_pipfile,
@@ -54,7 +57,7 @@ _NAMED: Mapping[str, tuple[PlanInstall, ...]] = {
     "poetry": (plan_poetry,),
     "pdm": (plan_pdm,),
     "pipenv": (plan_pipenv,),
-    "requirements": (plan_requirements, plan_suite_requirements),
+    "requirements": (plan_requirements, plan_unpinned_requirements, plan_suite_requirements),
     "project": (plan_project,),
 }
 _REQUIRED_FILES = {
@@ -93,7 +96,7 @@ def find_install_plan(root: Path, settings: Settings) -> InstallPlan | None:
     makers = _AUTOMATIC if settings.install == AUTO else _NAMED[settings.install]
     plan = next((plan for make_plan in makers if (plan := make_plan(request)) is not None), None)
     if plan is not None:
-        return replace(plan, notes=(*_describe_ignored(root, plan), *plan.notes))
+        return replace(plan, notes=(*_describe_ignored(request.project, plan), *plan.notes))
     if settings.install != AUTO:
         raise InstallError(
             f"install = {settings.install!r} ({settings.origin('install')}), but {root} has no "
@@ -126,10 +129,12 @@ def _plan_nothing(request: InstallRequest) -> InstallPlan | None:
     return InstallPlan((request.venv_command(),), f"Python {version} alone") if version else None
 
 
-def _describe_ignored(root: Path, plan: InstallPlan) -> tuple[str, ...]:
+def _describe_ignored(project: PythonProject, plan: InstallPlan) -> tuple[str, ...]:
     """A line about the files that say what to install, but are not used."""
-    further = find_group_requirements(root).values()
-    known = dict.fromkeys((*_KNOWN_FILES, SUITE_REQUIREMENTS, *further))
+    root, further = project.root, find_group_requirements(project.root).values()
+    used = tuple(name for name in plan.files if name.endswith((".txt", ".in")))
+    metadata = find_ignored_metadata(project, used) if plan.files[:1] == used[:1] else ()
+    known = dict.fromkeys((*_KNOWN_FILES, SUITE_REQUIREMENTS, *further, *metadata))
     unused = [name for name in known if name not in plan.files and (root / name).is_file()]
     # A file that another one is compiled from, or that lists the same packages, is no news.
     sources = {"Pipfile"} if PIPFILE_LOCK in plan.files else {UNPINNED} if REQUIREMENTS in plan.files else set()

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from scoregate.ci.install.files import SETUP_CFG, SETUP_PY, has_setup_metadata, read_bounded
 from scoregate.ci.install.groups import normalize_name
 from scoregate.ci.install.hatch import read_hatch_environments
 from scoregate.ci.install.plan import PIP_INSTALL, InstallPlan, InstallRequest, Words, project_step, repeat_option
-from scoregate.ci.install.python_project import EXTRA, GROUP, PYPROJECT
+from scoregate.ci.install.python_project import EXTRA, GROUP, PYPROJECT, PythonProject
 
 REQUIREMENTS, SUITE_REQUIREMENTS, UNPINNED = "requirements.txt", "evals/requirements.txt", "requirements.in"
 FOLDER = "requirements"
 # The files of the folder that hold what the project itself needs; the first that exists is used.
 _MAIN_FILES = ("base", "main", "requirements", "common", "default", "prod", "production")
 _GROUP_FILE = re.compile(r"requirements[-_.](?P<after>[\w.-]+)\.txt|(?P<before>[\w.-]+)[-_.]requirements\.txt")
+_OWN_PROJECT = re.compile(r"\s*(?:-e\s+|--editable[\s=]+)?\./?(?:\[[^]]{0,200}\])?\s*(?:[#;].*)?$")
 _REQUIREMENT_FILES, _HATCH = "requirements files", "Hatch environments"
 
 
@@ -22,6 +24,12 @@ def plan_requirements(request: InstallRequest) -> InstallPlan | None:
     """Install requirements.txt or the main file of `requirements/`, and those of the suites."""
     main = find_main_requirements(request.root)
     return None if main is None else _requirements_plan(request, (main, *_suite_files(request)))
+
+
+def plan_unpinned_requirements(request: InstallRequest) -> InstallPlan | None:
+    """Install requirements.in and those of the suites."""
+    is_there = request.project.has(UNPINNED)
+    return _requirements_plan(request, (UNPINNED, *_suite_files(request))) if is_there else None
 
 
 def plan_suite_requirements(request: InstallRequest) -> InstallPlan | None:
@@ -44,7 +52,8 @@ def _requirements_plan(request: InstallRequest, files: tuple[str, ...]) -> Insta
     ]
     # Only code in `src` is imported as if it were installed; other code is found in the root.
     step = project_step(project) if (request.root / "src").is_dir() else ()
-    used = (*files, PYPROJECT) if step or chosen.of(GROUP, EXTRA) else files
+    own = find_ignored_metadata(project, ()) or (PYPROJECT,)
+    used = (*files, *own) if step or chosen.of(GROUP, EXTRA) else files
     words = (*repeat_option("-r", files), *repeat_option("--group", chosen.of(GROUP)))
     extras = _project_words(request, chosen.of(EXTRA)) if chosen.of(EXTRA) else ()
     steps = (request.venv_command(), (*PIP_INSTALL, *words, *extras))
@@ -68,7 +77,7 @@ def plan_project(request: InstallRequest) -> InstallPlan | None:
         *repeat_option("-r", suite_files),
         *(("-r", "{requirements}") if hatch_packages.requirements else ()),
     )
-    files = [name for name in (PYPROJECT, "setup.py", "setup.cfg", *suite_files) if project.has(name)]
+    files = [name for name in (PYPROJECT, SETUP_PY, SETUP_CFG, *suite_files) if project.has(name)]
     shown = PYPROJECT if is_standard or project.table("tool", "poetry") else next(iter(files), PYPROJECT)
     return InstallPlan(
         (request.venv_command(), (*PIP_INSTALL, *words)),
@@ -97,14 +106,40 @@ def _locks_advice(request: InstallRequest) -> str:
 
 
 def find_main_requirements(root: Path) -> str | None:
-    """requirements.txt, else the main file of `requirements/`, else requirements.in; None if none exists."""
+    """requirements.txt, else the main file of `requirements/`; None if none exists."""
     if (root / REQUIREMENTS).is_file():
         return REQUIREMENTS
-    names = {path.stem for path in (root / FOLDER).glob("*.txt") if path.is_file()}
-    stem = next((name for name in _MAIN_FILES if name in names), next(iter(names)) if len(names) == 1 else None)
-    if stem is not None:
-        return f"{FOLDER}/{stem}.txt"
-    return UNPINNED if (root / UNPINNED).is_file() else None
+    names = (f"{FOLDER}/{stem}.txt" for stem in _MAIN_FILES)
+    return next((name for name in names if (root / name).is_file()), None)
+
+
+def find_ignored_metadata(project: PythonProject, files: tuple[str, ...]) -> tuple[str, ...]:
+    """The files with the project's own dependencies that requirements files replace, unless one installs the project.
+
+    Args:
+        project: the project.
+        files: the requirements files, relative to its folder.
+    """
+    if any(_installs_project(project.root / name) for name in files):
+        return ()
+    has_dependencies = {
+        PYPROJECT: bool(_declared_dependencies(project)),
+        SETUP_PY: project.has(SETUP_PY),
+        SETUP_CFG: has_setup_metadata(project.root),
+    }
+    return tuple(name for name, ignored in has_dependencies.items() if ignored)
+
+
+def _declared_dependencies(project: PythonProject) -> object:
+    """What pyproject.toml says about the project's own dependencies; empty if they are nowhere or none."""
+    table = project.table("project")
+    is_dynamic = "dependencies" in str(table.get("dynamic", ""))
+    return table.get("dependencies") or is_dynamic or project.table("tool", "poetry", "dependencies")
+
+
+def _installs_project(file: Path) -> bool:
+    lines = read_bounded(file).decode("utf-8", "replace").splitlines()
+    return any(_OWN_PROJECT.match(line) for line in lines)
 
 
 def find_group_requirements(root: Path) -> dict[str, str]:
