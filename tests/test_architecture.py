@@ -33,6 +33,7 @@ SHARED = {
     "ci.secrets",
     "ci.settings",
     "ci.user_ids",
+    "ci.workspaces",
 }
 # Steps of the pipeline. They never import each other.
 STAGES = {

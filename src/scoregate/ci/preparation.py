@@ -14,6 +14,7 @@ from scoregate.ci.javascript import Installer, JavaScript, find_javascript, name
 from scoregate.ci.plan import SuiteSource
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import workspace
+from scoregate.errors import InstallError
 
 
 async def prepare_suites(
@@ -47,7 +48,13 @@ async def prepare_suites(
     )
     base = path = spec.environ.get("PATH", os.defpath)
     # Node.js comes first: an `install` command may use it.
-    node_bin = await javascript.node.provide(installer, spec.uv, spec.root)
+    try:
+        node_bin = await javascript.node.provide(installer, spec.uv, spec.root)
+    except InstallError as error:
+        if javascript.is_needed:
+            raise
+        installer.report(f"going on without Node.js: {error.message}")
+        return await prepare_environment(spec, settings)
     if node_bin is not None:
         path = f"{node_bin}{os.pathsep}{base}"
     interpreter = await prepare_environment(replace(spec, environ={**spec.environ, "PATH": path}), settings)

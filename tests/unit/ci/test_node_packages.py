@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+from contextlib import nullcontext
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
+from scoregate.ci.javascript.installer import Installer
 from scoregate.ci.javascript.packages import find_package_plan
-from scoregate.ci.javascript.preparation import find_javascript, names_node
+from scoregate.ci.javascript.preparation import JavaScript, find_javascript, names_node
 from scoregate.ci.javascript.project_files import ProjectFiles
 from scoregate.ci.plan import SourceKind, SuiteSource
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.user_ids import NOBODY, Identity
 from scoregate.errors import InstallError
 
 YARN_1, YARN_4 = "# yarn lockfile v1\n", "# yarn\n\n__metadata:\n  version: 8\n  cacheKey: 10\n"
@@ -59,7 +65,7 @@ def test_the_plan_names_its_files_and_what_is_ignored(tmp_path: Path) -> None:
         "packages: `npm ci` (package-lock.json; yarn.lock is ignored; package.json asks for pnpm, but there is no lock "
         "file of pnpm)"
     )
-    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / ".cache").mkdir(parents=True)
     assert not plan.is_installed
     (tmp_path / "node_modules" / "a").mkdir()
     assert plan.describe().startswith("packages: installed by an earlier step (package-lock.json")
@@ -84,6 +90,48 @@ def test_a_package_of_a_workspace_uses_the_lock_at_its_root(tmp_path: Path) -> N
     assert (plan.folder, plan.tool) == (tmp_path, "pnpm@10")
 
 
+def test_only_members_of_a_workspace_use_its_lock(tmp_path: Path) -> None:
+    files = ProjectFiles(tmp_path)
+    for folder in ("evals", "libs/a", "libs/deep/b", "libs/old"):
+        write(tmp_path / folder, {}, dependencies={"a": "1"})
+    pnpm = (
+        "packages:\n  # ours\n  - 'libs/*' # all\n\n  - \"libs/deep/**\"\n  - '!libs/old'\nbuilt:\n  - evals\n",
+        "catalog: {}\npackages: ['libs/*', \"libs/deep/**\", '!libs/old']\n",
+        "packages:\n- libs/*\n- libs/deep/b\n- '!**/old'",
+    )
+    declared = (["./libs/*", "libs/{deep,far}/*", "!libs/old"], {"packages": ["libs/**", "!libs/old", 3]})
+    layouts = [({"package-lock.json": "{}"}, {"workspaces": each}) for each in declared]
+    layouts += [({"pnpm-lock.yaml": PNPM, "pnpm-workspace.yaml": text}, {}) for text in pnpm]
+    for locks, package in layouts:
+        write(tmp_path, locks, **package)
+        plans = {
+            name: find_package_plan(tmp_path / name, files) for name in ("evals", "libs/a", "libs/deep/b", "libs/old")
+        }
+        folders = {name: plan.folder for name, plan in plans.items() if plan is not None}
+        assert folders == {
+            "evals": tmp_path / "evals",
+            "libs/a": tmp_path,
+            "libs/deep/b": tmp_path,
+            "libs/old": tmp_path / "libs/old",
+        }, (locks, package)
+        for name in locks:
+            (tmp_path / name).unlink()
+
+
+def test_hostile_globs_take_no_time(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*"abcdefghijklmnopqrst")
+    write(deep, {}, dependencies={"a": "1"})
+    globs = ["**/a*/" * 9 + "x", "{a,b}" * 40, "**/*/" * 10, "*" * 400, "a" * 10_000]
+    write(
+        tmp_path, {"package-lock.json": "{}", "pnpm-workspace.yaml": "packages:\n" + "-\n" * 100_000}, workspaces=globs
+    )
+    started = perf_counter()
+    plan = find_package_plan(deep, ProjectFiles(tmp_path))
+    assert perf_counter() - started < 1
+    assert plan is not None
+    assert plan.folder == tmp_path
+
+
 def test_there_can_be_nothing_to_install(tmp_path: Path) -> None:
     files = ProjectFiles(tmp_path)
     assert find_package_plan(tmp_path, files) is None
@@ -101,6 +149,11 @@ def test_what_is_not_supported_is_an_error(tmp_path: Path) -> None:
         write(tmp_path, {name: "{}"}, dependencies={"a": "1"})
         with pytest.raises(InstallError, match=message):
             find_package_plan(tmp_path, ProjectFiles(tmp_path))
+        (tmp_path / "node_modules" / "a").mkdir(parents=True)
+        plan = find_package_plan(tmp_path, ProjectFiles(tmp_path))
+        assert plan is not None
+        assert plan.describe() == f"packages: installed by an earlier step ({name})"
+        shutil.rmtree(tmp_path / "node_modules")
         (tmp_path / name).unlink()
     os.mkfifo(tmp_path / "yarn.lock")
     plan = find_package_plan(tmp_path, ProjectFiles(tmp_path))
@@ -127,13 +180,50 @@ def test_commands_that_need_node_are_known_by_their_words(tmp_path: Path) -> Non
 
 
 def test_a_package_json_makes_other_commands_need_it(tmp_path: Path) -> None:
-    write(tmp_path / "web", {})
+    write(tmp_path / "web", {}, devDependencies={"ava": "6"})
+    for words in (["go", "run", "./evals"], ["go", "run", "./cmd/node"], ["cargo", "test"], ["./run"], ["eslint"]):
+        assert not needs(tmp_path, *words, cwd="web"), words
+    for words in (["ava"], ["timeout", "60", "npx", "ava"], ["sh", "run.sh"], ["just", "evals"]):
+        assert needs(tmp_path, *words, cwd="web"), words
     (tmp_path / "api").mkdir()
     assert needs(tmp_path, "make", "evals", cwd="web")
     assert not needs(tmp_path, "make", "evals", cwd="api")
     assert not needs(tmp_path, "python3", "-m", "evals", cwd="web")
     script = SuiteSource("evals/demo.py", SourceKind.PYTHON)
     assert find_javascript(tmp_path / "web", tmp_path, [script], path="", with_packages=True) is None
+
+
+def test_what_is_only_guessed_does_not_fail(tmp_path: Path) -> None:
+    write(tmp_path, {"bun.lock": ""}, dependencies={"a": "1"})
+
+    def find(*argv: str) -> JavaScript | None:
+        source = SuiteSource("demo", SourceKind.COMMAND, argv=argv)
+        return find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
+
+    assert find("go", "run", "./evals") is None
+    found = find("make", "evals")
+    assert found is not None
+    assert (found.is_needed, found.plans) == (False, ())
+    assert "scoregate doesn't support bun.lock" in found.describe()[-1]
+    with pytest.raises(InstallError, match="doesn't support bun"):
+        find("node", "run.mjs")
+
+
+@pytest.mark.anyio
+async def test_a_workspace_of_root_fails_only_commands_that_need_packages(tmp_path: Path) -> None:
+    write(tmp_path, {"package-lock.json": "{}"})
+    printed: list[str] = []
+    identity = Identity(NOBODY, NOBODY, owns=False)
+    installer = Installer(tmp_path, {}, Redactor(()), printed.append, identity, 9, "install = 'auto'")
+    for words, is_needed in ((("make", "evals"), False), (("node", "run.mjs"), True)):
+        source = SuiteSource("demo", SourceKind.COMMAND, argv=words)
+        found = find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
+        assert found is not None
+        with pytest.raises(InstallError, match="root owns the workspace") if is_needed else nullcontext():
+            await found.install_packages(installer, None)
+    assert printed == [
+        f"packages can't be installed in {tmp_path}: root owns the workspace, so suites can't write into it"
+    ]
 
 
 def test_it_can_be_forced(tmp_path: Path) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scoregate.ci.install.files import has_setup_metadata, read_setup_extras, read_toml
 from scoregate.ci.install.groups import normalize_name
+from scoregate.ci.workspaces import matches_any
 
 UV_LOCK, PYPROJECT = "uv.lock", "pyproject.toml"
-_MOST_PARTS = 20
 GROUP, EXTRA = "dependency groups", "extras"
 
 
@@ -123,19 +122,10 @@ def _folders_above(root: Path) -> tuple[Path, ...]:
 
 def _is_member(workspace: Path, root: Path) -> bool:
     table = read_python_project(workspace).table("tool", "uv", "workspace")
-    parts = root.relative_to(workspace).parts
+    folder = PurePosixPath(root.relative_to(workspace).as_posix())
 
     def matches(key: str) -> bool:
         globs = table.get(key)
-        texts = [glob for glob in globs if isinstance(glob, str)] if isinstance(globs, list) else []
-        return any(_match_parts(parts, PurePosixPath(glob).parts[:_MOST_PARTS]) for glob in texts)
+        return isinstance(globs, list) and matches_any(folder, globs)
 
     return matches("members") and not matches("exclude")
-
-
-def _match_parts(parts: tuple[str, ...], globs: tuple[str, ...]) -> bool:
-    if not globs:
-        return not parts
-    if globs[0] == "**":
-        return _match_parts(parts, globs[1:]) or (bool(parts) and _match_parts(parts[1:], globs))
-    return bool(parts) and fnmatchcase(parts[0], globs[0]) and _match_parts(parts[1:], globs[1:])

@@ -85,6 +85,11 @@ class Installer:
             self.identity.share(folder)
         return folder
 
+    @property
+    def owns_workspace(self) -> bool:
+        """Whether the commands can write into the workspace."""
+        return self.identity is None or self.identity.owns
+
     def report(self, text: str) -> None:
         """Print a line about what was done."""
         self.print_line(self.redact.text(text))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scoregate.ci.javascript.project_files import PACKAGE, ProjectFiles, text_at
+from scoregate.ci.workspaces import matches_any
 from scoregate.errors import InstallError
 
 NODE_MODULES = "node_modules"
@@ -16,8 +17,7 @@ NPM, PNPM, YARN = "npm", "pnpm", "yarn"
 # In the order in which they count if a folder has several.
 _LOCKS = {"npm-shrinkwrap.json": NPM, "package-lock.json": NPM, "pnpm-lock.yaml": PNPM, "yarn.lock": YARN}
 _UNSUPPORTED = ("bun.lock", "bun.lockb", "deno.lock")
-_PNPM_WORKSPACE = "pnpm-workspace.yaml"
-_DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies")
+DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies")
 _PACKAGE_MANAGER = re.compile(r"(npm|pnpm|yarn)@(\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[0-9A-Za-z.-]{1,40})?)(?:\+.*)?")
 # The version of a lock file's format, and the package manager that writes it without changing it.
 _PNPM_VERSIONS = {"5": "7", "6": "8", "9": "10"}
@@ -26,6 +26,16 @@ _PNPM_FORMAT = re.compile(r"^lockfileVersion: *['\"]?(\d{1,3})", re.MULTILINE)
 _YARN_FORMAT = re.compile(r"^__metadata:\s+version: *['\"]?(\d{1,3})", re.MULTILINE)
 _NO_LOCK = (NPM, "install", "--no-save", "--no-package-lock")
 _BERRY, _CLASSIC = "@yarnpkg/cli-dist", "yarn"
+
+_PNPM_WORKSPACE = "pnpm-workspace.yaml"
+# The list is written as a block, or in brackets.
+_PNPM_LIST = re.compile(
+    r"^packages:[ \t]*(?:#[^\n]*)?(?:\n(?P<block>(?:[ \t]*(?:-[^\n]*|#[^\n]*)?\n)*)|\[(?P<flow>[^]]*)\])", re.M
+)
+_PNPM_ITEM = re.compile(r"^[ \t]*-[ \t]+(.*)$", re.MULTILINE)
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"|([^\s#,]+)")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST_CHOICES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +58,19 @@ class PackagePlan:
 
     @property
     def is_installed(self) -> bool:
-        """Whether an earlier step installed packages: node_modules is there and not empty."""
-        packages = self.folder / NODE_MODULES
-        return packages.is_dir() and next(packages.iterdir(), None) is not None
+        """Whether an earlier step installed packages into the folder."""
+        return has_packages(self.folder)
 
     def describe(self) -> str:
         """How they are installed, and why."""
         how = "installed by an earlier step" if self.is_installed else f"`{' '.join(self.command)}`"
         return f"packages: {how} ({'; '.join((self.why, *self.notes))})"
+
+
+def has_packages(folder: Path) -> bool:
+    """Whether node_modules of a folder has packages. Tools also put their own folders into it, such as `.cache`."""
+    packages = folder / NODE_MODULES
+    return packages.is_dir() and any(not each.name.startswith(".") for each in packages.iterdir())
 
 
 def find_package_plan(folder: Path, files: ProjectFiles) -> PackagePlan | None:
@@ -64,20 +79,23 @@ def find_package_plan(folder: Path, files: ProjectFiles) -> PackagePlan | None:
     The lock file is next to package.json, or at the root of the workspace that the package belongs to.
 
     Raises:
-        InstallError: the only lock file belongs to a package manager that isn't supported.
+        InstallError: the lock file is of a kind that isn't supported, and no earlier step installed packages.
     """
     places = [place for place in files.upward(folder) if files.has(place / PACKAGE)]
     if not places:
         return None
-    roots = (place for place in places[1:] if _is_workspace(place, files))
-    for place in (places[0], *roots):
+    own = (places[0], *(place for place in places[1:] if _has_member(place, places[0], files)))
+    for place in own:
         if locks := [name for name in _LOCKS if files.has(place / name)]:
             return _plan_locked(place, locks, files)
     package = files.read_table(places[0] / PACKAGE)
-    if not any(package.get(name) for name in _DEPENDENCIES):
+    if not any(package.get(name) for name in DEPENDENCIES):
         return None
-    for place in places:
+    for place in own:
         if unsupported := [name for name in _UNSUPPORTED if files.has(place / name)]:
+            if has_packages(place) or has_packages(places[0]):
+                installed = place if has_packages(place) else places[0]
+                return PackagePlan(installed, (), files.name(place / unsupported[0]))
             raise InstallError(
                 f"the packages of {files.name(places[0] / PACKAGE)} can't be installed: scoregate doesn't support "
                 f"{files.name(place / unsupported[0])}",
@@ -92,8 +110,51 @@ def find_package_plan(folder: Path, files: ProjectFiles) -> PackagePlan | None:
     )
 
 
-def _is_workspace(folder: Path, files: ProjectFiles) -> bool:
-    return bool(files.read_table(folder / PACKAGE).get("workspaces")) or files.has(folder / _PNPM_WORKSPACE)
+def _has_member(workspace: Path, package: Path, files: ProjectFiles) -> bool:
+    """Whether the package.json of a folder makes it the root of a workspace, of which another folder is a member.
+
+    Args:
+        workspace: the folder that may be the root.
+        package: a folder below it.
+        files: the files of the project.
+    """
+    folder = PurePosixPath(package.relative_to(workspace).as_posix())
+    globs = [choice for glob in _find_globs(workspace, files) for choice in _expand_braces(glob)]
+    excluded = (glob.removeprefix("!") for glob in globs if glob.startswith("!"))
+    return matches_any(folder, (glob for glob in globs if not glob.startswith("!"))) and not matches_any(
+        folder, excluded
+    )
+
+
+def _find_globs(workspace: Path, files: ProjectFiles) -> Iterator[str]:
+    """The globs of package.json, then those of pnpm-workspace.yaml; `!` excludes.
+
+    A pnpm-workspace.yaml without `packages` only has settings, so the root is its only package. Of YAML only the usual
+    forms of a list of texts are read: a workspace that isn't recognised leaves a package with its own lock file.
+    """
+    declared = files.read_table(workspace / PACKAGE).get("workspaces")
+    globs = declared.get("packages") if isinstance(declared, dict) else declared
+    yield from (glob for glob in (globs if isinstance(globs, list) else ()) if isinstance(glob, str))
+    found = _PNPM_LIST.search(f"{files.read(workspace / _PNPM_WORKSPACE) or ''}\n".replace("\r", ""))
+    if found is not None and found["flow"] is not None:
+        yield from (match[1] or match[2] or match[3] or "" for match in _QUOTED.finditer(found["flow"]))
+    elif found is not None:
+        for item in _PNPM_ITEM.findall(found["block"]):
+            if (match := _QUOTED.match(item)) is not None:
+                yield match[1] or match[2] or match[3] or ""
+
+
+def _expand_braces(glob: str) -> list[str]:
+    """`libs/{a,b}` as `libs/a` and `libs/b`."""
+    done, rest = list[str](), [glob]
+    while rest and len(done) + len(rest) <= _MOST_CHOICES:
+        text = rest.pop()
+        if (braces := _BRACES.search(text)) is None:
+            done.append(text)
+        else:
+            choices = braces[1].split(",")[:_MOST_CHOICES]
+            rest += [f"{text[: braces.start()]}{choice}{text[braces.end() :]}" for choice in choices]
+    return done
 
 
 def _plan_locked(folder: Path, locks: list[str], files: ProjectFiles) -> PackagePlan:
@@ -107,7 +168,12 @@ def _plan_locked(folder: Path, locks: list[str], files: ProjectFiles) -> Package
         version = ""
     elif manager != NPM:
         why = f"{why} and packageManager of {files.name(folder / PACKAGE)}"
-    command, tool = _install_command(lock, version, files.read(folder / lock) or "")
+    try:
+        command, tool = _install_command(lock, version, files.read(folder / lock) or "")
+    except InstallError:
+        if not has_packages(folder):
+            raise
+        command, tool = (), None
     return PackagePlan(folder, command, why, tool, tuple(notes))
 
 

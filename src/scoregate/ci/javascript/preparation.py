@@ -6,10 +6,11 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import anyio.to_thread
 
@@ -17,15 +18,19 @@ from scoregate.ci.isolation import release
 from scoregate.ci.javascript.installer import Installer
 from scoregate.ci.javascript.node import Node, find_on_path
 from scoregate.ci.javascript.node_version import find_request
-from scoregate.ci.javascript.packages import NODE_MODULES, PackagePlan, find_package_plan
+from scoregate.ci.javascript.packages import DEPENDENCIES, NODE_MODULES, PackagePlan, find_package_plan
 from scoregate.ci.javascript.project_files import PACKAGE, ProjectFiles
 from scoregate.ci.plan import SourceKind, SuiteSource
 from scoregate.errors import InstallError
 
-_NODE_WORDS = re.compile(
-    r"(?<![\w.-])(node|npm|npx|pnpm|pnpx|yarn|corepack|tsx|ts-node|vitest|jest|mocha|evalite|promptfoo)(?![\w-])"
-    r"|\.[cm]?[jt]sx?(?!\w)"
-)
+_PROGRAM = "node|npm|npx|pnpm|pnpx|yarn|corepack|tsx|ts-node|vitest|jest|mocha|evalite|promptfoo"
+_SCRIPT = r"\.[cm]?[jt]sx?"
+_NODE_WORDS = re.compile(rf"(?<![\w.-])({_PROGRAM})(?![\w-])|{_SCRIPT}(?!\w)")
+_NODE_NAME = re.compile(_PROGRAM)
+_NODE_PROGRAM = re.compile(rf"{_PROGRAM}|.*{_SCRIPT}", re.DOTALL)
+# What else they start can only be guessed.
+_RUNNERS = ("sh", "bash", "dash", "zsh", "ksh", "make", "gmake", "just", "task", "env")
+_ROOT_ADVICE = "Install them in an earlier step, or check out the code as the runner's user."
 _PYTHON = re.compile(r"python[\d.]*|pytest|uvx?|poetry|pdm|pipenv|hatch|inspect|deepeval")
 
 
@@ -35,17 +40,25 @@ class JavaScript:
 
     Args:
         node: Node.js.
+        files: the files of the workspace.
         plans: how packages are installed.
         folders: the folders with the packages that suites use; their programs are added to PATH.
+        needed: the folders of packages that a suite certainly uses. Others are left out if they can't be installed.
+        is_needed: whether a suite certainly uses Node.js.
+        notes: why packages are left out.
     """
 
     node: Node
+    files: ProjectFiles
     plans: tuple[PackagePlan, ...] = ()
     folders: tuple[Path, ...] = ()
+    needed: frozenset[Path] = frozenset()
+    is_needed: bool = True
+    notes: tuple[str, ...] = ()
 
     def describe(self) -> tuple[str, ...]:
         """What will be used and installed, a line each."""
-        return (self.node.describe(), *(plan.describe() for plan in self.plans))
+        return (self.node.describe(), *(plan.describe() for plan in self.plans), *self.notes)
 
     async def install_packages(self, installer: Installer, node_bin: Path | None) -> tuple[Path, ...]:
         """Install the packages that no earlier step has installed.
@@ -61,12 +74,21 @@ class JavaScript:
             InstallError: they can't be installed.
         """
         programs = [folder / NODE_MODULES / ".bin" for folder in self.folders]
+        for note in self.notes:
+            installer.report(note)
         for number, plan in enumerate(self.plans, 1):
+            if not plan.is_installed and not installer.owns_workspace:
+                why = "root owns the workspace, so suites can't write into it"
+                message = f"packages can't be installed in {plan.folder}: {why}"
+                if plan.folder in self.needed:
+                    raise InstallError(message, advice=_ROOT_ADVICE)
+                installer.report(message)
+                continue
             path = [node_bin] if node_bin is not None else []
             if plan.tool is not None and not (
                 plan.is_installed and shutil.which(plan.command[0], path=installer.environ.get("PATH"))
             ):
-                tool_bin = await _install_tool(plan, installer, path, f"tools-{number}")
+                tool_bin = await _install_tool(plan, self.files, installer, path, f"tools-{number}")
                 path.insert(0, tool_bin)
                 programs.append(tool_bin)
             if plan.is_installed:
@@ -88,8 +110,8 @@ def find_javascript(
 ) -> JavaScript | None:
     """What the suites need of JavaScript; None if none of them needs any.
 
-    A command needs it if it names a program of Node.js, or if it isn't Python's and a package.json is in its folder or
-    above.
+    A command needs it if it names a program of Node.js. A shell, make and the like may need it if a package.json is in
+    the folder or above: then packages that can't be installed are left out.
 
     Args:
         root: the project.
@@ -104,33 +126,70 @@ def find_javascript(
         InstallError: it is forced, and there is no package.json; or the lock file isn't supported.
     """
     files = ProjectFiles(top if root.resolve().is_relative_to(top.resolve()) else root)
-    folders = [root / each.cwd for each in sources if _needs_node(each, root, files)]
     if forced and not any(files.has(place / PACKAGE) for place in files.upward(root)):
         raise InstallError(
             f"install = 'node', but {root} has no {PACKAGE}",
             advice="Add it, name another folder with `working_directory`, or set `install` to auto.",
         )
-    if forced or needs_node:
-        folders.append(root)
+    # Whether a folder's packages are certainly needed.
+    folders = dict.fromkeys((root,) if forced or needs_node else (), True)
+    for source in sources:
+        if (need := _find_need(source, root, files)) is not None:
+            folder = root / source.cwd
+            folders[folder] = need or folders.get(folder, False)
     if not folders:
         return None
-    node = Node(find_request(folders, files), find_on_path(path))
-    if not with_packages:
-        return JavaScript(node)
-    plans = [plan for folder in folders if (plan := find_package_plan(folder, files)) is not None]
-    packages = [place for folder in folders for place in files.upward(folder) if files.has(place / PACKAGE)]
-    by_folder = {plan.folder: plan for plan in plans}
-    return JavaScript(node, tuple(by_folder.values()), tuple(dict.fromkeys(packages)))
+    node = Node(find_request(tuple(folders), files), find_on_path(path))
+    found = JavaScript(node, files, is_needed=any(folders.values()))
+    return _add_packages(found, folders) if with_packages else found
 
 
-def _needs_node(source: SuiteSource, root: Path, files: ProjectFiles) -> bool:
+def _add_packages(javascript: JavaScript, folders: Mapping[Path, bool]) -> JavaScript:
+    """Add the packages of folders, each with whether they are certainly needed."""
+    files, plans, needed, notes = javascript.files, dict[Path, PackagePlan](), set[Path](), list[str]()
+    for folder, is_needed in folders.items():
+        try:
+            plan = find_package_plan(folder, files)
+        except InstallError as error:
+            if is_needed:
+                raise
+            notes.append(error.message)
+            continue
+        if plan is not None:
+            plans.setdefault(plan.folder, plan)
+            needed |= {plan.folder} if is_needed else set()
+    packages = dict.fromkeys(
+        place for folder in folders for place in files.upward(folder) if files.has(place / PACKAGE)
+    )
+    return replace(
+        javascript,
+        plans=tuple(plans.values()),
+        folders=tuple(packages),
+        needed=frozenset(needed),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _find_need(source: SuiteSource, root: Path, files: ProjectFiles) -> bool | None:
+    """True if a suite certainly needs Node.js, False if it may need it, None if not."""
     if source.kind is not SourceKind.COMMAND or source.error is not None or not source.argv:
-        return False
-    if _PYTHON.fullmatch(Path(source.argv[0]).name):
-        return False
-    if any(_NODE_WORDS.search(word) for word in source.argv):
-        return True
-    return any(files.has(place / PACKAGE) for place in files.upward(root / source.cwd))
+        return None
+    program, *words = source.argv
+    name = Path(program).name
+    if _PYTHON.fullmatch(name):
+        return None
+    packages = [place / PACKAGE for place in files.upward(root / source.cwd) if files.has(place / PACKAGE)]
+    if name in _RUNNERS:
+        is_named = any(_NODE_WORDS.search(word) for word in words)
+        return True if is_named else False if packages else None
+    is_named = _NODE_PROGRAM.fullmatch(name) is not None or any(_NODE_NAME.fullmatch(word) for word in words)
+    return True if is_named or any(_depends_on(files.read_table(package), program) for package in packages) else None
+
+
+def _depends_on(package: Mapping[str, Any], name: str) -> bool:
+    """Whether a package.json lists a package. Most packages with a program have the program's name."""
+    tables = (package.get(table) for table in DEPENDENCIES)
+    return any(isinstance(table, dict) and name in table for table in tables)
 
 
 def names_node(command: str) -> bool:
@@ -138,10 +197,12 @@ def names_node(command: str) -> bool:
     return _NODE_WORDS.search(command) is not None
 
 
-async def _install_tool(plan: PackagePlan, installer: Installer, path: Sequence[Path], name: str) -> Path:
+async def _install_tool(
+    plan: PackagePlan, files: ProjectFiles, installer: Installer, path: Sequence[Path], name: str
+) -> Path:
     """Install a package manager outside of the workspace, from the registry that the project's .npmrc names."""
     contents = {PACKAGE: json.dumps({"private": True})}
-    if (settings := ProjectFiles(plan.folder).read(plan.folder / ".npmrc")) is not None:
+    if (settings := files.read(plan.folder / ".npmrc")) is not None:
         contents[".npmrc"] = settings
     folder = installer.open_folder(name, contents)
     words = ("npm", "install", "--no-save", "--no-package-lock", "--ignore-scripts", str(plan.tool))
@@ -150,16 +211,11 @@ async def _install_tool(plan: PackagePlan, installer: Installer, path: Sequence[
 
 
 async def _install_packages(plan: PackagePlan, installer: Installer, path: str) -> None:
-    identity = installer.identity
-    if identity is not None and not identity.owns:
-        raise InstallError(
-            f"packages can't be installed in {plan.folder}: root owns the workspace, so suites can't write into it",
-            advice="Install them in an earlier step, or check out the code as the runner's user.",
-        )
     for note in plan.notes:
         installer.report(f"{plan.why}: {note}")
     started = perf_counter()
     await installer.run(plan.command, plan.folder, path=path, why=f"made from {plan.why}")
+    identity = installer.identity
     if identity is not None and identity.shared is not None:
         # The programs that suites run may write into node_modules, such as caches.
         await anyio.to_thread.run_sync(release, identity.shared, identity.uid, identity.shared.stat())
