@@ -17,7 +17,7 @@ from scoregate.ci.plan import DiscoveredSuites
 from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.cli.options import load_project_settings
 from scoregate.cli.other_frameworks import explain_settings, find_settings_table
-from scoregate.errors import GitError
+from scoregate.errors import GitError, UsageError
 
 EXAMPLE_SUITE, WORKFLOW = "evals/eval_greeting.py", ".github/workflows/evals.yml"
 _LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
@@ -35,18 +35,39 @@ def command(folder: Path) -> None:
     branch, suites = anyio.run(_inspect, folder) if folder.is_dir() else (None, DiscoveredSuites())
     has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
     for name, text in _make_files(branch, suites):
-        target = folder / name
-        if target.exists() or (name == OWN_FILE and has_settings):
-            click.echo(f"kept     {name}" if target.exists() else f"left out {name}: pyproject.toml has the settings")
+        exists = os.path.lexists(folder / name)
+        if exists or (name == OWN_FILE and has_settings):
+            click.echo(f"kept     {name}" if exists else f"left out {name}: pyproject.toml has the settings")
             continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        _create_file(folder, name, text)
         click.echo(f"written  {name}")
     if has_settings and suites.frameworks:
         click.echo("")
         for line in explain_settings(suites.frameworks, folder):
             click.echo(line)
     click.echo("\nNow run:  scoregate run")
+
+
+def _create_file(folder: Path, name: str, text: str) -> None:
+    """Create a file, whose name is relative to a folder. No link leads out of the folder.
+
+    Raises:
+        UsageError: a link leads out of it, or the file can't be written.
+    """
+    target = folder / name
+    try:
+        parent = target.parent.resolve()
+        if not parent.is_relative_to(folder):
+            raise UsageError(
+                f"{target} can't be written: {target.parent} is a link to {parent}, outside of {folder}",
+                advice="Replace the link by a folder, and repeat the command.",
+            )
+        parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(parent / target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+    except (OSError, RuntimeError) as error:  # before Python 3.13, a link to itself is a RuntimeError
+        raise UsageError(f"{target} can't be written: {error}", advice="Check links and your rights.") from None
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:

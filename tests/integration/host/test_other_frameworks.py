@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
+import tomllib
 from pathlib import Path
 
+import pytest
 from tests.integration.host.conftest import Project, suite
 
 TEST = "import pytest\n\n@pytest.mark.parametrize('q', ['a', 'b'])\ndef test_answer(q):\n    assert q == 'a'\n"
@@ -52,6 +56,43 @@ def test_init_leaves_settings_alone_and_prints_what_to_add(project: Project) -> 
             assert f"Add these lines to {file} to make them suites:\n{lines}" in output
         assert (project.root / file).read_text(encoding="utf-8") == text
     assert not (project.root / "evals" / "eval_greeting.py").exists()
+
+
+def test_init_writes_through_no_link_that_leaves_the_project(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    (project.root / "scoregate.toml").symlink_to(home / ".zshenv")
+    init = project.scoregate("init")
+    assert (init.exit_code, "kept     scoregate.toml" in init.output) == (0, True), init.output
+    for link, target in ((".github/workflows", home), (".github", home), (".github", home / "new"), ("evals", "evals")):
+        shutil.rmtree(project.root / ".github", ignore_errors=True)
+        shutil.rmtree(project.root / "evals", ignore_errors=True)
+        path = project.root / link
+        path.parent.mkdir(exist_ok=True)
+        path.symlink_to(target)
+        init = project.scoregate("init")
+        assert init.exit_code == 2, init.output
+        assert "can't be written: " in init.output
+        assert list(home.iterdir()) == []
+        path.unlink()
+    (project.root / "inside").mkdir()
+    (project.root / "evals").symlink_to("inside")
+    assert project.scoregate("init").exit_code == 0
+    assert (project.root / "inside" / "eval_greeting.py").is_file()
+
+
+def test_names_of_files_in_written_settings_are_words_for_the_shell(project: Project) -> None:
+    names = ("$(touch a)", "`touch b`", "x; touch c", "x' touch d '", 'x" touch e "', "x\\", "x\\' touch f '")
+    for name in names:
+        project.write(f"evals/{name}/test_answers.py", TEST)
+    assert project.scoregate("init").exit_code == 0
+    (command,) = tomllib.loads((project.root / "scoregate.toml").read_text(encoding="utf-8"))["commands"]
+    words = [word.rstrip(";") for word in shlex.split(command["run"][2])]
+    assert {f"evals/{name}" for name in names} <= set(words), words
+    project.scoregate("run", "--baseline", "none", PATH=PATH)
+    created = {path.name for path in project.root.rglob("*") if path.name in "abcdef"}
+    assert created == set()
 
 
 def test_with_a_suite_other_frameworks_are_not_searched(project: Project) -> None:

@@ -184,3 +184,18 @@ async def test_the_notice_of_a_run_has_the_setting_if_that_is_short(tmp_path: Pa
     assert what.endswith("promptfoo in e/promptfooconfig.yaml; and 3 more.")
     assert "`scoregate list` shows" in setting
     assert list(describe_found(())) == []
+
+
+async def test_names_are_never_options_of_a_command(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "p/pyproject.toml": "",
+        "p/--sandbox=local.py": INSPECT,
+        "p/-x/promptfooconfig.yaml": "",
+        "p/--evaluate.py": f"{DEEPEVAL}evaluate([], [])\n",
+    }
+    commands = (await settings(tmp_path, files)).commands
+    words = [word for command in commands for word in command.run if "sandbox" in word or "evaluate" in word]
+    assert {"./--evaluate.py", "./--sandbox=local.py"} < set(words)
+    assert not any(word.startswith("-") for word in words)
+    assert not any(word.startswith("-x") for command in commands for word in command.run)
+    assert {command.cwd for command in commands} == {"p", "p/-x"}

@@ -57,8 +57,9 @@ def folder_of(name: str) -> str:
 
 
 def relative(name: str, folder: str) -> str:
-    """A file or folder as seen from another folder."""
-    return PurePosixPath(os.path.relpath(name, folder)).as_posix()
+    """A file or folder as seen from another folder; never an option of a command."""
+    path = PurePosixPath(os.path.relpath(name, folder)).as_posix()
+    return f"./{path}" if path.startswith("-") else path
 
 
 def by_folder(files: SourceFiles, names: Iterable[str], *markers: str) -> dict[str, list[str]]:
