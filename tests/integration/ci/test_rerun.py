@@ -11,7 +11,13 @@ import anyio
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci.baseline.rerun import ImportFolders, find_import_folders, move_plan, open_base_tree
+from scoregate.ci.baseline.rerun import (
+    ImportFolders,
+    find_import_folders,
+    link_node_packages,
+    move_plan,
+    open_base_tree,
+)
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource, make_plan
 from scoregate.ci.settings import Settings
@@ -126,6 +132,36 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
     assert (command.argv, command.cwd) == (("node", "e.js"), tree / "web")
     assert (moved.root, moved.broken) == (tree, ())
     assert moved.notices == tuple(f"{name} is new: the base does not have it" for name in ("evals/new.py", "go"))
+
+
+async def test_installed_node_packages_are_linked_on_the_way_to_the_command(
+    repository: Repository, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    repository.write(".gitignore", "node_modules\n")
+    for folder in (".", "app", "app/web", "app/libs/a", "other"):
+        repository.write(f"{folder}/package.json", "{}")
+    repository.write("app/web/evals/e.js", "")
+    (repository.root / "app" / "linked").symlink_to(outside)
+    repository.commit("app/web/evals/deep/e.js")
+    packages = ("", "app/", "app/web/", "app/web/evals/", "app/libs/a/", "app/linked/", "app/new/")
+    for folder in packages:
+        repository.write(f"{folder}node_modules/x/index.js", "")
+    root = repository.root / "app"
+    sources = (
+        SuiteSource("js", SourceKind.COMMAND, argv=("node", "e.js"), cwd="web/evals/deep"),
+        SuiteSource("linked", SourceKind.COMMAND, argv=("node", "e.js"), cwd="linked"),
+    )
+    here = make_plan(DiscoveredSuites(sources), Settings(), interpreter=Interpreter(("python",), ""), root=root)
+    async with open_base_tree(root, RERUN) as base:
+        link_node_packages(move_plan(here, base.path), here)
+        top = base.path.parent
+        assert {str(path.parent.relative_to(top)) for path in top.rglob("node_modules")} == {
+            ".", "app", "app/web", "app/web/evals", "app/libs/a",
+        }  # fmt: skip
+        assert (base.path / "web" / "node_modules").resolve() == root / "web" / "node_modules"
+    assert [path.name for path in outside.iterdir()] == ["node_modules"]
+    assert not (outside / "node_modules").is_symlink()
 
 
 async def test_without_folders_to_import_from_python_is_left_alone(tmp_path: Path) -> None:

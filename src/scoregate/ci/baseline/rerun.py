@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -161,17 +161,41 @@ def move_plan(plan: Plan, tree: Path, *, imports: ImportFolders | None = None) -
 
 
 def link_node_packages(base: Plan, plan: Plan) -> None:
-    """Link the Node packages next to the commands into another tree: git does not track them.
+    """Link the installed Node packages that commands can import into another tree: git does not track them.
+
+    They are in the folders from a command's to the top of the repository, and in those with a package.json, which are
+    the members of a workspace.
 
     Args:
         base: the plan in the other tree.
         plan: the plan here.
     """
-    folders = {plan.root, *(launch.cwd for launch in plan.launches if launch.kind is SourceKind.COMMAND)}
-    for packages in (folder / _PACKAGES for folder in folders):
-        link = _move_path(packages, plan.root, base.root)
-        if packages.is_dir() and link.parent.is_dir() and not link.exists():
+    commands = [launch for launch in plan.launches if launch.kind is SourceKind.COMMAND]
+    here, there = _find_tops(plan.root, base.root)
+    folders = [each for folder in (plan.root, *(each.cwd for each in commands)) for each in (folder, *folder.parents)]
+    if commands:
+        folders += [_move_path(folder, there, here) for folder in _find_package_folders(there)]
+    top = there.resolve()
+    for folder in dict.fromkeys(each for each in folders if each.is_relative_to(here)):
+        packages, link = folder / _PACKAGES, _move_path(folder, here, there) / _PACKAGES
+        is_inside = link.parent.is_dir() and link.parent.resolve().is_relative_to(top)
+        if is_inside and packages.is_dir() and not os.path.lexists(link):
             link.symlink_to(packages.resolve(), target_is_directory=True)
+
+
+def _find_tops(root: Path, tree: Path) -> tuple[Path, Path]:
+    """The tops of two work trees, of which the roots of a project are given; the roots outside of a repository."""
+    for here, there in zip((root, *root.parents), (tree, *tree.parents), strict=False):
+        if (there / ".git").exists():
+            return here, there
+    return root, tree
+
+
+def _find_package_folders(top: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(top):
+        folders[:] = [name for name in folders if name not in (_PACKAGES, ".git")]
+        if "package.json" in files:
+            yield Path(folder)
 
 
 def _move_path(path: Path, root: Path, tree: Path) -> Path:
