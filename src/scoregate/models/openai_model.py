@@ -17,9 +17,8 @@ from scoregate.models.model import Generation, Model, Prompt
 from scoregate.models.providers import (
     DEFAULT,
     PROVIDERS,
-    has_own_address,
     resolve_target,
-    split_name,
+    split_project_name,
     unknown_provider_error,
 )
 from scoregate.models.requests import Request, build_call
@@ -177,5 +176,5 @@ def name_of(model: str | Model | None, *, default: str = DEFAULT) -> str:
         return model.name.removeprefix("openai/")
     settings = current_model_settings()
     used_model = model or settings.model or default
-    provider, name = split_name(used_model, has_address=has_own_address(used_model, settings))
+    provider, name = split_project_name(used_model, settings)
     return name if provider == "openai" else f"{provider}/{name}"

@@ -99,13 +99,15 @@ def resolve_target(
         settings: the model settings; None to read them from `environ`.
 
     Raises:
-        ModelError: the name is invalid or names an unknown provider, or the address of the provider is unknown.
+        ModelError: the name is invalid, or the address of its provider is unknown.
     """
     settings = settings or load_model_settings(environ)
-    provider_name, model = split_name(name, has_address=base_url is not None or has_own_address(name, settings))
+    if base_url is None:
+        provider_name, model = split_project_name(name, settings, environ)
+    else:
+        provider_name, model = split_name(name, has_address=True)
     provider = PROVIDERS[provider_name]
-    project_model = settings.model or DEFAULT
-    project_provider, _ = split_name(project_model, has_address=has_own_address(project_model, settings))
+    project_provider, _ = split_project_name(settings.model or DEFAULT, settings, environ)
     is_project_provider = provider_name == project_provider
     url = base_url or (is_project_provider and settings.base_url) or environ.get(provider.url) or provider.base_url
     if not url:
@@ -127,18 +129,30 @@ def resolve_target(
     return _azure_target(target, environ) if provider_name == "azure" else target
 
 
-def has_own_address(name: str, settings: ModelSettings) -> bool:
-    """Whether this is the project's model, and the settings name its address."""
-    return settings.base_url is not None and name == settings.model
+def split_project_name(name: str, settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> tuple[str, str]:
+    """Split the name of a model whose address is that of the settings, variables or provider.
+
+    If the settings or `OPENAI_BASE_URL` give an address, names such as "Qwen/Qwen3-8B" are models there: nothing is
+    sent to another place than the one that the user chose.
+
+    Raises:
+        ModelError: as `split_name`.
+    """
+    if settings.base_url is None:
+        return split_name(name, other_provider="openai" if environ.get(PROVIDERS["openai"].url) else None)
+    project_provider, _ = split_name(settings.model or DEFAULT, has_address=True)
+    return split_name(name, has_address=name == settings.model, other_provider=project_provider)
 
 
-def split_name(name: str, *, has_address: bool = False) -> tuple[str, str]:
+def split_name(name: str, *, has_address: bool = False, other_provider: str | None = None) -> tuple[str, str]:
     """Split a name into provider and model. A name without a provider is OpenAI's.
 
     Args:
         name: "provider/name", or the name of an OpenAI model.
         has_address: whether the address of this very model is given. Then nothing can be sent elsewhere, and the name
             may contain any slashes.
+        other_provider: the provider of names with a prefix that is no provider, such as "Qwen/Qwen3-8B"; None if they
+            are an error. Another spelling of a provider, such as "Ollama", and an address are always an error.
 
     Raises:
         ModelError: the name is empty, names a provider without a model, or an unknown provider.
@@ -148,9 +162,10 @@ def split_name(name: str, *, has_address: bool = False) -> tuple[str, str]:
         is_named = bool(model.strip())
     else:
         is_named = bool(name.strip()) and (has_address or name not in PROVIDERS)
-        if slash and not has_address and not name.startswith(_FINE_TUNED):
+        is_openai = has_address or not slash or name.startswith(_FINE_TUNED)
+        if not is_openai and (other_provider is None or provider.lower() in PROVIDERS or ":" in provider):
             raise unknown_provider_error(provider, name)
-        provider, model = "openai", name
+        provider, model = "openai" if is_openai or other_provider is None else other_provider, name
     if not is_named:
         raise ModelError(f"{name!r} names no model", advice='Write "provider/name", such as "openai/gpt-6-luna".')
     return provider, model
@@ -160,8 +175,8 @@ def unknown_provider_error(provider: str, name: str) -> ModelError:
     """The error for a model name whose provider has no known address."""
     return ModelError(
         f"the provider {provider!r:.60} of the model {name!r:.200} is not known, so nothing was sent",
-        advice=f"Known are {', '.join(PROVIDERS)}. For another server with OpenAI's API, pass base_url, or write "
-        f'"vllm/{name:.200}" and set VLLM_BASE_URL.',
+        advice=f"Known are {', '.join(PROVIDERS)}. For another server with OpenAI's API, set "
+        f'SCOREGATE_MODEL_BASE_URL, pass base_url, or write "vllm/{name:.200}" and set VLLM_BASE_URL.',
     )
 
 

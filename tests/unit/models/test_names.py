@@ -25,18 +25,38 @@ def test_a_slash_that_names_no_provider_belongs_to_the_name() -> None:
     assert resolve_target("openrouter/meta-llama/llama-4", environ={}).model == "meta-llama/llama-4"
 
 
-def test_an_unknown_provider_is_an_error_whatever_address_openai_has() -> None:
-    environments: list[dict[str, str]] = [
-        {},
-        {"OPENAI_BASE_URL": "http://proxy/v1", "OPENAI_API_KEY": "k"},
-        {"SCOREGATE_MODEL_BASE_URL": "http://gpu/v1"},
-        {"SCOREGATE_MODEL": "meta-llama/other", "SCOREGATE_MODEL_BASE_URL": "http://gpu/v1"},
-    ]
-    for environ in environments:
-        for name in ("my-local/llama", "Ollama/llama3", "localhost:11434/llama", "/llama"):
+def test_an_unknown_provider_without_an_address_is_an_error() -> None:
+    names = ("my-local/llama", "Qwen/Qwen3-8B", "Ollama/llama3", "localhost:11434/llama", "/llama")
+    for environ in ({}, {"OPENAI_API_KEY": "k"}, {"SCOREGATE_MODEL": "gpt-4o"}, {"VLLM_BASE_URL": "http://gpu/v1"}):
+        for name in names:
             with pytest.raises(ModelError, match="is not known, so nothing was sent") as failure:
                 resolve_target(name, environ=environ)
             assert "Known are openai, azure, ollama" in failure.value.advice
+            assert "set SCOREGATE_MODEL_BASE_URL" in failure.value.advice
+
+
+def test_with_an_address_a_model_of_any_name_is_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu, proxy = "http://gpu/v1", "http://proxy/v1"
+    environments: list[tuple[dict[str, str], str, str, str | None]] = [
+        ({"OPENAI_BASE_URL": proxy, "OPENAI_API_KEY": "k"}, proxy, "openai", "k"),
+        ({"SCOREGATE_MODEL_BASE_URL": gpu, "SCOREGATE_MODEL_API_KEY": "s"}, gpu, "openai", "s"),
+        ({"SCOREGATE_MODEL_BASE_URL": gpu, "OPENAI_BASE_URL": proxy}, gpu, "openai", None),
+        ({"SCOREGATE_MODEL": "meta-llama/other", "SCOREGATE_MODEL_BASE_URL": gpu}, gpu, "openai", None),
+        ({"SCOREGATE_MODEL": "vllm/ours", "SCOREGATE_MODEL_BASE_URL": gpu, "OPENAI_API_KEY": "k"}, gpu, "vllm", "none"),
+        ({"SCOREGATE_MODEL": "Qwen/other", "OPENAI_BASE_URL": proxy}, proxy, "openai", None),
+    ]
+    for environ, address, provider, key in environments:
+        for name in ("my-local/llama", "Qwen/Qwen3-8B", "/models/llama"):
+            target = resolve_target(name, environ=environ)
+            assert (target.provider, target.model, target.base_url, target.key) == (provider, name, address, key)
+        for name in ("Ollama/llama3", "localhost:11434/llama"):
+            with pytest.raises(ModelError, match="is not known, so nothing was sent"):
+                resolve_target(name, environ=environ)
+        known = resolve_target("mistral/small", environ=environ)
+        assert (known.base_url, known.key) == ("https://api.mistral.ai/v1", None), "a known provider is asked itself"
+    monkeypatch.setenv("OPENAI_BASE_URL", proxy)
+    assert get_model("Qwen/Qwen3-8B").name == "openai/Qwen/Qwen3-8B"
+    assert name_of("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
 
 
 def test_the_name_of_a_provider_is_no_model() -> None:
