@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 from scoregate import __version__
+from scoregate.ci.file_access import create_file
 from scoregate.ci.install.groups import WantedGroups
 from scoregate.ci.install.plan import InstallPlan, Words
 from scoregate.ci.install.plans import AUTO, find_install_plan
@@ -103,11 +104,20 @@ class VenvSpec:
         path = f"{self.venv / 'bin'}{os.pathsep}{self.environ.get('PATH', os.defpath)}"
         return {"UV_PROJECT_ENVIRONMENT": str(self.venv), "VIRTUAL_ENV": str(self.venv), "PATH": path}
 
-    def open(self) -> None:
-        """Create the folder that holds the environment, for the users that fill it and use it."""
+    def open(self, requirements: str | None) -> None:
+        """Create the folder that holds the environment, for the users that fill it and use it.
+
+        Args:
+            requirements: the content of the file with requirements; None for no file.
+        """
         folder = self.venv.parent
         folder.mkdir(mode=0o700, exist_ok=True)
+        # Once the folder is shared, other users can place links in it.
+        if requirements is not None:
+            create_file(self.requirements, requirements)
         if self.identity is not None:
+            if requirements is not None:
+                self.identity.share(self.requirements)
             self.identity.share(folder)
 
 
@@ -155,11 +165,7 @@ async def create_environment(plan: InstallPlan, spec: VenvSpec, settings: Settin
     started = perf_counter()
     for note in plan.notes:
         spec.print_line(spec.redact.text(note))
-    spec.open()
-    if plan.requirements is not None:
-        spec.requirements.write_text(plan.requirements, encoding="utf-8")
-        if spec.identity is not None:
-            spec.identity.share(spec.requirements)
+    spec.open(plan.requirements)
     uv, python = spec.uv(), str(spec.python)
     places = {"{uv}": uv, "{venv}": str(spec.venv), "{python}": python, "{requirements}": str(spec.requirements)}
     for step in plan.steps:

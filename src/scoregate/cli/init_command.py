@@ -12,6 +12,7 @@ import click
 
 from scoregate.ci import git
 from scoregate.ci.discovery import discover
+from scoregate.ci.file_access import create_file
 from scoregate.ci.frameworks import FoundFramework, format_settings
 from scoregate.ci.plan import DiscoveredSuites
 from scoregate.ci.settings.sources import OWN_FILE
@@ -63,11 +64,9 @@ def _create_file(folder: Path, name: str, text: str) -> None:
                 advice="Replace the link by a folder, and repeat the command.",
             )
         parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(parent / target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+        create_file(parent / target.name, text)
     except (OSError, RuntimeError) as error:  # before Python 3.13, a link to itself is a RuntimeError
         raise UsageError(f"{target} can't be written: {error}", advice="Check links and your rights.") from None
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:

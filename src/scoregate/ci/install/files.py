@@ -9,6 +9,7 @@ from configparser import ConfigParser, Error
 from pathlib import Path
 from typing import Any
 
+from scoregate.ci.file_access import read_project_file
 from scoregate.errors import InstallError
 
 LARGEST_FILE = 50_000_000
@@ -40,12 +41,11 @@ def read_bounded(path: Path) -> bytes:
         InstallError: it can't be read, or is too large.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        content = read_project_file(path, LARGEST_FILE + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
-        raise InstallError(f"{path} can't be read: {error.strerror}") from None
+        raise InstallError(f"{path} can't be read: {error.strerror}", advice="Replace it by a file.") from None
     if len(content) > LARGEST_FILE:
         raise InstallError(f"{path} is larger than {LARGEST_FILE:,} bytes", advice="Set `install` to a command.")
     return content

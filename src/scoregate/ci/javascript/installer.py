@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from scoregate.ci.file_access import create_file
 from scoregate.ci.javascript.packages import PNPM
 from scoregate.ci.process import ChildProcess, OutputTail, run_child
 from scoregate.ci.secrets import Redactor
@@ -80,7 +81,7 @@ class Installer:
         folder = self.scratch / name
         folder.mkdir(mode=0o700)
         for path, content in files.items():
-            (folder / path).write_text(content, encoding="utf-8")
+            create_file(folder / path, content)
         if self.identity is not None:
             self.identity.share(folder)
         return folder

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from scoregate.ci.file_access import read_project_file
 
 _MOST_BYTES = 1 << 20
 PACKAGE = "package.json"
@@ -35,19 +36,16 @@ class ProjectFiles:
 
     def has(self, path: Path) -> bool:
         """Whether it is a file in the workspace."""
-        real = path.resolve()
-        return real.is_relative_to(self.top) and real.is_file()
+        try:
+            real = path.resolve()
+            return real.is_relative_to(self.top) and real.is_file()
+        except (OSError, RuntimeError):  # before Python 3.13, for a link to itself
+            return False
 
     def read(self, path: Path) -> str | None:
         """The first megabyte of a file; None if it can't be read, or is no file in the workspace."""
-        if not self.has(path):
-            return None
         try:
-            handle = os.open(path.resolve(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(handle, "rb") as file:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    return None
-                return file.read(_MOST_BYTES).decode("utf-8-sig", "replace")
+            return read_project_file(path, _MOST_BYTES, top=self.top).decode("utf-8-sig", "replace")
         except OSError:
             return None
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from scoregate.ci.file_access import read_project_file
 from scoregate.ci.settings.fields import BaselineKind, parse_baseline_kind
 from scoregate.core.toml_lines import find_line
 from scoregate.errors import SettingsError
@@ -18,6 +19,7 @@ Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
 OF_BASE = " of the base"
 TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites", "prices", "model_headers")
+_LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")
 _PATHS = ("out", "python", "baseline")
 
@@ -141,11 +143,14 @@ def _decode(content: bytes | None) -> str:
 
 def _content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        content = read_project_file(path, _LARGEST_FILE + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise SettingsError(f"{path} can't be read: {error.strerror}") from None
+        raise SettingsError(f"{path} can't be read: {error.strerror}", advice="Replace it by a file.") from None
+    if len(content) > _LARGEST_FILE:
+        raise SettingsError(f"{path} is larger than {_LARGEST_FILE:,} bytes", advice="Make it smaller.")
+    return content
 
 
 def _parse_toml(content: bytes | None, name: str, where: str) -> dict[str, Any] | None:

@@ -1,0 +1,82 @@
+"""Files of a project are read without leaving it, and created without following links."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from scoregate.ci.environment import VenvSpec
+from scoregate.ci.file_access import create_file, read_project_file
+from scoregate.ci.install.plans import find_install_plan
+from scoregate.ci.javascript.project_files import ProjectFiles
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.settings import Settings, load_settings
+from scoregate.ci.user_ids import Identity
+from scoregate.errors import InstallError, SettingsError
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "repository" / "services" / "bot"
+    root.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    return root
+
+
+def test_links_are_followed_inside_of_the_repository_only(project: Path, tmp_path: Path) -> None:
+    (project.parent / "shared.toml").write_text("shared")
+    (tmp_path / "secret").write_text("secret")
+    (project / "inside").symlink_to("../shared.toml")
+    assert read_project_file(project / "inside", 3) == b"sha"
+    os.mkfifo(project / "pipe")
+    links = {"outside": tmp_path / "secret", "environ": "/proc/self/environ", "terminal": "/dev/ptmx", "self": "self"}
+    for name, target in {**links, "up": "../../../secret"}.items():
+        (project / name).symlink_to(target)
+    for name in (*links, "up", "pipe", "."):
+        with pytest.raises(OSError, match=r"outside of the project|no regular file|symbolic links"):
+            read_project_file(project / name, 10)
+    (project / "dangling").symlink_to("nothing")
+    for name in ("dangling", "nothing"):
+        with pytest.raises(FileNotFoundError):
+            read_project_file(project / name, 10)
+
+
+def test_settings_and_metadata_are_no_devices_and_no_files_of_others(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("TOKEN")
+    for target in ("/dev/ptmx", "/proc/self/environ", str(tmp_path / "secret"), "scoregate.toml"):
+        (project / "scoregate.toml").symlink_to(target)
+        with pytest.raises(SettingsError, match=r"scoregate\.toml can't be read: ") as caught:
+            load_settings(project, {})
+        assert "TOKEN" not in str(caught.value)
+        (project / "scoregate.toml").unlink()
+        for name in ("pyproject.toml", "setup.cfg", "Pipfile.lock"):
+            (project / name).symlink_to(target)
+            if (project / name).exists() and (name != "Pipfile.lock" or (project / name).is_file()):
+                with pytest.raises(InstallError, match="can't be read: "):
+                    find_install_plan(project, Settings())
+            (project / name).unlink()
+
+
+def test_a_link_to_itself_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / ".nvmrc").symlink_to(".nvmrc")
+    files = ProjectFiles(tmp_path)
+    assert not files.has(tmp_path / ".nvmrc")
+    assert files.read(tmp_path / ".nvmrc") is None
+
+
+def test_files_are_created_before_others_can_place_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "victim")
+    with pytest.raises(FileExistsError):
+        create_file(tmp_path / "link", "text")
+    assert not (tmp_path / "victim").exists()
+    shared: list[tuple[str, bool]] = []
+
+    def share(_: Identity, path: Path) -> None:
+        shared.append((path.name, path.is_file() or (path / "requirements.txt").is_file()))
+
+    monkeypatch.setattr(Identity, "share", share)
+    VenvSpec(tmp_path, tmp_path, {}, Redactor(()), print, Identity(1, 1)).open("a==1\n")
+    assert shared == [("requirements.txt", True), ("suites", True)]
+    assert (tmp_path / "suites" / "requirements.txt").read_text() == "a==1\n"
