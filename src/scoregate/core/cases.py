@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import ceil, isnan
 from typing import Any, NamedTuple
@@ -159,7 +159,7 @@ class Columns:
         failed: the rows that failed, by evaluator.
         judged: the number of scores with a threshold, by evaluator.
         errored: the rows in which the evaluator raised, by evaluator.
-        unscaled: the number of scores outside [0, 1] of evaluators without a scale, by evaluator.
+        unscaled: the rows with a score outside [0, 1] of an evaluator without a scale, by evaluator.
         answers: the stored answers that a score was made from, by evaluator and row; only if all are known.
         cached: the rows whose output was read from a store.
         reused: the rows that an earlier run measured.
@@ -187,7 +187,7 @@ class Columns:
     failed: dict[str, set[int]] = field(default_factory=dict)
     judged: dict[str, int] = field(default_factory=dict)
     errored: dict[str, set[int]] = field(default_factory=dict)
-    unscaled: dict[str, int] = field(default_factory=dict)
+    unscaled: dict[str, set[int]] = field(default_factory=dict)
     answers: dict[str, dict[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
     reused: set[int] = field(default_factory=set)
@@ -275,7 +275,7 @@ class Columns:
             if error.evaluator is not None:
                 self._column(error.evaluator, row)
                 if error.lacks_scale:
-                    self.unscaled[error.evaluator] = self.unscaled.get(error.evaluator, 0) + 1
+                    self.unscaled.setdefault(error.evaluator, set()).add(row)
                     continue
                 self.errored.setdefault(error.evaluator, set()).add(row)
 
@@ -293,6 +293,30 @@ class Columns:
     def threshold(self, evaluator: str, row: int) -> Threshold | None:
         """The threshold of the score in a row."""
         return self.other_thresholds.get(evaluator, {}).get(row, self.thresholds.get(evaluator))
+
+    def with_rare_unscaled_as_errors(self, limit: float) -> Columns:
+        """The columns in which an evaluator lacks a scale only if enough of its scores are outside [0, 1].
+
+        Args:
+            limit: the largest share of scores that are errors of their cases instead.
+        """
+        rare = {name: rows for name, rows in self.unscaled.items() if len(rows) <= limit * self._count_scores(name)}
+        if not rare:
+            return self
+        statuses, failed = bytearray(self.statuses), _CODES[Status.FAILED]
+        for row in set().union(*rare.values()):
+            statuses[row] = failed if statuses[row] == failed else _CODES[Status.ERRORED]
+        return replace(
+            self,
+            statuses=statuses,
+            errored={**self.errored, **{name: self.errored.get(name, set()) | rows for name, rows in rare.items()}},
+            unscaled={name: rows for name, rows in self.unscaled.items() if name not in rare},
+        )
+
+    def _count_scores(self, evaluator: str) -> int:
+        """The number of scores of an evaluator, with those outside [0, 1]."""
+        valid = sum(1 for score in self.scores.get(evaluator, ()) if not isnan(score))
+        return valid + len(self.unscaled.get(evaluator, ()))
 
     def errored_rows(self) -> set[int]:
         """The rows in which the function under test or an evaluator raised."""

@@ -204,10 +204,12 @@ def compare(
     """
     criteria = criteria or Criteria()
     suite_criteria = criteria_of or (lambda _: criteria)
+    run = _without_rare_unscaled(run, suite_criteria)
     if base is None:
         rows = (row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
         return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
-    pool = [each for each in pool if each.commit == base.commit]
+    base = _without_rare_unscaled(base, suite_criteria)
+    pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
     pooled_suites = {at: _pool_suites(base.suites[base_at], pool)[1:] for at, base_at in pairs}
     base = rename_base_cases(run, base, pairs)
@@ -231,6 +233,18 @@ def compare(
         pooled=1 + len(pool),
         base_unreadable=unreadable,
     )
+
+
+def _without_rare_unscaled(run: Run, criteria_of: CriteriaOf) -> Run:
+    """The run with few scores outside [0, 1] as errors of their cases: the evaluator still has a scale."""
+    if not any(suite.columns.unscaled for each in (run, *run.extras) for suite in each.suites):
+        return run
+    suites = tuple(
+        replace(suite, columns=suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
+        for suite in run.suites
+    )
+    extras = tuple(_without_rare_unscaled(each, criteria_of) for each in run.extras)
+    return replace(run, suites=suites, extras=extras)
 
 
 def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:

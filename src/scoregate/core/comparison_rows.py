@@ -75,6 +75,7 @@ class Row:
         lost: the number of cases with a score in the baseline only, by `Reason`.
         gained: the number of cases with a score in the run only.
         lost_too_many: whether the row is unmeasurable because so many scores are lost to None.
+        unscaled: whether the row is unmeasurable because scores of one side are on no known scale.
         reason: an explanation of the label; may be empty.
         higher_is_better: whether a higher value is better.
         q: the p corrected for all rows of a kind, by direction; labels and gates use it.
@@ -113,6 +114,7 @@ class Row:
     lost: Mapping[str, int] = field(default_factory=dict)
     gained: int = 0
     lost_too_many: bool = False
+    unscaled: bool = False
     reason: str = ""
     higher_is_better: bool = True
     q: float | None = None
@@ -242,8 +244,12 @@ def _score_row(
         suite.columns, [each.columns for each in baseline_suites], name, cases, new=new, baseline=baseline
     )
     row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
-    if unscaled := _describe_unscaled(suite, name):
-        return replace(row, label=RowLabel.UNMEASURABLE, mean=None, base=baseline_suites[0].mean(name), reason=unscaled)
+    reason = _describe_unscaled(suite, name)
+    if not reason and new.means and not change:
+        reason = _describe_unscaled_baseline(baseline_suites, name)
+    if reason:
+        row = replace(row, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=reason)
+        return replace(row, label=RowLabel.UNMEASURABLE, unscaled=base_info is not None)
     if not new.means and suite.columns.labels.get(name):
         label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
         return replace(row, label=label, reason=change)
@@ -254,8 +260,7 @@ def _score_row(
         return replace(
             row, label=RowLabel.NOT_COMPARABLE, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=change
         )
-    is_base_unscaled = name in baseline_suites[0].columns.unscaled
-    if base_info is None or is_base_unscaled or (not baseline.means and not pairs.errored):
+    if base_info is None or (not baseline.means and not pairs.errored):
         return replace(row, label=RowLabel.NEW, base=None, reason="no baseline score of this evaluator yet")
     direction = criteria.evaluator_criteria(name).higher_is_better
     row = replace(
@@ -277,9 +282,14 @@ def _score_row(
 
 def _describe_unscaled(suite: SuiteResult, evaluator: str) -> str:
     """Why the scores of an evaluator are on no known scale; empty if they are."""
-    count = suite.columns.unscaled.get(evaluator, 0)
+    count = len(suite.columns.unscaled.get(evaluator, ()))
     scores = "1 score is" if count == 1 else f"{count:,} scores are"
     return f"{scores} outside [0, 1]: set its `scale`, or `ignore`, in [evaluators]" if count else ""
+
+
+def _describe_unscaled_baseline(suites: Sequence[SuiteResult], evaluator: str) -> str:
+    reasons = (_describe_unscaled(suite, evaluator) for suite in suites)
+    return next((f"in the baseline, {reason}" for reason in reasons if reason), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from scoregate.core.events import (
     SuiteStarted,
 )
 from scoregate.core.run import SuiteResult
-from scoregate.core.score_rules import ScoreRules
+from scoregate.core.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
 from scoregate.core.text import sort_by_name
 
@@ -76,7 +76,7 @@ class SuiteReducer:
 
     def apply(self, event: Event) -> CaseResult | None:
         """Process one event; returns the trial that it finishes, if any."""
-        remaining = self.rules.without_ignored(event)
+        remaining = self.rules.without_ignored(event, self.booleans)
         return None if remaining is None else self._apply(remaining)
 
     def _apply(self, event: Event) -> CaseResult | None:
@@ -157,7 +157,14 @@ class SuiteReducer:
 
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
         known = add_undeclared(self._declared, self.columns)
-        return {name: self.rules.describe_evaluator(info) for name, info in known.items()}
+        return {
+            name: info if name in self.booleans else self.rules.describe_evaluator(info) for name, info in known.items()
+        }
+
+    @property
+    def _is_imported(self) -> bool:
+        """Whether it is from a file of another framework, whose verdicts can't be declared before they are read."""
+        return self.started is not None and self.started.setup is not None
 
     def _case(self, event: _OfCase) -> CaseResult:
         assert event.case is not None
@@ -181,7 +188,11 @@ class SuiteReducer:
             case.labels[name] = Label(event.label, event.metadata, event.usage)
         elif isinstance(read := self.rules.read_score(event, self._declared.get(name)), ErrorInfo):
             case.errors.append(CaseError(read, name, event.usage))
+            if read.type == LOST_VERDICT and all(each.type != LOST_VERDICT for each in self.errors):
+                self.errors.append(replace(read, message=f"{name:.100}, case {case.hash!r:.100}: {read.message}"))
         else:
+            if isinstance(read.score, bool) and self._is_imported:
+                self.booleans.add(name)
             score = float(read.score) if name in self.booleans else read.score
             try:
                 case.evaluations[name] = Evaluation(score, read.threshold, read.metadata, read.assertions, read.usage)

@@ -86,3 +86,63 @@ def test_settings_that_make_no_sense_are_refused(project: Project) -> None:
         ran = run_junit(project, "1", f"[evaluators.words]\n{table}\n")
         assert ran.exit_code == 2, table
         assert expected in ran.output.replace("\n", " "), ran.output
+
+
+def test_a_wildcard_for_scores_leaves_verdicts_of_every_format_as_they_are(project: Project) -> None:
+    failing = range(1)
+    cases = "".join(f'<testcase name="c{n}">{"<failure/>" if n in failing else ""}</testcase>' for n in range(40))
+    assertions = [
+        {"name": f"c{n}", "inputs": n, "assertions": {"right": {"value": n not in failing}}} for n in range(40)
+    ]
+    files = {
+        "junit": f'<testsuite name="s">{cases}</testsuite>',
+        "pydantic-evals": json.dumps({"name": "n", "dataset_name": "d", "cases": assertions, "failures": []}),
+        "deepeval": json.dumps({"testCases": [{"name": f"c{n}", "success": n not in failing} for n in range(40)]}),
+    }
+    for form, text in files.items():
+        project.write("from.txt", text)
+        for table in ("scale = [1, 5]", "ignore = true", "threshold = { lte = 0.5 }", "scale = [0, 500]"):
+            project.write("scoregate.toml", f'[evaluators."*"]\n{table}\n')
+            option = ["--junit", "out.txt"] if form == "junit" else ["--import", f"{form}:out.txt"]
+            ran = project.scoregate("exec", *option, "--", "cp", "from.txt", "out.txt")
+            assert ran.exit_code == 1, (form, table, ran.output)
+            assert ran.statuses == {"passed": 39, "failed": 1}, (form, table)
+
+
+def test_one_score_above_1_does_not_switch_off_the_gates_of_its_evaluator(project: Project) -> None:
+    def log(first: float, rest: float) -> str:
+        values = [first, *[rest] * 39]
+        samples = [
+            {"id": f"s{n}", "epoch": 1, "input": f"q{n}", "scores": {"similarity": {"value": value}}}
+            for n, value in enumerate(values)
+        ]
+        return json.dumps({"status": "success", "eval": {"task": "t"}, "samples": samples})
+
+    def run(text: str, *arguments: str) -> Ran:
+        project.write("from.json", text)
+        options = ["--import", "inspect:out.json", *arguments]
+        return project.scoregate("exec", *options, "--", "cp", "from.json", "out.json")
+
+    gates = "max_drop = { similarity = 0.02 }\n"
+    for first, base_first in ((1.0000000000000002,) * 2, (0.9, 1.0000000000000002), (1.5, 1.5), (0.9, 1.5)):
+        project.write("scoregate.toml", "")
+        assert run(log(base_first, 0.9), "--out", "base").exit_code in (0, 3)
+        for settings in (gates, "fail_on_regression = true\n", gates + "fail_on_regression = true\n"):
+            project.write("scoregate.toml", settings)
+            ran = run(log(first, 0.1), "--baseline", "base", "--out", "head")
+            assert ran.exit_code == 1, (first, base_first, ran.output)
+
+
+def test_a_huge_scale_in_metadata_is_none(project: Project) -> None:
+    events = [
+        {"type": "suite_started", "suite": "s", "evaluators": [{"id": "stars"}]},
+        {"type": "case_started", "suite": "s", "case": "a"},
+        {"type": "scored", "suite": "s", "case": "a", "evaluator": "stars", "score": 0.5}
+        | {"metadata": {"value": 1, "scale": [0, 10**400]}},
+        {"type": "case_finished", "suite": "s", "case": "a"},
+        {"type": "suite_finished", "suite": "s"},
+    ]
+    project.write("log.jsonl", "".join(f"{json.dumps(event)}\n" for event in events))
+    project.write("scoregate.toml", "[evaluators.stars]\nscale = [0, 5]\n")
+    ran = project.scoregate("exec", "--", "sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"')
+    assert ran.exit_code == 0, ran.output

@@ -138,6 +138,8 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         ("severity = { pass_rate = 'maybe' }", "must be 'fail', 'warn' or 'off'"),
         ("severity = { pasrate = 'warn' }", "did you mean 'pass_rate'?"),
         ("evaluators = { a = { min_efect = 0.1 } }", "did you mean 'min_effect'?"),
+        ("evaluators = { a = { scale = [1, 5], threshold = { gte = 0.8 } } }", "is outside the scale [1, 5]"),
+        ("evaluators = { a = { scale = [1, 5], threshold = { lte = 5 } } }", "holds for every score"),
         ("suites = { a = 1 }", "must be a table"),
         ("out = ''", "must not be empty"),
         ("max_cases = 'many'", "must be a whole number"),

@@ -92,8 +92,106 @@ def test_without_a_scale_only_the_rows_of_the_evaluator_are_unmeasurable() -> No
     assert rows["words"].reason.startswith("1 score is outside [0, 1]: set its `scale`")
     assert rows["words"].mean is None
     assert evaluate_gates(compare(run, None), Policy()).conclusion is Conclusion.PASSED
-    again = evaluate_gates(compare(run, run), Policy(Limits(fail_on_regression=True, max_drop={"*": 0.1})))
-    assert again.conclusion is Conclusion.PASSED
+    assert evaluate_gates(compare(run, run), Policy()).conclusion is Conclusion.PASSED
+
+
+WATCHED = (Limits(fail_on_regression=True), Limits(max_drop={"words": 0.02}))
+
+
+def many(*values: float) -> Run:
+    """A run with a case for each score, and another evaluator that passes."""
+    good = [score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(len(values))]
+    run, _ = reduced(*(score(value, case=f"c{at}") for at, value in enumerate(values)), *good)
+    return run
+
+
+def test_a_rounding_error_is_no_score_outside() -> None:
+    base, head = many(1 + 2e-16, -1e-12, *[0.9] * 38), many(1 + 2e-16, -1e-12, *[0.1] * 38)
+    assert not head.suites[0].columns.unscaled
+    for limits in WATCHED:
+        assert evaluate_gates(compare(head, base), Policy(limits)).conclusion is Conclusion.FAILED
+    _, (case,) = reduced(score(500.0000000001), rules={"words": EvaluatorCriteria(scale=(0, 500))})
+    assert case.evaluations["words"].score == 1
+
+
+def test_a_few_scores_outside_are_errors_of_their_cases() -> None:
+    base, head = many(1.5, *[0.9] * 39), many(1.5, *[0.1] * 39)
+    for new, old in ((head, base), (head, many(*[0.9] * 40)), (many(*[0.1] * 40), base)):
+        comparison = compare(new, old)
+        (row,) = (each for each in comparison.rows if each.evaluator == "words")
+        assert (row.label, row.n, row.dropped) == (RowLabel.WORSE, 39, 1)
+        for limits in WATCHED:
+            assert evaluate_gates(comparison, Policy(limits)).conclusion is Conclusion.FAILED
+    assert len(compare(head, base).run.suites[0].columns.errored_rows()) == 1
+    strict = compare(head, base, criteria_of=lambda _: Criteria(max_dropped=0))
+    assert {row.label for row in strict.rows if row.evaluator == "words"} == {RowLabel.UNMEASURABLE}
+
+
+def test_a_gate_that_depends_on_an_evaluator_without_a_scale_is_unmeasurable() -> None:
+    counts, shares = many(*[350] * 20), many(*[0.5] * 20)
+    for new, old in ((counts, counts), (counts, shares), (shares, counts)):
+        (row,) = (each for each in compare(new, old).rows if each.evaluator == "words")
+        assert row.label is RowLabel.UNMEASURABLE
+        for limits in WATCHED:
+            verdict = evaluate_gates(compare(new, old), Policy(limits))
+            assert verdict.conclusion is Conclusion.UNMEASURABLE
+            assert any("outside [0, 1]" in each.value for each in verdict.failed)
+    assert evaluate_gates(compare(counts, counts), Policy()).conclusion is Conclusion.PASSED
+
+
+def test_a_threshold_that_cannot_be_meant_for_the_scale_is_never_green() -> None:
+    stated = {"value": 2, "scale": [1, 5]}
+    for threshold, problem in (
+        (Threshold(gte=0.8), "has the bound 0.8, which is outside the scale [1, 5]"),
+        (Threshold(gte=1), "(≥ 1) holds for every score on the scale [1, 5]"),
+        (Threshold(lte=5, gte=1), "(≤ 5 and ≥ 1) holds for every score on the scale [1, 5]"),
+    ):
+        stars = score(0.25, "stars", metadata=stated)
+        others = [score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
+        run, _ = reduced(stars, *others, rules={"stars": EvaluatorCriteria(threshold=threshold)})
+        verdict = evaluate_gates(compare(run, None), Policy())
+        assert verdict.conclusion is Conclusion.UNMEASURABLE, "though 1 of 60 cases may have an error"
+        assert problem in verdict.failed[0].value
+    _, (case,) = reduced(stars, rules={"stars": EvaluatorCriteria(threshold=Threshold(gte=4))})
+    assert case.status is Status.FAILED
+
+
+def test_a_failure_outside_of_its_scale_is_no_error_among_others() -> None:
+    others = [score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
+    failed = score(0.2, threshold=Threshold(gte=0.5))
+    run, _ = reduced(failed, *others, rules={"*": EvaluatorCriteria(scale=(1, 5)), "exact": EvaluatorCriteria()})
+    assert evaluate_gates(compare(run, None), Policy()).conclusion is Conclusion.UNMEASURABLE
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"scale": (1, 5)}, {"ignore": True}, {"threshold": Threshold(lte=0.5)}, {"scale": (1, 5), "ignore": True}],
+)
+def test_a_wildcard_changes_no_verdict(setting: dict[str, Any]) -> None:
+    declared = (EvaluatorInfo("right", boolean=True),)
+    verdicts = [score(at != 7, "right", f"c{at}", threshold=Threshold(gte=1)) for at in range(40)]
+    run, cases = reduced(*verdicts, evaluators=declared, rules={"*": EvaluatorCriteria(**setting)})
+    assert [case.status for case in cases].count(Status.FAILED) == 1
+    assert run.suites[0].evaluators["right"].scale is None
+    assert evaluate_gates(compare(run, None), Policy()).conclusion is Conclusion.FAILED
+
+
+def test_a_wildcard_judges_verdicts_without_a_threshold_and_their_name_ignores_them() -> None:
+    declared, verdict = (EvaluatorInfo("right", boolean=True),), score(False, "right")
+    rules = {"*": EvaluatorCriteria(scale=(1, 5), threshold=Threshold(gte=3))}
+    _, (case,) = reduced(verdict, evaluators=declared, rules=rules)
+    assert (case.status, case.evaluations["right"].threshold) == (Status.FAILED, Threshold(gte=0.5))
+    run, _ = reduced(verdict, evaluators=declared, rules={"right": EvaluatorCriteria(ignore=True)})
+    assert not run.suites[0].evaluators
+
+
+@pytest.mark.parametrize("scale", [[0, 10**400], [10**400, 1], [0], "ab", [0, None], [True, 5], [5, 1]])
+def test_what_is_no_scale_in_metadata_is_none(scale: Any) -> None:
+    _, (case,) = reduced(score(0.5, metadata={"value": 1, "scale": scale}))
+    assert (case.evaluations["words"].score, case.status) == (0.5, Status.SCORED)
+    rules = {"words": EvaluatorCriteria(scale=(0, 2))}
+    _, (case,) = reduced(score(0.5, metadata={"value": 1, "scale": scale}), rules=rules)
+    assert case.evaluations["words"].score == 0.25
 
 
 def test_it_is_never_green_where_nothing_else_was_measured_or_a_gate_needs_it() -> None:

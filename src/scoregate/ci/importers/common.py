@@ -22,7 +22,7 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The result of one evaluator for one trial: a score, or an error if it failed."""
+    """The result of one evaluator for one trial: a score, or an error if it failed. A bool is a verdict."""
 
     evaluator: str
     score: float | None = None
@@ -239,7 +239,7 @@ def read_scales(metadata: object) -> Scales:
 def to_unit_scale(grade: Grade, scales: Scales) -> Grade:
     """The grade in [0, 1], with its own value and scale in its metadata; unchanged without a scale."""
     bounds = scales.get(grade.evaluator)
-    if bounds is None or grade.score is None:
+    if bounds is None or grade.score is None or isinstance(grade.score, bool):
         return grade
     metadata: dict[str, Any] = {"value": grade.score, "scale": [*bounds], **(grade.metadata or {})}
     scale = Scale(*bounds)
@@ -266,4 +266,4 @@ def matching_threshold(score: float, passed: bool | None, limit: float | None) -
 
 def pass_fail_grade(evaluator: str, passed: bool, metadata: Mapping[str, Any] | None = None) -> Grade:
     """A pass or fail without a score of its own."""
-    return Grade(evaluator, float(passed), MET, metadata)
+    return Grade(evaluator, passed, MET, metadata)

@@ -145,7 +145,7 @@ def _grade(metric: Mapping[str, Any]) -> Grade:
         model=text(metric.get("evaluationModel")),
     )
     if score is None and success is not None and not failure:
-        score, limit = float(success), None
+        score, limit = success, None
     threshold = None if score is None or flaky else matching_threshold(score, success, limit)
     metadata = defined_fields(reason=text(metric.get("reason")), passed=success if threshold is None else None)
     problem = error("MetricError", failure) if failure else None

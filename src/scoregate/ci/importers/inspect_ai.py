@@ -233,9 +233,9 @@ def _values(scorer: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _number(value: object) -> float | None:
-    """The value as a number; None for a label."""
+    """The value as a number, or as the bool that it is; None for a label."""
     if isinstance(value, bool):
-        return float(value)
+        return value
     if not isinstance(value, str):
         return parse_number(value)
     if value in _WORD_SCORES or value.lower() in (*_YES, *_NO):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, model_validator
 from scoregate.ci.settings.fields import Number, Rate, Table
 from scoregate.core.evaluation import Threshold
 from scoregate.core.policy import EvaluatorCriteria
+from scoregate.core.score_rules import describe_wrong_bound
 
 
 class ThresholdSettings(Table):
@@ -50,18 +51,31 @@ class EvaluatorSettings(Table):
 
     scale: Bounds | None = None
     """The lowest and the highest score, such as `[0, 500]`, of an evaluator that counts or gives stars. Its scores are
-    mapped from there to [0, 1].
+    mapped from there to [0, 1]. A verdict, `true` or `false`, is on no scale.
     """
     threshold: ThresholdSettings | None = None
-    """The range in which a score passes, on its own scale, such as `{ gte = 300 }`; instead of the suite's."""
+    """The range in which a score passes, on its own scale, such as `{ gte = 300 }`; instead of the suite's. That of a
+    wildcard replaces no threshold of a verdict.
+    """
     ignore: bool | None = None
-    """`true` leaves out the evaluator."""
+    """`true` leaves out the evaluator. An evaluator of verdicts is left out only by its own name, not by a wildcard."""
     higher_is_better: bool | None = None
     """`false` if a lower score is better."""
     min_effect: Rate | None = None
     """The smallest change of the mean that can be *better* or *worse*."""
     margin: Rate | None = None
     """Changes that are certainly smaller than this are *equivalent*."""
+
+    @model_validator(mode="after")
+    def _check_threshold(self) -> Self:
+        threshold = self.criteria().threshold
+        if (
+            threshold is not None
+            and self.scale is not None
+            and (problem := describe_wrong_bound(threshold, self.scale))
+        ):
+            raise ValueError(f"its threshold {problem}; bounds are on the scale of its scores")
+        return self
 
     def criteria(self) -> EvaluatorCriteria:
         """The settings as criteria."""

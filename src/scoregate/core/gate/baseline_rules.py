@@ -65,7 +65,8 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
 
 
 def _is_unmeasured(row: Row) -> bool:
-    return row.label is RowLabel.UNMEASURABLE and row.dropped > 0 and not row.lost_too_many
+    has_errors = row.dropped > 0 and not row.lost_too_many
+    return row.label is RowLabel.UNMEASURABLE and (row.unscaled or has_errors)
 
 
 def _check_row(rule: str, row: Row, *, failed: bool, limit: str, origin: str) -> Iterator[Finding]:
