@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -47,15 +48,19 @@ def match_names(suite: SuiteResult, base: SuiteResult) -> dict[str, str]:
         {case: digest for case, digest in side.items() if not digest or digest != other.get(case)}
         for side, other in ((cases, base_cases), (base_cases, cases))
     )
-    by_digest: dict[str, list[str]] = {}
-    for case, digest in reversed(free.items()):
-        by_digest.setdefault(digest, []).append(case)
-    names = {case: by_digest[digest].pop() for case, digest in base_free.items() if digest and by_digest.get(digest)}
+    by_digest, base_by_digest = _by_unique_digest(free), _by_unique_digest(base_free)
+    names = {case: by_digest[digest] for digest, case in base_by_digest.items() if digest and digest in by_digest}
     # A case whose hash now belongs to another one is a different case.
     taken = set(names.values())
     displaced = [case for case in base_free if case in taken and case not in names]
     used = {*cases, *base_cases}
     return names | dict(zip(displaced, _unused_names(displaced, used), strict=True))
+
+
+def _by_unique_digest(digests: _Names) -> dict[str, str]:
+    """The cases by digest, without those that share it: which of them belong together is unknown."""
+    counts = Counter(digests.values())
+    return {digest: case for case, digest in digests.items() if counts[digest] == 1}
 
 
 def _unused_names(displaced: Iterable[str], used: set[str]) -> Iterator[str]:

@@ -95,6 +95,29 @@ def test_projects_of_playwright_and_hosts_that_differ_are_suites_of_their_own() 
     assert {case.hash for case in two.cases} == {"a"}
 
 
+def test_shards_on_random_hosts_are_one_suite() -> None:
+    def shards(*hosts: str) -> str:
+        elements = (
+            f'<testsuite name="s" hostname="{host}"><testcase name="t{at}"/></testsuite>'
+            for at, host in enumerate(hosts)
+        )
+        return f"<testsuites>{''.join(elements)}</testsuites>"
+
+    for hosts in (("runner-x7", "runner-q2"), ("runner-a", "runner-b", "runner-c")):
+        assert list(imported("junit", shards(*hosts)).suites) == ["s"]
+
+
+def test_a_rerun_fails_no_test_of_another_run() -> None:
+    rerun = '<testsuite name="s" tests="2"><testcase name="a"/><testcase name="a"/><testcase name="b"/></testsuite>'
+    plain = '<testsuite name="s" tests="3"><testcase name="a"/><testcase name="b"/><testcase name="b"/></testsuite>'
+    for elements in (rerun + plain, plain + rerun):
+        cases = imported("junit", f"<testsuites>{elements}</testsuites>").cases
+        assert [case.status for case in cases].count(Status.FAILED) == 1
+    pairs = '<testcase name="a"/>' * 3 + '<testcase name="b"/>' * 3
+    cases = imported("junit", f'<testsuite name="s" tests="5">{pairs}</testsuite>').cases
+    assert [case.status for case in cases].count(Status.FAILED) == 1, "only one case is more than the suite counts"
+
+
 def test_groups_of_go_are_no_cases_unless_they_fail_on_their_own() -> None:
     found = imported_file("junit-gotestsum.xml")
     assert {case.hash: case.status.value for case in found.cases} == {
@@ -151,6 +174,13 @@ def test_the_numbers_of_pytest_repeat_are_trials_if_all_are_there() -> None:
         "test_a::test_p[a]": ["passed", "passed"],
         "test_a::test_p[b]": ["failed", "failed"],
     }
+    for names in (
+        ["t[1-2]", "t[2-2]", "other"],
+        ["t[1-2]", "t[2-2]", "u[1-3]", "u[2-3]", "u[3-3]"],
+        ["t[1-2]", "t[2-2]", "u[1-2]"],
+    ):
+        cases = imported("junit", written("".join(f'<testcase name="{name}"/>' for name in names))).cases
+        assert [case.hash for case in cases] == names, "other parameters look like repeats"
     body = "".join(f'<testcase name="t[{number}-3]"/>' for number in (1, 3))
     assert [case.hash for case in imported("junit", written(body)).cases] == ["t[1-3]", "t[3-3]"]
 

@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import random
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,9 @@ from tests.integration.host.conftest import Project, Ran, project
 from tests.integration.importers.files import imported
 
 from scoregate.ci.importers import Reader
-from scoregate.ci.importers.common import digest
+from scoregate.ci.importers.common import FreeNames, Trial, digest
+from scoregate.ci.importers.repeats import Repeats
+from scoregate.ci.importers.suites import Suite
 from scoregate.core.comparison import Comparison, compare, count_positional_cases
 from scoregate.core.reducer import RunReducer
 from scoregate.core.run import Run
@@ -199,6 +202,89 @@ def test_equal_inputs_are_paired_by_what_else_defines_them() -> None:
     turned = log | {"samples": [log["samples"][1], log["samples"][0], *log["samples"][2:]]}
     (row,) = compared("inspect", [json.dumps(turned)], [json.dumps(log)]).rows
     assert (row.n, row.better, row.worse) == (14, 0, 0)
+
+
+def junit_lengths(results: dict[int, bool]) -> str:
+    """A test with three lengths and the same input."""
+    cases = "".join(
+        f'<testcase name="test_len[{length}]"><properties><property name="input" value="Same?"/></properties>'
+        f"{'' if passed else '<failure/>'}</testcase>"
+        for length, passed in results.items()
+    )
+    return f'<testsuite name="pytest">{cases}</testsuite>'
+
+
+def test_equal_inputs_are_never_paired_by_their_order_in_the_file() -> None:
+    lengths = {50: True, 100: True, 200: False}
+    turned = dict(reversed(lengths.items()))
+    log = json.loads(inspect_file([("Same?", passed) for passed in lengths.values()]))
+    turned_log = log | {"samples": log["samples"][::-1]}
+    report = {
+        "name": "n",
+        "dataset_name": "d",
+        "cases": [
+            {"name": f"Case {at}", "inputs": 1, "expected_output": 0, "assertions": {"right": {"value": at < 3}}}
+            for at in (1, 2, 3)
+        ],
+        "failures": [],
+    }
+    turned_report = report | {"cases": report["cases"][::-1]}
+    for form, text, base in (
+        ("junit", junit_lengths(turned), junit_lengths(lengths)),
+        ("inspect", json.dumps(turned_log), json.dumps(log)),
+        ("pydantic-evals", json.dumps(turned_report), json.dumps(report)),
+    ):
+        comparison = compared(form, [text], [base])
+        assert differing(comparison) == {(0, 0, 3)}, form
+        assert flips(comparison) == (0, 0), form
+    comparison = compared("junit", [junit_lengths({50: True, 100: False, 200: False})], [junit_lengths(turned)])
+    assert flips(comparison) == (1, 0)
+
+
+def test_a_case_that_shares_its_input_from_now_on_has_no_pair_by_chance() -> None:
+    comparison = compared("junit", [junit_lengths({20: False, 50: True})], [junit_lengths({50: True})])
+    assert flips(comparison) == (0, 0)
+
+
+def test_definitions_with_the_same_input_are_different_cases_with_their_own_trials() -> None:
+    log = json.loads(inspect_file([("Same?", True), ("Same?", False)]))
+    for sample, target in zip(log["samples"], "xy", strict=True):
+        sample["target"] = target
+    samples = [sample | {"epoch": epoch} for epoch in (1, 2) for sample in log["samples"]]
+    for order in (samples, samples[::-1], [samples[1], samples[2], samples[0], samples[3]]):
+        cases = imported("inspect", json.dumps(log | {"samples": order})).cases
+        by_hash = {case.hash: {other.digest for other in cases if other.hash == case.hash} for case in cases}
+        assert [len(digests) for digests in by_hash.values()] == [1, 1]
+        assert sorted(case.repeat for case in cases) == [0, 0, 1, 1]
+
+
+def test_a_task_that_raises_keeps_its_case_of_pydantic_evals_its_hash() -> None:
+    def report(failing: int) -> str:
+        cases = [
+            {"name": f"Case {at}", "inputs": "?", "expected_output": at % 2, "assertions": {}, "error_message": "gone"}
+            for at in range(1, 5)
+        ]
+        failed = [cases.pop(failing)] if failing >= 0 else []
+        return json.dumps({"name": "n", "dataset_name": "d", "cases": cases, "failures": failed})
+
+    every = {case.name: case.hash for case in imported("pydantic-evals", report(-1)).cases}
+    assert len(set(every.values())) == 4
+    for failing in range(4):
+        assert {case.name: case.hash for case in imported("pydantic-evals", report(failing)).cases} == every
+
+
+def test_many_equal_names_are_numbered_in_linear_time() -> None:
+    started = time.process_time()
+    names, number = FreeNames(), 100_000
+    assert len({names.take("a") for _ in range(number)}) == number
+    repeats = Repeats()
+    for _ in range(20_000):
+        repeats.start_run()
+        repeats.place(Trial("a"), "a")
+    suite = Suite("s")
+    for _ in range(20_000):
+        list(suite.events_of(Trial("a")))
+    assert time.process_time() - started < 10, "each of them took minutes"
 
 
 def test_random_ids_in_messages_are_no_change() -> None:

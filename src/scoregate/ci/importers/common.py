@@ -1,18 +1,16 @@
-"""What importers share: trials, scales and checked fields."""
+"""What importers share: trials, names, scales and checked fields."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any, TypedDict
+from typing import Any
 
 from scoregate.core.evaluation import Scale, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored
 from scoregate.core.json_io import dump, sort_sets
-from scoregate.core.positions import split_position
 from scoregate.core.text import parse_amount, parse_number
 
 PASSED = "passed"
@@ -37,8 +35,9 @@ class Trial:
     """One run of one case.
 
     `key` is the case's own id or name; empty if it has none. A position is no id: a digest of the input replaces it, if
-    the input is known. `definition` is equal in two trials of the same case. `unscored` are the evaluators that
-    returned nothing, which is allowed. `case` is the final key of its case, if other trials share it.
+    the input is known. `own` is the id or position that the file states, if it is not `key`; None if it states none.
+    `definition` is equal in two trials of the same case. `unscored` are the evaluators that returned nothing, which is
+    allowed. `case` is the final key of its case, if other trials share it.
     """
 
     key: str
@@ -55,89 +54,33 @@ class Trial:
     error: ErrorInfo | None = None
     unscored: tuple[str, ...] = ()
     case: str = ""
-
-
-@dataclass(slots=True)
-class Suite:
-    """A suite whose trials become events. Trials of one key, and evaluators of one name, get different numbers."""
-
-    id: str
-    _taken: set[tuple[str, int]] = field(default_factory=set)
-
-    def events_of(self, trial: Trial) -> Iterator[Event]:
-        """The events of one trial."""
-        trial_id: _TrialId = {"suite": self.id, "case": self._key(trial), "repeat": trial.repeat}
-        name, definition = trial.name or bounded_name(trial.key) or trial_id["case"], digest(trial.definition)
-        yield CaseStarted(**trial_id, name=name, input=trial.input, digest=definition, tags=trial.tags)
-        yield CaseOutput(
-            **trial_id, output=trial.output, duration_ms=trial.duration_ms, attempts=trial.attempts, usage=trial.usage
-        )
-        yield from (_grade_event(trial_id, grade) for grade in with_unique_names(trial.grades))
-        if trial.error is not None:
-            yield Errored(**trial_id, stage="task", error=trial.error)
-        yield CaseFinished(**trial_id, unscored=trial.unscored)
-
-    def _key(self, trial: Trial) -> str:
-        key = trial.case or identify_case(trial.key, trial.input) or digest(trial.definition)
-        case = next(free for free in variations(key) if (free, trial.repeat) not in self._taken)
-        self._taken.add((case, trial.repeat))
-        return case
-
-
-def identify_case(name: str, case_input: object) -> str:
-    """The key of a case: its name, or instead of a position a digest of its input; empty if both are unknown."""
-    if case_input is None:
-        return bounded_name(name)
-    position = split_position(name)
-    if position is None:
-        return bounded_name(name) or digest(case_input)
-    return bounded_name(f"{position[0]} {digest(case_input)}")
-
-
-class _TrialId(TypedDict):
-    """The trial that an event belongs to."""
-
-    suite: str
-    case: str
-    repeat: int
-
-
-def _grade_event(trial_id: _TrialId, grade: Grade) -> Event:
-    error = grade.error
-    if error is None and grade.score is not None:
-        return Scored(
-            **trial_id,
-            evaluator=grade.evaluator,
-            score=grade.score,
-            threshold=grade.threshold,
-            metadata=grade.metadata or None,
-            usage=grade.usage,
-        )
-    error = error or ErrorInfo("NoScore", "it returned no score")
-    return Errored(**trial_id, stage="evaluator", error=error, evaluator=grade.evaluator, usage=grade.usage)
+    own: str | None = ""
 
 
 def with_unique_names(grades: Iterable[Grade]) -> Iterator[Grade]:
     """The grades with a different name for each evaluator."""
-    names: set[str] = set()
+    names = FreeNames()
     for grade in grades:
         evaluator = bounded_name(grade.evaluator) or "unnamed"
-        names.add(name := free_name(evaluator, names))
-        yield replace(grade, evaluator=name)
+        yield replace(grade, evaluator=names.take(evaluator))
 
 
-def free_name(name: str, taken: Container[str]) -> str:
-    """The name, with a number if it is taken."""
-    return next(free for free in variations(name) if free not in taken)
+@dataclass(slots=True)
+class FreeNames:
+    """Gives equal names of a group different numbers."""
 
+    _taken: set[tuple[str, int]] = field(default_factory=set)
+    _next: dict[tuple[str, int], int] = field(default_factory=dict)
 
-def variations(name: str) -> Iterator[str]:
-    """The name, then the name with numbers."""
-    yield name
-    number = 2
-    while True:
-        yield f"{name} #{number}"
-        number += 1
+    def take(self, name: str, group: int = 0) -> str:
+        """The name, with a number if it is taken."""
+        free = name
+        while (free, group) in self._taken:
+            number = self._next.get((name, group), 2)
+            self._next[name, group] = number + 1
+            free = f"{name} #{number}"
+        self._taken.add((free, group))
+        return free
 
 
 def show_position(name: str, case_input: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,6 @@ from typing import Any
 from scoregate.ci.importers.common import (
     PASSED,
     Grade,
-    Suite,
     Trial,
     defined_fields,
     error,
@@ -28,6 +28,7 @@ from scoregate.ci.importers.common import (
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.ci.importers.repeats import RepeatNames, Repeats
+from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.core.positions import split_position
@@ -35,6 +36,8 @@ from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
 _LISTS = ("testCases", "conversationalTestCases")
+# What deepeval calls a case without a name: cases that are equal otherwise are repeats.
+_NUMBERED = re.compile(r"(conversational_)?test_case_\d+")
 _NAME_FIELDS = ("identifier", "testFile", "datasetAlias")
 
 
@@ -49,6 +52,8 @@ def read(result: ResultFile) -> Iterator[Event]:
     for document in _documents(result):
         name = _evaluation(document)
         suites.setdefault(name, _TestRuns(Suite(result.suite_id(name)))).add(document)
+    for number, document in enumerate(_documents(result)):
+        suites[_evaluation(document)].add_keys(document, number)
     for name, runs in suites.items():
         setup, evaluators = Setup(name, result.stable_name), tuple(runs.evaluators())
         yield SuiteStarted(suite=runs.suite.id, sdk="deepeval", evaluators=evaluators, setup=setup)
@@ -87,6 +92,7 @@ class _TestRuns:
     _names: list[str] = field(default_factory=list)
     _stems: RepeatNames | None = None
     _repeats: Repeats = field(default_factory=Repeats)
+    _keys: CaseKeys = field(default_factory=CaseKeys)
 
     def add(self, document: Mapping[str, Part]) -> None:
         """Collect the metrics and the names of a test run."""
@@ -103,13 +109,21 @@ class _TestRuns:
         for name, model in self._models.items():
             yield EvaluatorInfo(name, Fingerprint(model=model or None), higher_is_better=self._lower[name] <= 0)
 
+    def add_keys(self, document: Mapping[str, Part], number: int) -> None:
+        """Collect what identifies the cases of a test run, by its number."""
+        for case in _cases(document):
+            self._keys.add(_trial(case, self._known_stems()), number)
+
+    def _known_stems(self) -> RepeatNames:
+        stems = self._stems = self._stems or RepeatNames(self._names)
+        return stems
+
     def events_of(self, document: Mapping[str, Part]) -> Iterator[Event]:
         """The events of the cases of a test run."""
-        stems = self._stems = self._stems or RepeatNames(self._names)
         self._repeats.start_run()
         for case in _cases(document):
-            trial = _trial(case, stems)
-            key, repeat = self._repeats.place(trial)
+            trial = _trial(case, self._known_stems())
+            key, repeat = self._repeats.place(trial, self._keys.choose(trial))
             yield from self.suite.events_of(replace(trial, case=key, repeat=repeat))
 
 
@@ -124,6 +138,7 @@ def _trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
     return Trial(
         name,
         name=show_position(name, case_input) if not name or split_position(name) else name,
+        own=None if _NUMBERED.fullmatch(name) else name,
         input=case_input,
         definition=[case_input, case.get("expectedOutput"), case.get("expectedOutcome"), case.get("context")],
         output=case.get("turns") or case.get("actualOutput"),

@@ -9,7 +9,6 @@ from typing import Any
 from scoregate.ci.importers.common import (
     Grade,
     Scales,
-    Suite,
     Trial,
     count,
     defined_fields,
@@ -24,7 +23,8 @@ from scoregate.ci.importers.common import (
     text,
     to_unit_scale,
 )
-from scoregate.ci.importers.files import ResultFile, is_zip, open_archive, parse_document, parse_value
+from scoregate.ci.importers.files import Part, ResultFile, is_zip, open_archive, parse_document, parse_value
+from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, Setup, SetupPart
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
@@ -56,22 +56,37 @@ def read(result: ResultFile) -> Iterator[Event]:
             # A log without a header was never finished. Its samples are imported all the same.
             if (start := next((name for name in (_HEADER, _START) if name in names), None)) is None:
                 raise ImportFailed(f"it is a zip file without {_HEADER} and {_START}")
-            members = (name for name in names if name.startswith(_SAMPLES) and name.endswith(".json"))
+            members = [name for name in names if name.startswith(_SAMPLES) and name.endswith(".json")]
             header = table(parse_value(archive.read(start)))
-            yield from _read_log(header, (table(parse_value(archive.read(name))) for name in members), result)
+            with open_archive(result.file) as other:  # with a limit of its own
+                keys = _case_keys(header, (table(parse_value(other.read(name))) for name in members))
+            samples = (table(parse_value(archive.read(name))) for name in members)
+            yield from _read_log(header, samples, keys, result)
     else:
         document = parse_document(result.read()).members()
         if "eval" not in document or "status" not in document:
             raise ImportFailed("it has no `eval` and `status`")
         header = {name: part.value for name, part in document.items() if name in ("eval", "status", "error")}
-        samples = document["samples"].elements() if "samples" in document else iter(())
-        yield from _read_log(header, (table(sample.value) for sample in samples), result)
+        keys = _case_keys(header, _samples(document))
+        yield from _read_log(header, _samples(document), keys, result)
 
 
-def _read_log(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], result: ResultFile) -> Iterator[Event]:
+def _samples(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
+    samples = document["samples"].elements() if "samples" in document else iter(())
+    return (table(sample.value) for sample in samples)
+
+
+def _case_keys(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]]) -> CaseKeys:
+    size = table(table(header.get("eval")).get("dataset")).get("samples")
+    return CaseKeys.of(read_trial(sample, {}, size) for sample in samples)
+
+
+def _read_log(
+    header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]], keys: CaseKeys, result: ResultFile
+) -> Iterator[Event]:
     spec = table(header.get("eval"))
     task = excerpt(text(spec.get("task")) or result.stem)
-    suite = Suite(result.suite_id(task))
+    suite = Suite(result.suite_id(task), keys)
     version = text(table(spec.get("packages")).get("inspect_ai"))
     # With several logs, the model distinguishes them.
     model = {} if result.alone else defined_fields(model=text(spec.get("model")))
@@ -114,6 +129,7 @@ def read_trial(sample: Mapping[str, Any], scales: Scales, dataset_size: object =
     grades, unscored = _grades(table(sample.get("scores")), scales)
     return Trial(
         "" if is_position else sample_id,
+        own=sample_id,
         name=show_position(sample_id, sample_input) if is_position or split_position(sample_id) else sample_id,
         repeat=max(0, count(sample.get("epoch")) - 1),
         input=sample_input,

@@ -10,10 +10,11 @@ from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Any
 
-from scoregate.ci.importers.common import PASSED, Grade, Suite, Trial, defined_fields, excerpt, pass_fail_grade
+from scoregate.ci.importers.common import PASSED, Grade, Trial, defined_fields, excerpt, pass_fail_grade
 from scoregate.ci.importers.files import ResultFile
 from scoregate.ci.importers.junit_cases import Attempt, Case, Counts, read_cases
 from scoregate.ci.importers.repeats import RepeatNames
+from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import ErrorInfo, Origin, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.errors import ImportFailed
@@ -43,7 +44,7 @@ def read(result: ResultFile) -> Iterator[Event]:
         evaluation = excerpt(case.suite or result.stem) + survey.suffix(case)
         name = result.suite_id(evaluation)
         if name not in suites:
-            suites[name] = Suite(name)
+            suites[name] = Suite(name, survey.keys[case.suite, case.project])
             origin = Origin(case.file) if case.file else None
             yield SuiteStarted(suite=name, origin=origin, sdk="junit", setup=Setup(evaluation, result.stable_name))
         for trial in survey.trials(case, result.scores):
@@ -63,35 +64,53 @@ class _Survey:
     """What the cases of a file show only together.
 
     Attributes:
-        hosts: the hosts of each suite.
+        on_hosts: the suites that have the same test on several hosts.
         groups: Go's tests that have subtests, without those that fail on their own.
         names: the names of tests without the number of a repeat.
-        reruns: how often each test was run, if a suite has more cases than it counts.
+        reruns: how often each test of an element was run, if the element has more cases than it counts.
+        surplus: how many more cases an element has than it counts.
+        keys: the keys of the cases, by suite and project.
     """
 
-    hosts: dict[str, set[str]] = field(default_factory=dict)
+    on_hosts: set[str] = field(default_factory=set)
     groups: set[_Place] = field(default_factory=set)
     names: RepeatNames = field(default_factory=lambda: RepeatNames(()))
-    reruns: Counter[_Place] = field(default_factory=Counter)
+    reruns: Counter[tuple[int, _Place]] = field(default_factory=Counter)
+    surplus: dict[int, int] = field(default_factory=dict)
+    keys: dict[tuple[str, str], CaseKeys] = field(default_factory=dict)
     _trials: Counter[_Place] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, result: ResultFile) -> _Survey:
         """Read the cases of a file."""
-        hosts, keys, places = dict[str, set[str]](), list[str](), Counter[_Place]()
+        survey, names, hosts = cls(), list[str](), dict[tuple[str, str], str]()
+        places, has_inputs = Counter[tuple[int, _Place]](), False
         parents, parents_of_bad, bad = set[_Place](), set[_Place](), set[_Place]()
         counts = Counts()
         for case in read_cases(result, counts):
-            hosts.setdefault(case.suite, set()).add(case.host)
-            keys.append(_full_key(case))
-            places[_place(case)] += 1
+            if hosts.setdefault((case.suite, case.key), case.host) != case.host:
+                survey.on_hosts.add(case.suite)
+            names.append(_full_key(case))
+            places[case.element, _place(case)] += 1
+            survey.keys.setdefault((case.suite, case.project), CaseKeys())
+            has_inputs = has_inputs or _INPUT in case.properties
             bad |= {_place(case)} if case.is_bad else set()
             for parent in _parents(case):
                 parents.add(parent)
                 parents_of_bad |= {parent} if case.is_bad else set()
-        groups = {place for place in parents if place not in bad or place in parents_of_bad}
-        reruns = Counter({place: n for place, n in places.items() if n > 1 and place[0] in counts.surplus})
-        return cls(hosts, groups, RepeatNames(keys), reruns)
+        survey.groups = {place for place in parents if place not in bad or place in parents_of_bad}
+        survey.names, survey.surplus = RepeatNames(names), counts.surplus
+        survey.reruns.update({place: n for place, n in places.items() if n > 1 and place[0] in counts.surplus})
+        if has_inputs:  # without, names are all that identifies cases
+            for case in read_cases(result):
+                case_input = case.properties.get(_INPUT)
+                trial = Trial(survey.key(case), input=case_input, definition=case_input)
+                survey.keys[case.suite, case.project].add(trial)
+        return survey
+
+    def key(self, case: Case) -> str:
+        """The key of a case without the number of a repeat."""
+        return self.names.stem(_full_key(case)).rpartition("\0")[2]
 
     def is_group(self, case: Case) -> bool:
         """Whether it only holds the results of its subtests."""
@@ -101,19 +120,19 @@ class _Survey:
         """What distinguishes the suite from others of its name: Playwright's project, or the host."""
         if case.project:
             return f" [project={case.project}]"
-        return f" [hostname={case.host}]" if case.host and len(self.hosts[case.suite]) > 1 else ""
+        return f" [hostname={case.host}]" if case.host and case.suite in self.on_hosts else ""
 
     def trials(self, case: Case, scores: Sequence[str]) -> Iterator[Trial]:
         """Every attempt at the case, the last result last."""
-        full = _full_key(case)
-        stem = self.names.stem(full)
-        place, key = _place(case), stem.rpartition("\0")[2]
+        key, place = self.key(case), (case.element, _place(case))
         counted = (case.suite, _host(case), key)
-        is_repeated = stem != full or place in self.reruns
+        is_repeated = key != case.key or place in self.reruns
         number = self._trials[counted] if is_repeated else 0
         if place in self.reruns:
             self.reruns[place] -= 1
-            if self.reruns[place] and not case.is_bad and not case.skipped:
+            is_attempt = self.reruns[place] > 0 and self.surplus[case.element] > 0
+            self.surplus[case.element] -= is_attempt
+            if is_attempt and not case.is_bad and not case.skipped:
                 # pytest-rerunfailures writes a case without a result for each attempt that was followed by another.
                 case = replace(case, failure=_RERUN)
         final = _trial(case, key, scores)
@@ -133,7 +152,7 @@ def _place(case: Case) -> _Place:
 
 
 def _full_key(case: Case) -> str:
-    return f"{case.suite}\0{_host(case)}\0{case.key}"
+    return f"{case.suite}\0{case.project}\0{case.key}"
 
 
 def _parents(case: Case) -> Iterator[_Place]:

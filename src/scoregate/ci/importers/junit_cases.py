@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from os import SEEK_END
 from typing import BinaryIO
@@ -56,6 +56,7 @@ class Case:
         output: its standard output.
         properties: its properties.
         others: the other attempts at it.
+        element: the number of the element that holds it, in their order in the file.
     """
 
     suite: str
@@ -71,6 +72,7 @@ class Case:
     output: str = ""
     properties: dict[str, str] = field(default_factory=dict)
     others: tuple[Attempt, ...] = ()
+    element: int = 0
 
     @property
     def key(self) -> str:
@@ -91,16 +93,23 @@ class Counts:
 
     Attributes:
         problems: the suites that lack cases, as text.
-        surplus: the suites that have more cases than they declare, by the path of their names.
+        surplus: how many more cases an element has than it declares, by its number.
     """
 
     problems: list[str] = field(default_factory=list)
-    surplus: set[str] = field(default_factory=set)
+    surplus: dict[int, int] = field(default_factory=dict)
+    _entered: int = 0
     _open: list[list[int]] = field(default_factory=list)
+
+    @property
+    def element(self) -> int:
+        """The number of the innermost open suite."""
+        return self._open[-1][2] if self._open else 0
 
     def enter(self) -> None:
         """Start to count a suite."""
-        self._open.append([0, 0])
+        self._entered += 1
+        self._open.append([0, 0, self._entered])
 
     def add(self, case: Case) -> None:
         """Count a case in all open suites."""
@@ -108,16 +117,16 @@ class Counts:
             counts[0] += 1
             counts[1] += (case.failure is not None) + (case.error is not None)
 
-    def leave(self, suite: Element, above: list[Element]) -> None:
+    def leave(self, suite: Element) -> None:
         """Check the counts of the suite that was entered last."""
-        (cases, bad), name = self._open.pop(), suite.get("name", "")
+        (cases, bad, element), name = self._open.pop(), suite.get("name", "")
         where = f"<{_tag(suite)}>{f' {name!r:.100}' if name else ''}"
         if (tests := _count(suite, "tests")) > cases:
             self.problems.append(f"{where} counts {tests:,} tests and holds {cases:,}")
         elif (declared := _count(suite, "failures") + _count(suite, "errors")) > bad:
             self.problems.append(f"{where} counts {declared:,} failures and errors and holds {bad:,}")
         if 0 < tests < cases:
-            self.surplus.add(" / ".join(_suite_names([*above, suite])))
+            self.surplus[element] = cases - tests
 
 
 def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Case]:
@@ -145,11 +154,11 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
             continue
         above.pop()
         if tag == "testcase":
-            case = _case(element, above)
+            case = replace(_case(element, above), element=counts.element)
             counts.add(case)
             yield case
         elif tag in _ROOTS:
-            counts.leave(element, above)
+            counts.leave(element)
         if above and not any(_tag(parent) == "testcase" for parent in above):
             above[-1].remove(element)
 

@@ -11,7 +11,6 @@ from scoregate.ci.importers.common import (
     PASSED,
     Grade,
     Scales,
-    Suite,
     Trial,
     count,
     defined_fields,
@@ -30,6 +29,7 @@ from scoregate.ci.importers.common import (
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.ci.importers.promptfoo_columns import Columns, column_number
+from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
@@ -85,10 +85,14 @@ def read(result: ResultFile) -> Iterator[Event]:
     sdk = f"promptfoo {text(metadata.get('promptfooVersion'))}".strip()
     suites: dict[int, Suite] = {}
     scales = read_scales(config.get("metadata"))
+    keys: dict[int, CaseKeys] = {}
+    for row in _rows(rows):
+        trial = read_trial(row, survey, repeats=repeats, scales=scales)
+        keys.setdefault(column_number(row), CaseKeys()).add(trial)
     for row in _rows(rows):
         column = column_number(row)
         if column not in suites:
-            suites[column] = Suite(suite_ids[column])
+            suites[column] = Suite(suite_ids[column], keys[column])
             yield SuiteStarted(suite=suite_ids[column], sdk=sdk, setup=setups[column])
         yield from suites[column].events_of(read_trial(row, survey, repeats=repeats, scales=scales))
     for suite in suites.values():

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from scoregate.ci.importers.common import bounded_name, count, digest, excerpt, free_name, table, text
+from scoregate.ci.importers.common import FreeNames, bounded_name, count, digest, excerpt, table, text
 from scoregate.core.event_values import Setup, SetupPart
 
 _LONGEST_LABEL = 60
@@ -87,7 +87,7 @@ class Columns:
             of_provider.setdefault(column.model_key, []).append(at)
         has_prompts = any(len(each) > 1 for each in of_provider.values())
         ids: dict[int, str] = {}
-        taken: set[str] = set()
+        names = FreeNames()
         for at, column in columns.items():
             differences = []
             if len(providers) > 1:
@@ -95,8 +95,7 @@ class Columns:
             if has_prompts:
                 prompt = column.prompt_label if _is_name(column) else of_provider[column.model_key].index(at) + 1
                 differences.append(f"prompt={prompt}")
-            ids[at] = free_name(f"{name} [{', '.join(differences)}]" if differences else name, taken)
-            taken.add(ids[at])
+            ids[at] = names.take(f"{name} [{', '.join(differences)}]" if differences else name)
         return ids
 
 

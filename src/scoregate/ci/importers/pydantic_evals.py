@@ -9,7 +9,6 @@ from typing import Any
 from scoregate.ci.importers.common import (
     Grade,
     Scales,
-    Suite,
     Trial,
     defined_fields,
     error,
@@ -26,6 +25,7 @@ from scoregate.ci.importers.common import (
     usage,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
+from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import Setup, SetupPart
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
 from scoregate.core.positions import split_position
@@ -49,17 +49,23 @@ def read(result: ResultFile) -> Iterator[Event]:
     # The name of the dataset; with several reports, also that of the experiment.
     dataset, experiment = text(_value(document, "dataset_name")), text(_value(document, "name"))
     names = [dataset or experiment] if result.alone else dict.fromkeys([dataset, experiment])
-    suite = Suite(result.suite_id(excerpt(" / ".join(filter(None, names))) or result.stem))
     scales = read_scales(_value(document, "experiment_metadata"))
+    keys = CaseKeys.of(_trials(document, scales))
+    suite = Suite(result.suite_id(excerpt(" / ".join(filter(None, names))) or result.stem), keys)
     setup = Setup(dataset or experiment, result.stable_name, prompt=SetupPart(experiment))
     yield SuiteStarted(suite=suite.id, sdk="pydantic-evals", setup=setup)
-    for name, fails in (("cases", False), ("failures", True)):
-        for case in document[name].elements():
-            yield from suite.events_of(_trial(table(case.value), scales, fails=fails))
+    for trial in _trials(document, scales):
+        yield from suite.events_of(trial)
     for failure in tables(_value(document, "report_evaluator_failures")):
         suite_error = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
         yield Errored(suite=suite.id, stage="suite", error=suite_error)
     yield SuiteFinished(suite=suite.id)
+
+
+def _trials(document: Mapping[str, Part], scales: Scales) -> Iterator[Trial]:
+    for name, fails in (("cases", False), ("failures", True)):
+        for case in document[name].elements():
+            yield _trial(table(case.value), scales, fails=fails)
 
 
 def _value(document: Mapping[str, Part], name: str) -> Any:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scoregate.ci.importers.common import Trial, digest, identify_case, variations
+from scoregate.ci.importers.common import FreeNames, Trial, digest
 
 # As pytest-repeat names the second of three repeats: `test_a[2-3]`, or `test_a[x-2-3]` of a parametrised test.
 _SUFFIX = re.compile(r"(?P<stem>.*?)(?P<sign>[\[-])(?P<number>\d{1,5})-(?P<of>\d{1,5})\]", re.DOTALL)
@@ -24,44 +24,45 @@ class Repeats:
     _cases: dict[tuple[str, str, int], str] = field(default_factory=dict)
     _trials: Counter[tuple[str, str]] = field(default_factory=Counter)
     _runs: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _taken: set[str] = field(default_factory=set)
+    _names: FreeNames = field(default_factory=FreeNames)
 
     def start_run(self) -> None:
         """Start the next test run."""
         self._runs.update(self._trials.keys())
         self._trials.clear()
 
-    def place(self, trial: Trial) -> tuple[str, int]:
-        """The key of the trial's case and the number of the trial."""
+    def place(self, trial: Trial, key: str) -> tuple[str, int]:
+        """The final key of the trial's case and the number of the trial."""
         definition = digest(trial.definition)
-        key = identify_case(trial.key, trial.input) or definition
         repeat = self._trials[key, definition]
         self._trials[key, definition] += 1
         place = (key, definition, self._runs[key, definition])
         if (case := self._cases.get(place)) is None:
-            case = self._cases[place] = next(free for free in variations(key) if free not in self._taken)
-            self._taken.add(case)
+            case = self._cases[place] = self._names.take(key)
         return case, repeat
 
 
 class RepeatNames:
     """The names of tests without the number of a repeat.
 
-    A number counts only if the file has all repeats of the test, since other parameters can look like it.
+    A number counts only if every test has all its repeats, and all the same number of them: other parameters, such as
+    `[1-2]` and `[2-2]`, look like repeats.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        numbers: dict[tuple[str, int], set[int]] = {}
+        numbers: dict[str, set[int]] = {}
+        counts = set[int]()
         for name in names:
-            if (found := _split(name)) is not None:
-                stem, number, of = found
-                numbers.setdefault((stem, of), set()).add(number)
-        self._complete = {key for key, found in numbers.items() if key[1] > 1 and found == set(range(1, key[1] + 1))}
+            stem, number, of = _split(name) or ("", 0, 0)
+            numbers.setdefault(stem, set()).add(number)
+            counts.add(of)
+        of = counts.pop() if len(counts) == 1 else 0
+        self._are_repeated = of > 1 and all(each == set(range(1, of + 1)) for each in numbers.values())
 
     def stem(self, name: str) -> str:
         """The name without the number of the repeat."""
-        found = _split(name)
-        return found[0] if found is not None and (found[0], found[2]) in self._complete else name
+        found = _split(name) if self._are_repeated else None
+        return name if found is None else found[0]
 
 
 def _split(name: str) -> tuple[str, int, int] | None:
