@@ -56,10 +56,27 @@ def test_a_folder_that_the_command_names_is_read_by_its_files(project: Project) 
     assert ran.statuses == {"passed": 1, "failed": 1}
 
 
+def test_folders_that_only_some_calls_name_are_read(project: Project) -> None:
+    """As with `evaluate(…, results_folder="own")` and another `evaluate(…)`."""
+    project.write("own/deep/test_run_20250101_000000.json", run_file("old", passed=False))
+    bad, good = project.write("from/a.json", run_file("a", passed=False)), project.write("from/b.json", run_file("b"))
+    command = (
+        f"mkdir -p .deepeval && cp {bad} own/deep/test_run_20261123_055610.json && cp {bad} {LATEST}"
+        f' && cp {good} "$DEEPEVAL_RESULTS_FOLDER/test_run_20261123_055611.json" && cp {good} {LATEST}'
+    )
+    ran = project.scoregate("exec", "--import", f"deepeval:{LATEST}", "--", "sh", "-c", command)
+    assert ran.exit_code == 1, ran.output
+    assert ran.statuses == {"passed": 1, "failed": 1}, "without the older run"
+
+
 def test_a_file_that_can_hide_test_runs_is_never_green(project: Project) -> None:
     old = {"folder": "own", "name": "20261123_055610", "imports": "own/2*"}
+    outside = {"folder": str(project.root.parent / "outside")}
     for options, expected in (
-        ({"folder": "own"}, "'.deepeval/.latest_run_full.json' keeps only the last test run of a command"),
+        (
+            outside,
+            f"'{LATEST}' keeps only the last test run of a command, and the folder DEEPEVAL_RESULTS_FOLDER has no",
+        ),
         (old, "version of deepeval that keeps only one test run"),
     ):
         ran = run_deepeval(project, run_file("a", passed=False), run_file("b"), **options)

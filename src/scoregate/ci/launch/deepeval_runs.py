@@ -1,4 +1,4 @@
-"""deepeval's test runs: a folder that keeps every run of a command, since its other file keeps only the last one."""
+"""deepeval's test runs: folders that keep every run of a command, since its other file keeps only the last one."""
 
 from __future__ import annotations
 
@@ -25,18 +25,27 @@ _LATEST = ".latest_run_full.json"
 _OLD_TEST_RUN = re.compile(r"\d{8}_\d{6}")
 _DEEPEST = 4
 _MOST_FILES = 10_000
+_MOST_SEARCHED = 100_000
+_SKIPPED = frozenset({".git", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__"})
 _CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsFolder:
-    """The folder to which deepeval writes every test run. `environment`: the variable that names it, if it is new."""
+    """The folder to which deepeval writes every test run, unless a call has a `results_folder` of its own.
+
+    Args:
+        path: the folder.
+        environment: the variable that names it, if it is new.
+        cwd: the folder of the command, in which other folders of results are looked for.
+    """
 
     path: Path
     environment: Mapping[str, str]
+    cwd: Path
 
     def list_files(self) -> list[Path]:
-        """The test runs in the folder and its subfolders.
+        """The test runs in the folder and in that of the command, with their subfolders.
 
         Raises:
             ImportFailed: it has too many files.
@@ -44,7 +53,8 @@ class ResultsFolder:
         files = list(islice(_walk(self.path, _DEEPEST), _MOST_FILES + 1))
         if len(files) > _MOST_FILES:
             raise ImportFailed(f"the folder {VARIABLE} has more than {_MOST_FILES:,} files", advice="Use a new folder.")
-        return [path for path in files if is_test_run(path) or _OLD_TEST_RUN.fullmatch(path.name)]
+        others = islice(_walk(self.cwd, _DEEPEST), _MOST_SEARCHED)
+        return [path for path in (*files, *others) if is_test_run(path) or _OLD_TEST_RUN.fullmatch(path.name)]
 
 
 def open_results_folder(
@@ -61,23 +71,23 @@ def open_results_folder(
     if not any(each.format == FORMAT for each in launch.source.imports):
         return None
     if own := environ.get(VARIABLE, "").strip():
-        return ResultsFolder(launch.cwd / own, {})
+        return ResultsFolder(launch.cwd / own, {}, launch.cwd)
     folder = temporary / "deepeval"
     folder.mkdir(mode=0o700)
     if identity is not None:
         identity.give(folder)
-    return ResultsFolder(folder, {VARIABLE: str(folder)})
+    return ResultsFolder(folder, {VARIABLE: str(folder)}, launch.cwd)
 
 
 def _walk(folder: Path, levels: int) -> Iterator[Path]:
-    """The files in a folder and its subfolders; links to folders are not followed."""
+    """The files in a folder and its subfolders. Links to folders are not followed, packages and caches are skipped."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            if levels:
+            if levels and entry.name not in _SKIPPED:
                 yield from _walk(Path(entry.path), levels - 1)
         else:
             yield Path(entry.path)
@@ -118,9 +128,9 @@ def select_test_runs(paths: Iterable[Path], open_path: OpenPath) -> tuple[list[P
 
 def _hidden_runs_error(latest: Path, *, has_runs: bool) -> ImportFailed:
     where = f"{latest.parent.name}/{latest.name}"
-    missing = "and that run is not in" if has_runs else "and there is none in"
+    missing = f"that run is not in the folder {VARIABLE}" if has_runs else f"the folder {VARIABLE} has no test run"
     return ImportFailed(
-        f"{where!r:.200} keeps only the last test run of a command, {missing} the folder {VARIABLE}, which keeps all",
+        f"{where!r:.200} keeps only the last test run of a command, and {missing}",
         advice=f"If the command sets {VARIABLE} or `results_folder` itself, import deepeval:FOLDER/test_run_*.json. "
         "Otherwise update deepeval to version 4 or later.",
     )
