@@ -56,6 +56,7 @@ GLUE = {
     "ci.fork_comment",
     "ci.job",
     "ci.merge_runs",
+    "ci.partial_run",
     "ci.pipeline",
     "ci.ports",
     "ci.preparation",

@@ -121,6 +121,8 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         skipped=tuple(dict.fromkeys(suite for run in runs for suite in run.skipped)),
         left_out=tuple(dict.fromkeys(suite for run in runs for suite in run.left_out)),
         narrowed=settings.narrowed,
+        selection="; ".join(dict.fromkeys(run.selection for run in runs if run.selection)),
+        stopped="; ".join(dict.fromkeys(run.stopped for run in runs if run.stopped)),
         confirmations=tuple(confirmations),
     )
 

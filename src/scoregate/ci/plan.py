@@ -214,27 +214,33 @@ def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, .
 def make_plan(suites: DiscoveredSuites, settings: Settings, *, interpreter: Interpreter, root: Path) -> Plan:
     """How each source is launched."""
     launches: dict[str, Launch] = {}
+    left_out = [suite for each in suites.skipped for suite in each.left_out]
     for source in suites.sources:
         if source.error is not None:
             continue
         choices = (source.path if number == 1 else f"{source.path} #{number}" for number in count(1))
         name = next(choice for choice in choices if choice not in launches)
+        if not settings.selection.takes_launch(name):
+            left_out += source.suite_ids or ()
+            continue
         environment = {
             **interpreter.environment,
             "SCOREGATE_ROOT": str(root),
             "SCOREGATE_REPORT": str(root / settings.out / "comment.md"),
             **settings.environment(source.suite_ids, root=root),
+            **settings.selection.environment(source.path, name),
         }
         argv = _argv(source, interpreter)
         launches[name] = Launch(name, argv, root / source.cwd, source.kind, source, environment)
+    ordered = sorted(launches.values(), key=lambda launch: launch.name not in settings.selection.first)
     return Plan(
         root,
         interpreter,
-        tuple(launches.values()),
+        tuple(ordered),
         broken=tuple(source for source in suites.sources if source.error is not None),
         skipped=tuple(suite for each in suites.skipped for suite in each.suite_ids),
-        left_out=tuple(suite for each in suites.skipped for suite in each.left_out),
-        narrowed=suites.narrowed or settings.narrowed,
+        left_out=tuple(left_out),
+        narrowed=suites.narrowed or settings.narrowed or bool(settings.selection.description),
     )
 
 
@@ -254,6 +260,7 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
                 "SCOREGATE_OVERRIDES_TESTS_AND_HASHES": json.dumps(cases[launch.name]),
                 "SCOREGATE_REPEATS": str(repeats),
                 "SCOREGATE_CACHE": "off",
+                "SCOREGATE_SELECTION": "",
             },
         )
         for launch in plan.launches

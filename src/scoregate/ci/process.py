@@ -331,7 +331,16 @@ def _start_watchdog() -> int:
 
 _PREFIXES = ("INPUT_", "ACTIONS_")
 _NAMES = frozenset(
-    {"GITHUB_TOKEN", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
+    {
+        "GITHUB_TOKEN",
+        "GITHUB_OUTPUT",
+        "GITHUB_ENV",
+        "GITHUB_PATH",
+        "GITHUB_STATE",
+        "GITHUB_STEP_SUMMARY",
+        # Only the plan sets it; in the environment, it would leave out cases without a trace in the record.
+        "SCOREGATE_SELECTION",
+    }
 )
 # Variables that a runner leaks into its steps. They would mislead the interpreter that scoregate chooses.
 _LEAKS = frozenset({"LD_LIBRARY_PATH", "pythonLocation", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "PYTHONHOME"})

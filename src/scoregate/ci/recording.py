@@ -30,6 +30,7 @@ from scoregate.ci.launch import (
     Progress,
     launch_all,
 )
+from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.secrets import Redactor
@@ -256,18 +257,29 @@ class Recorder:
                 reducer=RunReducer(rules=ScoreRules(settings.criteria())),
             )
 
+            selected = CaseFilter.for_plan(settings.selection, plan)
+            failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None)
+
             def emit(event: LaunchEvent) -> None:
                 event = _redact_event(event, self.redact)
+                if selected is not None and isinstance(event, EventsReceived):
+                    event = selected.select(event)
                 recording.record_event(event)
+                failures.count(recording.finished)
                 for observe in self.observers:
                     observe(event, recording)
 
             is_done = False
             try:
                 async with _flush_regularly(recording):
-                    is_done = await run_until_stopped(self.stop, self._launch(plan, settings, emit), stopped=False)
+                    work = run_until_stopped(failures.reached, self._launch(plan, settings, emit), stopped=False)
+                    is_done = await run_until_stopped(self.stop, work, stopped=False)
             finally:
-                run = recording.finish(replace(about, finished=time.time()), interrupted=not is_done)
+                if selected is not None:
+                    recording.notices += selected.notices
+                    recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
+                about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
+                run = recording.finish(about, interrupted=not is_done)
         return run
 
     async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent) -> bool:
@@ -308,6 +320,7 @@ class Recorder:
             skipped=plan.skipped,
             left_out=plan.left_out,
             narrowed=plan.narrowed,
+            selection=self.redact.text(settings.selection.description),
             policy=asdict((settings.proposed or settings).policy()),
             settings=file_values if isinstance(file_values, dict) else None,
             conditions=await read_conditions(root, settings),

@@ -220,7 +220,7 @@ def load_project_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: a setting is invalid.
     """
-    return load_settings(root, os.environ, flags=flags, cwd=_working_folder(root, flags))
+    return load_settings(root, os.environ, flags=flags, cwd=working_folder(root, flags))
 
 
 def load_gate_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
@@ -229,8 +229,9 @@ def load_gate_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: a setting of the project is invalid.
     """
-    return anyio.run(partial(load_judging_settings, root, os.environ, flags, cwd=_working_folder(root, flags)))
+    return anyio.run(partial(load_judging_settings, root, os.environ, flags, cwd=working_folder(root, flags)))
 
 
-def _working_folder(root: Path, flags: Mapping[str, Any]) -> Path:
+def working_folder(root: Path, flags: Mapping[str, Any]) -> Path:
+    """The folder that paths on the command line are relative to."""
     return root if _named_root(flags) else Path.cwd()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import click
 
+from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
@@ -17,6 +19,7 @@ from scoregate.cli.options import (
     publish_options,
     running_options,
     selection_options,
+    working_folder,
 )
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
@@ -30,6 +33,7 @@ from scoregate.cli.run_gate import run_project
     "--max-suites", type=int, metavar="N", help="Number of scripts that run at a time; default: number of cores."
 )
 @running_options
+@case_options
 @click.option("--python", metavar="PATH", help="Python interpreter for the suites.")
 @click.option("--python-version", metavar="X.Y", help="Python version of the environment that --install creates.")
 @click.option(
@@ -57,7 +61,11 @@ def command(options: OutputOptions, *, resume: bool, **flags: Any) -> int:
     """Run the suites under PATHS, compare them with a baseline, apply the gates and write reports.
 
     Default for PATHS: the folder evals/, and files named eval_*.py, *_eval.py, *.eval.py and *.testset.toml that git
-    does not ignore.
+    does not ignore. FILE::SUITE and FILE::SUITE::CASE run a part of a file.
     """
+    cases = CaseFlags(**{each.name: flags.pop(each.name) for each in fields(CaseFlags)})
+    flags["paths"], nodes = split_nodes(flags["paths"])
     root = project_root(flags)
-    return run_project(load_gate_settings(root, flags), root, options, resumes=resume)
+    settings = load_gate_settings(root, flags)
+    settings = with_selected_cases(settings, root, cases, nodes, cwd=working_folder(root, flags))
+    return run_project(settings, root, options, resumes=resume)

@@ -166,10 +166,10 @@ class Comparison:
     def unexcused_missing_suites(self) -> tuple[str, ...]:
         """The labels of suites that are gone without a reason.
 
-        Reasons are a missing requirement, such as a model's key, and a filter of this run. A filter in a file of the
-        project is no reason, since the change may have set it.
+        Reasons are a missing requirement, such as a model's key, and a filter or a selection of cases of this run. A
+        filter in a file of the project is no reason, since the change may have set it.
         """
-        if self.base is None:
+        if self.base is None or self.run.selection:
             return ()
         globs = [glob for glob in self.run.filters if glob not in self.run.file_filters]
         missing = {suite.label for suite in self.base.suites

@@ -313,11 +313,7 @@ class Run:
     """The record of one run of all suites. Times are in seconds since the epoch.
 
     Attributes:
-        version: the version of scoregate.
-        schema_version: the version of the record.
-        message: the title of the run.
-        commit: the commit; None outside git.
-        branch: the branch; None outside git.
+        commit: None outside git, as is `branch`.
         dirty: whether there were uncommitted changes.
         attempt: the number of the attempt in CI, from 1.
         complete: whether the run was not interrupted and its record is not damaged.
@@ -327,6 +323,8 @@ class Run:
         skipped: the ids of suites without a requirement, such as a model's key.
         left_out: the ids of suites that match no filter, as far as known.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
+        selection: the options that left out cases, if any.
+        stopped: why failing cases ended it, if they did.
         confirmations: the newly failing cases that were run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from.
@@ -353,6 +351,8 @@ class Run:
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
+    selection: str = ""
+    stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()
     extras: tuple[Run, ...] = ()
     history: History = field(default_factory=History)

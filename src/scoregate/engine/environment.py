@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic_core import from_json
 
-from scoregate.core.suite import Case
+from scoregate.core.suite import Case, Description
 from scoregate.core.text import matches_filters
 from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
 
+if TYPE_CHECKING:
+    from scoregate.core.case_choice import CaseChoice, CaseLabels
+
 _SUITES = "FILTERS_TEST_SUITES"
 _CASES = "OVERRIDES_TESTS_AND_HASHES"
+_CHOICE = "SCOREGATE_SELECTION"
 
 
 class Selection(NamedTuple):
@@ -28,6 +32,8 @@ class Selection(NamedTuple):
         hashes: hashes of the cases to run, by suite id; an empty list means all cases, an empty mapping all suites.
         repeats: how often each case runs; None leaves it to the suite.
         max_cases: the largest number of cases per suite; None leaves it to the suite.
+        choice: the cases that this run was limited to; None takes all.
+        first: hashes of the cases that run before the others, by suite id.
     """
 
     globs: tuple[str, ...] = ()
@@ -35,12 +41,16 @@ class Selection(NamedTuple):
     hashes: Mapping[str, tuple[str, ...]] = {}
     repeats: int | None = None
     max_cases: int | None = None
+    choice: CaseChoice | None = None
+    first: Mapping[str, tuple[str, ...]] = {}
 
     def includes(self, suite: str) -> bool:
         """Whether to run this suite."""
         if not matches_filters(suite, self.globs):
             return False
         if self.substrings and not any(part in suite for part in self.substrings):
+            return False
+        if self.choice is not None and not self.choice.takes_suite(suite):
             return False
         return not self.hashes or suite in self.hashes
 
@@ -58,19 +68,49 @@ def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:
     hashes = _parse_json(cases_name, cases_text) if cases_text else {}
     if not isinstance(hashes, dict) or not all(isinstance(cases, list) for cases in hashes.values()):
         raise UsageError(f"{cases_name} must be a JSON object of suite ids and lists of hashes, not {cases_text!r}")
+    choice, first = _parse_choice(environ.get(_CHOICE, ""))
     return Selection(
         globs=_parse_strings(f"SCOREGATE_{_SUITES}", globs),
         substrings=_parse_strings(f"AUTOBLOCKS_{_SUITES}", substrings),
         hashes={suite: tuple(map(str, cases)) for suite, cases in hashes.items()},
         repeats=_parse_count("SCOREGATE_REPEATS", environ),
         max_cases=_parse_count("SCOREGATE_MAX_CASES", environ),
+        choice=choice,
+        first=first,
     )
 
 
-def select_cases(cases: Sequence[Case], suite: str, selection: Selection) -> Iterator[Case]:
-    """Return the cases of a suite that are selected."""
+def select_cases(
+    cases: Sequence[Case], suite: str, selection: Selection, describe: Callable[[Case], Description]
+) -> Iterator[Case]:
+    """Return the cases of a suite that are selected, in the order in which they run.
+
+    Args:
+        cases: all cases.
+        suite: the id of the suite.
+        selection: what to select.
+        describe: returns the name and tags of a case; called only if the selection depends on them.
+    """
     hashes = set(selection.hashes.get(suite, ()))
-    return islice((case for case in cases if not hashes or case.hash in hashes), selection.max_cases)
+    found = [case for case in cases if not hashes or case.hash in hashes]
+    if selection.choice is not None:
+        labels = [_label(case, describe) for case in found]
+        taken = [each for each in labels if selection.choice.takes_case(suite, each)]
+        chosen = selection.choice.draw_sample(taken)
+        found = [case for case in found if case.hash in chosen]
+    if first := set(selection.first.get(suite, ())):
+        found.sort(key=lambda case: case.hash not in first)
+    return islice(found, selection.max_cases)
+
+
+def _label(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:
+    from scoregate.core.case_choice import CaseLabels
+
+    try:
+        description = describe(case)
+    except Exception:  # the user's code may raise anything; the case reports it when it runs
+        return CaseLabels(case.hash)
+    return CaseLabels(case.hash, description.name, description.tags)
 
 
 def events_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -110,6 +150,23 @@ def _parse_json(name: str, text: str) -> object:
         return from_json(text)
     except ValueError as error:
         raise UsageError(f"{name} is not JSON: {error}") from None
+
+
+def _parse_choice(text: str) -> tuple[CaseChoice | None, Mapping[str, tuple[str, ...]]]:
+    """The choice of a partial run, which the host writes, and the cases that run first."""
+    if not text:
+        return None, {}
+    from scoregate.core.case_choice import CaseChoice
+
+    data = _parse_json(_CHOICE, text)
+    if not isinstance(data, dict):
+        raise UsageError(f"{_CHOICE} must be a JSON object, not {text!r:.200}")
+    first = {str(suite): tuple(map(str, cases)) for suite, cases in dict(data.pop("first", {})).items()}
+    named = tuple((str(suite), str(case)) for suite, case in data.pop("named", ()))
+    try:
+        return (CaseChoice(named=named, **data) if data or named else None), first
+    except TypeError as error:
+        raise UsageError(f"{_CHOICE} is not valid: {error}") from None
 
 
 def _parse_count(name: str, environ: Mapping[str, str]) -> int | None:

@@ -60,9 +60,9 @@ def build_test_suite(
     """
     selected = read_selection()
     cases = list(make_cases(tests, selected.repeats or 1))
-    kept = list(select_cases(cases, name, selected))
+    kept = list(select_cases(cases, name, selected, describe_case))
     problems = []
-    if not kept:
+    if not kept and (selected.choice is None or not cases):
         problem = "none of its tests has a selected hash" if cases else "it has no tests"
         problems.append(ErrorInfo("InvalidSuite", f"suite {name!r:.200}: {problem}"))
     scorers = make_scorers([case.value for case in kept], metrics, conversations, limits.max_case_concurrency)

@@ -133,7 +133,11 @@ class OfflineRun:
         conclusion = PassCondition(test.passes, scorers).scorer(max_concurrency=most) if test.passes else None
         return Suite(
             test.name,
-            list(select_cases(list(cases_of(test.examples, selection.repeats or 1)), test.name, selection)),
+            list(
+                select_cases(
+                    list(cases_of(test.examples, selection.repeats or 1)), test.name, selection, describe_example
+                )
+            ),
             self._task(),
             describe_example,
             lambda attempt: serialize_output(attempt.output),

@@ -91,6 +91,10 @@ def run_test_suite(
         timeout=timeout,
         selection=selected,
     )
+    if selected.choice is not None and not (suite.cases or suite.problems):
+        from scoregate.core.run import SuiteResult
+
+        return SuiteResult(str(id), str(id), skipped=True)
     logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
     result = _finish(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
     if folder is None and is_main and is_unmeasured(result):

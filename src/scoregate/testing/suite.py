@@ -215,10 +215,10 @@ def build_suite(
     scorers, scorer_problems = read_scorers(_to_list(evaluators or (), "evaluators", problems))
     variants = _read_variants(grid_search_params, problems)
     limits = _read_limits(max_test_case_concurrency, retry_count, timeout, problems)
-    cases = list(select_cases(found, str(suite_id), selection)) if callable(fn) else []
+    cases = list(select_cases(found, str(suite_id), selection, describe_case)) if callable(fn) else []
     if not values:
         problems.append("no test cases")
-    elif found and not cases and callable(fn):
+    elif found and not cases and callable(fn) and selection.choice is None:
         problems.append("none of its test cases has a hash that was asked for")
     if not isinstance(human_review_job, CreateHumanReviewJob | None):
         problems.append(f"human_review_job must be a CreateHumanReviewJob, not {human_review_job!r:.100}")

@@ -96,6 +96,8 @@ class RunHead:
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
+    selection: str = ""
+    stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()
     compared_with: BaseReference | None = None
     history: History = field(default_factory=History)

@@ -154,6 +154,8 @@ async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, 
         elif not run.complete:
             is_damaged = any(notice.startswith(CASES_FILE) for notice in run.notices)
             problems.add("it was interrupted", unreadable=is_damaged)
+        elif run.selection:
+            problems.add(f"only a part of its cases ran ({run.selection:.200})", unreadable=False)
         else:
             runs.append(run)
     return runs

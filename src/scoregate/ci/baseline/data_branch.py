@@ -67,7 +67,12 @@ async def _read_runs(api: Api, blobs: list[str]) -> tuple[list[Run], list[str]]:
     for blob in blobs:
         try:
             content = await api.raw(f"git/blobs/{blob}")
-            runs.append(await to_thread.run_sync(unpack_run, io.BytesIO(content)))
+            run = await to_thread.run_sync(unpack_run, io.BytesIO(content))
         except (GitHubRefused, RecordError) as error:
             problems.append(error.message)
+            continue
+        if run.selection:
+            problems.append(f"only a part of its cases ran ({run.selection:.200})")
+        else:
+            runs.append(run)
     return runs, problems

@@ -107,5 +107,6 @@ def describe_run(run: Run) -> str:
     words = ["stored run"]
     words += ["with uncommitted changes"] if run.dirty else []
     words += ["incomplete"] if not run.complete else []
+    words += [f"a part of the cases ({run.selection:.200})"] if run.selection else []
     words += [notice for notice in run.notices if notice.startswith(CASES_FILE)]
     return ", ".join(words)

@@ -27,6 +27,8 @@ async def publish_to_branch(view: ReportView, target: PublishTarget) -> Delivery
         return Delivery()
     if not view.run.complete:
         return Delivery(warnings=("an interrupted run is not stored as a baseline",))
+    if view.run.selection:
+        return Delivery(warnings=("a run of a part of the cases is not stored as a baseline",))
     content = zip_run(target.out / RUN_FOLDER)
     if len(content) > MOST_BYTES:
         warning = f"the run has {len(content) >> 20} MB, too much for the branch {BRANCH}: store it as an artifact"

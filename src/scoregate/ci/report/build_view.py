@@ -145,6 +145,7 @@ def _build_run_view(run: Run) -> RunView:
         dirty=run.dirty,
         complete=run.complete,
         reused_from=run.reused_from,
+        selection=run.selection,
     )
 
 
@@ -190,6 +191,8 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     if not (run.suites or run.scripts or run.filters or run.skipped or run.left_out):
         yield "No suites were found. `scoregate init` creates one."
     yield from _baseline_notices(comparison, context)
+    if run.selection:
+        yield f"Only a part of the cases ran ({run.selection}). The run is no baseline for others."
     if run.dirty:
         yield "The run has uncommitted changes."
     if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:

@@ -25,7 +25,8 @@ _STATE_ORDER = tuple(ReportState)
 class RunView:
     """The run or the baseline of a report. Times are seconds since the epoch; `name` is `main@a1b2c3d` or the id.
 
-    `message` is the title of the run; `reused_from` is the earlier run whose results it reuses.
+    `message` is the title of the run; `reused_from` is the earlier run whose results it reuses; `selection` are the
+    options that left out cases.
     """
 
     id: str
@@ -40,6 +41,7 @@ class RunView:
     dirty: bool
     complete: bool
     reused_from: ReusedRun | None = None
+    selection: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,10 @@ from scoregate.ci.settings.fields import (
     parse_baseline_kind,
 )
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
+from scoregate.core.partial import WHOLE, CaseSelection
 from scoregate.core.policy import DEFAULTS, Criteria, Limits, Policy
 
-_PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem")
+_PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem", "selection")
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
 
 
@@ -55,7 +56,8 @@ class Settings(LimitFields, BaseSettings):
     `timeout` is in seconds, for each suite process. `install` is `auto`, a keyword or a command. `origins` has the
     place of each value by path of keys, and `notices` are warnings, such as a misspelled environment variable.
     `file_values` are the values in the project's file. If the base's settings judge a change, `proposed` are the
-    change's own; `policy_problem` is the reason why the base's settings are missing.
+    change's own; `policy_problem` is the reason why the base's settings are missing. `selection` is what the command
+    line selects of the cases; no other place can set it.
     """
 
     # Some versions warn about fields that are named `model_…`.
@@ -184,6 +186,7 @@ class Settings(LimitFields, BaseSettings):
     file_values: Mapping[str, Any] = Field(default_factory=dict, repr=False)
     proposed: Settings | None = Field(default=None, repr=False)
     policy_problem: str = Field(default="", repr=False)
+    selection: CaseSelection = Field(default=WHOLE, repr=False)
 
     @classmethod
     def settings_customise_sources(

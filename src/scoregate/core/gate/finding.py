@@ -26,6 +26,7 @@ class Conclusion(StrEnum):
 _TITLES = {
     "something ran": ("No suite ran", "Suites ran"),
     "run complete": ("The run is incomplete", "Complete run"),
+    "stopped early": ("The run was stopped", "Run not stopped"),
     "scripts end well": ("A script failed", "Scripts"),
     "scripts run suites": ("A script ran no suite", "Scripts"),
     "suites remain": ("A suite of the baseline is missing", "Suites of the baseline"),

@@ -22,6 +22,7 @@ def check_any_suite(context: RunContext) -> Iterator[Finding]:
     reasons = chain(check_scripts(context), check_scripts_report(context), check_filters(context))
     if not run.suites and next(reasons, None) is None:
         value = "all were skipped" if run.skipped else "none was found"
+        value = f"no case matches {run.selection}" if run.selection and run.scripts else value
         yield Finding("something ran", Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
 
 
@@ -29,6 +30,12 @@ def check_run_complete(context: RunContext) -> Iterator[Finding]:
     """The run was not interrupted, and its record is not damaged."""
     if not context.comparison.run.complete:
         yield Finding("run complete", Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
+
+
+def check_stopped(context: RunContext) -> Iterator[Finding]:
+    """A run that its failing cases stopped has failed."""
+    if why := context.comparison.run.stopped:
+        yield Finding("stopped early", Conclusion.FAILED, why, "no failing case", "--max-failures")
 
 
 def check_scripts(context: RunContext) -> Iterator[Finding]:
@@ -66,7 +73,7 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
     reported = {suite.script for suite in run.suites}
     for script in run.scripts:
         ended_well = script.exit_code == 0 or script.tests_failed
-        if ended_well and script.name not in reported and not run.filters:
+        if ended_well and script.name not in reported and not (run.filters or run.selection):
             value = f"{script.name} ran no suite"
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
@@ -80,7 +87,7 @@ def check_expected_suites(context: RunContext) -> Iterator[Finding]:
         if script.exit_code != 0 or script.name not in scripts:
             continue  # another rule reports it
         for suite in script.expected:
-            excused = suite in run.skipped or not matches_filters(suite, run.filters)
+            excused = suite in run.skipped or bool(run.selection) or not matches_filters(suite, run.filters)
             if (script.name, suite) not in reported and not excused:
                 value = f"{suite} in {script.name}"
                 yield Finding("suites report", Conclusion.UNMEASURABLE, value, "every suite that it starts", "always")
@@ -142,7 +149,7 @@ def check_filters(context: RunContext) -> Iterator[Finding]:
 def check_limits(context: RunContext) -> Iterator[Finding]:
     """Every limit matches a suite and an evaluator, unless only a part of the project was run."""
     run = context.comparison.run
-    if run.filters or run.skipped:
+    if run.filters or run.skipped or run.selection:
         return
     reported = {suite.script for suite in run.suites}
     has_all_suites = run.complete and not run.narrowed and all(script.name in reported for script in run.scripts)

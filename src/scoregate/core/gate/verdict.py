@@ -31,6 +31,7 @@ from scoregate.core.gate.run_rules import (
     check_run_complete,
     check_scripts,
     check_scripts_report,
+    check_stopped,
 )
 from scoregate.core.gate.suite_rules import (
     check_assertions,
@@ -48,6 +49,7 @@ from scoregate.core.run import SuiteResult
 RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
     check_any_suite,
     check_run_complete,
+    check_stopped,
     check_scripts,
     check_scripts_report,
     check_expected_suites,

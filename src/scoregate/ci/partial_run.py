@@ -1,0 +1,178 @@
+"""Runs of a part of the cases: what is recorded, when they stop, and which cases failed last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import anyio
+
+from scoregate.ci.archive import EARLIER, RUN_FOLDER, read_run
+from scoregate.ci.launch import EventsReceived
+from scoregate.ci.plan import Plan
+from scoregate.ci.report import number_format
+from scoregate.core.case_choice import CaseLabels
+from scoregate.core.cases import CaseResult, Status
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import CaseStarted, Errored, Event, SuiteStarted
+from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.partial import CaseSelection
+from scoregate.core.reducer import SuiteReducer
+from scoregate.core.run import Run, Script, SuiteResult
+from scoregate.errors import RecordError
+
+_OWN_SDK = "scoregate "
+_FAILING = (Status.FAILED, Status.ERRORED)
+FailedCases = dict[str, dict[str, list[str]]]
+_ADVICE = "Compare it with `scoregate list` and the names of cases in the last report."
+
+
+@dataclass(slots=True)
+class _SuiteState:
+    """A suite in one log. `held`: its start, until a case or an error of it is recorded."""
+
+    is_own: bool = False
+    held: SuiteStarted | None = None
+    ended: Event | None = None
+    cases: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class CaseFilter:
+    """Drops events of suites and cases that a selection leaves out.
+
+    scoregate's SDKs leave these cases out themselves; for a program that runs all, this is the only limit. A suite
+    without a selected case is not recorded, unless it reports an error.
+    """
+
+    selection: CaseSelection
+    paths: Mapping[str, str]
+    notices: dict[str, None] = field(default_factory=dict)
+    _suites: dict[tuple[str, str, str], _SuiteState] = field(default_factory=dict)
+    _found: set[str] = field(default_factory=set)
+
+    @classmethod
+    def for_plan(cls, selection: CaseSelection, plan: Plan) -> CaseFilter | None:
+        """The filter for a plan; None if it would leave out nothing."""
+        if not selection.description:
+            return None
+        return cls(selection, {launch.name: launch.source.path for launch in plan.launches})
+
+    def select(self, received: EventsReceived) -> EventsReceived:
+        """The events that are recorded."""
+        events = [each for event in received.events for each in self._select(received.script, received.log, event)]
+        return replace(received, events=events)
+
+    def _select(self, script: str, log: str, event: Event) -> Iterator[Event]:
+        state = self._suites.setdefault((script, log, event.suite), _SuiteState())
+        if isinstance(event, SuiteStarted):
+            state.is_own = (event.sdk or "").startswith(_OWN_SDK)
+            state.held = event if state.is_own else replace(event, cases=None)
+            if not state.is_own and self.selection.sample is not None:
+                self.notices.setdefault(f"{script}: suite {event.suite!r:.100} can't be sampled, so all its cases ran")
+            return
+        case = getattr(event, "case", None)
+        is_recorded = isinstance(event, Errored) if case is None else self._takes(script, state, event, case)
+        if is_recorded and state.held is not None:
+            yield state.held
+            state.held = None
+        if is_recorded or (case is None and state.held is None):
+            yield event
+
+    def _takes(self, script: str, state: _SuiteState, event: Event, case: str) -> bool:
+        if case not in state.cases or isinstance(event, CaseStarted):
+            name, tags = (event.name or "", event.tags) if isinstance(event, CaseStarted) else ("", ())
+            labels = CaseLabels(case, name, tuple(tags))
+            path = self.paths.get(script, script)
+            taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels)
+            state.cases[case] = taken
+            if taken:
+                self._note_nodes(path, event.suite, labels)
+        return state.cases[case]
+
+    def _note_nodes(self, path: str, suite: str, case: CaseLabels) -> None:
+        for node in self.selection.nodes:
+            if node.holds_source(path) and node.suite in ("", suite) and node.case in ("", case.hash, case.name):
+                self._found.add(str(node))
+
+    def missing_nodes(self) -> Sequence[Script]:
+        """A failure for each named suite or case that didn't run."""
+        names = [str(node) for node in self.selection.nodes if str(node) not in self._found]
+        error = ErrorInfo("NotFound", "no suite or case of this name ran", advice=_ADVICE)
+        return [Script(name, error=error) for name in dict.fromkeys(names)]
+
+
+@dataclass(slots=True)
+class FailureLimit:
+    """Counts failing cases.
+
+    Args:
+        most: the number at which the run stops; None for no limit.
+        reached: is set at this number.
+    """
+
+    most: int | None
+    reached: anyio.Event = field(default_factory=anyio.Event)
+    _failing: set[tuple[int, str]] = field(default_factory=set)
+
+    def count(self, finished: Iterable[tuple[SuiteReducer, CaseResult]]) -> None:
+        """Count the failing cases among those that finished. Repeats of a case count once."""
+        if self.most is None or self.reached.is_set():
+            return
+        self._failing.update((suite.index, case.hash) for suite, case in finished if case.status in _FAILING)
+        if len(self._failing) >= self.most:
+            self.reached.set()
+
+    def describe(self) -> str:
+        """Why the run stopped; empty if it didn't."""
+        if not self.reached.is_set():
+            return ""
+        return f"{number_format.count(len(self._failing), 'case')} failed, and the others did not run"
+
+
+def find_last_failures(out: Path) -> FailedCases:
+    """The hashes of the cases that failed when they ran last, by script and suite.
+
+    The newest run counts first. Runs of a part of the cases are completed by older runs, up to one of all cases. An
+    empty list is a suite that failed as a whole, an empty mapping such a script.
+
+    Args:
+        out: the folder of runs.
+    """
+    outcomes: dict[tuple[str, str, str], bool] = {}
+    whole_suites: dict[tuple[str, str], bool] = {}
+    whole_scripts: dict[str, bool] = {}
+    for run in _read_runs(out):
+        failures = {} if run.stopped else find_script_failures(run)
+        for script in run.scripts:
+            whole_scripts.setdefault(script.name, script.name in failures)
+        for suite in run.suites:
+            whole_suites.setdefault((suite.script or "", suite.id), bool(suite.errors))
+            for case, fails in _read_outcomes(suite).items():
+                outcomes.setdefault((suite.script or "", suite.id, case), fails)
+        if run.complete and not run.selection:
+            break
+    failed: FailedCases = {}
+    for (name, suite_id, case), fails in outcomes.items():
+        if fails:
+            failed.setdefault(name, {}).setdefault(suite_id, []).append(case)
+    for (name, suite_id), fails in whole_suites.items():
+        if fails:
+            failed.setdefault(name, {})[suite_id] = []
+    return failed | {name: {} for name, fails in whole_scripts.items() if fails and "::" not in name}
+
+
+def _read_outcomes(suite: SuiteResult) -> dict[str, bool]:
+    """Whether any trial of each case failed."""
+    outcomes: dict[str, bool] = {}
+    for row, case in enumerate(suite.columns.hashes):
+        outcomes[case] = outcomes.get(case, False) or suite.columns.status(row) in _FAILING
+    return outcomes
+
+
+def _read_runs(out: Path) -> Iterator[Run]:
+    for folder in (out / RUN_FOLDER, *sorted(out.glob(f"{EARLIER}/[0-9]*/"), reverse=True)):
+        with suppress(RecordError):
+            yield read_run(folder)

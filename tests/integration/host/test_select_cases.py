@@ -1,0 +1,168 @@
+"""Runs of a part of the cases, from the command line to the record."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from typing import Any
+
+from tests.integration.host.conftest import Project, Ran
+
+SUITES = """
+from dataclasses import dataclass
+
+from scoregate.testing import BaseTestCase, BaseTestEvaluator, Evaluation, Threshold, run_test_suite
+from scoregate.testing.models import TestCaseConfig
+
+
+@dataclass
+class Case(BaseTestCase):
+    name: str
+    test_case_config: TestCaseConfig
+
+    def hash(self):
+        return self.name
+
+
+class Good(BaseTestEvaluator):
+    id = "good"
+
+    def evaluate_test_case(self, test_case, output):
+        return Evaluation(score=float("bad" not in output), threshold=Threshold(gte=1))
+
+
+DAYS = {"mon": "week", "tue": "week", "bad-wed": "week", "sat": "weekend", "bad-sun": "weekend"}
+for suite in ("hours", "days"):
+    run_test_suite(
+        id=suite,
+        test_cases=[Case(name, TestCaseConfig(tags=(tag,))) for name, tag in DAYS.items()],
+        fn=lambda test_case: test_case.name.replace("bad", FIX),
+        evaluators=[Good()],
+        max_test_case_concurrency=1,
+    )
+"""
+FOREIGN = """
+import json, os, pathlib
+lines = [{"type": "suite_started", "suite": "log", "cases": 3}]
+for case in ("one", "two", "three"):
+    lines += [
+        {"type": "case_started", "suite": "log", "case": case, "input": {}},
+        {"type": "case_output", "suite": "log", "case": case, "output": case},
+        {"type": "scored", "suite": "log", "case": case, "evaluator": "e", "score": 1},
+        {"type": "case_finished", "suite": "log", "case": case},
+    ]
+lines.append({"type": "suite_finished", "suite": "log"})
+path = pathlib.Path(os.environ["SCOREGATE_EVENTS"], "log.jsonl")
+path.write_text("".join(json.dumps({"v": 1, **line}) + "\\n" for line in lines))
+"""
+
+
+def cases_of(ran: Ran) -> list[tuple[str, str]]:
+    suites = [suite["id"] for suite in ran.run["suites"]]
+    lines = gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
+    found: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    return sorted((suites[case["suite"]], case["hash"]) for case in found)
+
+
+def write_suites(project: Project, *, fix: str = "bad") -> None:
+    project.write("evals/demo.py", f"FIX = {fix!r}\n{SUITES}")
+
+
+def test_names_and_expressions_select_cases(project: Project) -> None:
+    write_suites(project)
+    project.write("evals/other.py", f"FIX = 'good'\n{SUITES.replace('hours', 'more').replace('days', 'others')}")
+    expected = {
+        ("evals/demo.py::hours::mon",): [("hours", "mon")],
+        ("evals/demo.py::hours::mon", "evals/demo.py::days::sat"): [("days", "sat"), ("hours", "mon")],
+        ("-k", "weekend and not bad and (hours or others)"): [("hours", "sat"), ("others", "sat")],
+    }
+    for arguments, cases in expected.items():
+        ran = project.scoregate("run", *arguments)
+        assert ran.exit_code == 0, ran.output
+        assert cases_of(ran) == cases
+        assert ran.run["complete"]
+        assert ran.run["selection"] == ran.result["run"]["selection"] != ""
+        assert "Only a part of the cases ran" in ran.output
+
+
+def test_a_selection_that_matches_nothing_is_unmeasurable(project: Project) -> None:
+    write_suites(project, fix="good")
+    problems = {
+        ("evals/demo.py::hours::never",): "evals/demo.py::hours::never: no suite or case of this name ran",
+        ("evals/demo.py::never",): "evals/demo.py::never: no suite or case of this name ran",
+        ("evals/demo.py::hours::mon", "evals/demo.py::hours::x"): "evals/demo.py::hours::x: no suite or case",
+        ("-k", "never"): "no case matches -k never",
+    }
+    for arguments, problem in problems.items():
+        ran = project.scoregate("run", *arguments)
+        assert ran.exit_code == 3, ran.output
+        assert problem in ran.output
+    assert project.scoregate("run", "-k", "a and").exit_code == 2
+    assert project.scoregate("run", "evals/demo.py::").exit_code == 2
+
+
+def test_the_cases_that_failed_last_run_alone_or_first(project: Project) -> None:
+    write_suites(project)
+    failing = [("days", "bad-sun"), ("days", "bad-wed"), ("hours", "bad-sun"), ("hours", "bad-wed")]
+    first = project.scoregate("run", "--last-failed")
+    assert "so all cases run" in first.output
+    assert first.run["selection"] == ""
+    project.scoregate("run", "-k", "mon")  # these cases pass; the failures of the whole run are still known
+    assert cases_of(project.scoregate("run", "--last-failed")) == failing
+    project.scoregate("run", "--failed-first")
+    whole = project.scoregate("run", "--failed-first")
+    assert len(cases_of(whole)) == 10
+    lines = gzip.decompress((whole.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
+    assert {json.loads(line)["hash"] for line in lines[:2]} == {"bad-wed", "bad-sun"}
+    write_suites(project, fix="good")
+    fixed = project.scoregate("run", "--last-failed")
+    assert (fixed.exit_code, cases_of(fixed)) == (0, failing)
+
+
+def test_a_run_stops_at_its_first_failing_cases(project: Project) -> None:
+    source = SUITES.replace("lambda test_case:", "lambda test_case: __import__('time').sleep(0.3) or")
+    project.write("evals/demo.py", f"FIX = 'bad'\n{source}")
+    ran = project.scoregate("run", "-x", "--min-pass-rate", "0")
+    assert ran.exit_code == 1, ran.output
+    assert len(cases_of(ran)) < 10
+    assert not ran.run["complete"]
+    assert "1 case failed, and the others did not run" in ran.output
+
+
+def test_a_sample_takes_its_share_of_every_tag(project: Project) -> None:
+    write_suites(project, fix="good")
+    samples = []
+    for seed in ("1", "1", "2", "3", "4"):
+        ran = project.scoregate("run", "--sample", "3", "--seed", seed)
+        assert ran.exit_code == 0, ran.output
+        assert ran.run["selection"] == f"--sample 3 --seed {seed}"
+        samples.append(cases_of(ran))
+    assert samples[0] == samples[1]
+    assert len(set(map(str, samples))) > 1
+    assert {sum(case in ("sat", "bad-sun") for _, case in sample) for sample in samples} == {2}
+
+
+def test_events_of_other_programs_are_selected_on_the_host(project: Project) -> None:
+    project.write("log.py", FOREIGN)
+    command = f'[[commands]]\nname = "log"\nrun = ["{sys.executable}", "log.py"]\n'
+    project.write("scoregate.toml", command)
+    ran = project.scoregate("run", "-k", "two or three")
+    assert cases_of(ran) == [("log", "three"), ("log", "two")]
+    assert ran.exit_code == 0, ran.output
+    assert project.scoregate("run", "-k", "never").exit_code == 3
+    sampled = project.scoregate("run", "--sample", "1")
+    assert "can't be sampled, so all its cases ran" in sampled.output
+    assert len(cases_of(sampled)) == 3
+
+
+def test_a_partial_run_misses_no_suite_of_its_baseline(project: Project) -> None:
+    write_suites(project, fix="good")
+    whole = project.scoregate("run")
+    whole.out.joinpath("run").rename(project.root / "base")
+    ran = project.scoregate("run", "--baseline", "base", "evals/demo.py::hours")
+    assert ran.exit_code == 0, ran.output
+    assert project.scoregate("run", "--baseline", "base").exit_code == 0
+    # A limit for a suite that did not run is no mistake.
+    project.write("scoregate.toml", "[suites.days]\nmin_score = {good = 0.5}\n")
+    assert project.scoregate("run", "--baseline", "base", "-k", "hours and mon").exit_code == 0
