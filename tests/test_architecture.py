@@ -51,6 +51,7 @@ STAGES = {
 GLUE = {
     "ci.base_settings",
     "ci.discovery",
+    "ci.env_file",
     "ci.extra_runs",
     "ci.foreign_sdk",
     "ci.fork_comment",

@@ -45,7 +45,7 @@ GROUPS = {
         "working_directory paths suite config commands configs max_suites max_cases repeats repeats_budget timeout"
         " message"
     ),
-    "The environment of suites": "python python_version install install_groups",
+    "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch require_baseline policy_from",
     "Gates": (
         "min_pass_rate pass_rate_confidence min_score max_drop fail_on_regression fail_on_critical confirm"

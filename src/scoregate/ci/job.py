@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import anyio
 import anyio.to_thread
@@ -65,6 +66,11 @@ class JobContext:
         return self.open_out or self.named_out
 
     @property
+    def skips_missing(self) -> bool:
+        """Whether suites are skipped whose variables are not set, as in the jobs of forks."""
+        return self.subject is not None and self.subject.read_only
+
+    @property
     def named_out(self) -> Path:
         """The same folder, by the path that people and other steps use."""
         return self.root / self.settings.out
@@ -72,7 +78,12 @@ class JobContext:
 
 @asynccontextmanager
 async def open_job_context(
-    root: Path, environ: Mapping[str, str], settings: Settings, *, stop: anyio.Event | None = None
+    root: Path,
+    environ: Mapping[str, str],
+    settings: Settings,
+    *,
+    stop: anyio.Event | None = None,
+    suite_variables: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[JobContext]:
     """The context, until the block ends; within a job it holds an open connection.
 
@@ -81,12 +92,13 @@ async def open_job_context(
         environ: the host's environment.
         settings: the settings of the project.
         stop: once it is set, no request is retried.
+        suite_variables: more variables for suites, whose secrets are redacted too.
 
     Raises:
         UsageError: a fork's code is checked out in a job that has this repository's rights.
     """
     token = find_token(settings, environ)
-    redact = Redactor({*secret_values(environ), *filter(None, (token,))})
+    redact = Redactor({*secret_values(environ), *secret_values(suite_variables), *filter(None, (token,))})
     without_token = {name: value for name, value in environ.items() if not token or token not in value}
     top = await git.top_level(root) or root
     folder = await anyio.to_thread.run_sync(_relative_folder, root, top)

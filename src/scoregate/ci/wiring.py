@@ -22,6 +22,7 @@ from scoregate.ci.baseline.rerun import (
 )
 from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, discover, find_suites
+from scoregate.ci.env_file import read_env_file
 from scoregate.ci.environment import VenvSpec
 from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
@@ -74,13 +75,14 @@ async def open_ports(
         find: finds suites.
         resumed: the folder of the run to resume, if that did not finish.
     """
-    async with open_job_context(root, environ, settings, stop=stop) as unprotected:
+    variables = read_env_file(root, settings, environ)
+    async with open_job_context(root, environ, settings, stop=stop, suite_variables=variables) as unprotected:
         write_first_outputs(make_publish_target(unprotected, {}))
         with protect_host_files(unprotected) as protection:
             context = protection.context
             identity = new_identity(context.environ)
             home = with_home(identity, context.environ, scratch, readable=True)
-            suite_environ = {**home, **_budget_environment(settings, scratch, identity)}
+            suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
             venv = make_venv_spec(
                 root,
                 context.environ,
@@ -91,7 +93,6 @@ async def open_ports(
                 suite_environ=suite_environ,
             )
             recorder = _make_recorder(context, suite_environ, observers, stop)
-            skip_missing = context.subject is not None and context.subject.read_only
             imports = partial(
                 find_import_folders,
                 root=root,
@@ -100,7 +101,7 @@ async def open_ports(
             )
             yield Ports(
                 root=root,
-                discover=partial(discover, root, environ=context.environ, skip_missing=skip_missing, find=find),
+                discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
                 prepare=partial(prepare_suites, venv),
                 add_baseline_outputs=partial(
                     with_baseline_outputs, scratch, identity, keeps=context.connection is None

@@ -12,6 +12,7 @@ import click
 from rich.text import Text
 
 from scoregate.ci.discovery import discover
+from scoregate.ci.env_file import read_env_file
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
@@ -65,7 +66,8 @@ def _explain_no_suites(suites: DiscoveredSuites, root: Path, flags: Mapping[str,
 
 
 async def _make_plan(root: Path, settings: Settings) -> tuple[DiscoveredSuites, Plan]:
-    suites = await discover(root, settings, environ=os.environ)
+    environ = {**read_env_file(root, settings, os.environ), **os.environ}
+    suites = await discover(root, settings, environ=environ)
     with temporary_folder() as scratch:
         redact = Redactor(secret_values(os.environ))
         spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)

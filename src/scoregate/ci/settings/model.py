@@ -100,6 +100,10 @@ class Settings(LimitFields, BaseSettings):
     """Seconds that one script may run."""
     message: Text | None = None
     """The title of the run in all reports."""
+    env_file: Text | None = None
+    """A file with variables for the suites, such as `.env`. Variables that are set already win. Without this setting,
+    no such file is read. If a settings file names it, it may be missing, as in CI.
+    """
     python: Text | None = None
     """The Python interpreter that runs suites. Without it: the active virtual environment, `.venv`, `uv run`, or the
     interpreter of scoregate, whichever is found first.

@@ -28,6 +28,7 @@ BASE_SETTINGS = frozenset(
         "config",
         "configs",
         "confirm",
+        "env_file",
         "evaluators",
         "fail_on_critical",
         "fail_on_regression",

@@ -21,7 +21,7 @@ OF_BASE = " of the base"
 TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites", "prices", "model_headers")
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")
-_PATHS = ("out", "python", "baseline")
+_PATHS = ("out", "python", "baseline", "env_file")
 
 
 def _no_line(_: Keys) -> int | None:
