@@ -82,6 +82,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "judges": BASE | {"engine", "grading", "models", "store"},
     "testing": BASE | {"engine", "grading", "models", "store"},
     "datasets": BASE | {"store"},
+    "evals": BASE | {"datasets", "engine", "store"},
+    "scorers": BASE | {"engine", "grading", "models"},
     "offline_tests": BASE | {"datasets", "engine", "grading", "judges", "store"},
     "endpoints": BASE | {"engine", "enums", "store"},
     "metrics": BASE | {"engine", "enums", "grading", "models", "store"},
@@ -104,6 +106,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
+    "scoregate.evals.run": "the public function with its arguments",
+    "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.store.traces": "one module for each collection of the store",
     "scoregate.testing.util": "users import it",
 }

@@ -16,6 +16,7 @@ HEAVY = {
 STARTS: dict[str, tuple[set[str], int]] = {
     "import scoregate": (set(), 90),
     "import scoregate.testing.run, scoregate.testing.evaluators": (set(), 270),
+    "from scoregate import evaluate": (set(), 270),
     "import scoregate.models": (set(), 260),
     "import scoregate.entities, scoregate.metrics, scoregate.endpoints": ({"pydantic"}, 470),
     "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": ({"pydantic"}, 450),

@@ -211,6 +211,10 @@ class Evaluation:
         return None if self.threshold is None else self.threshold.holds(self.score)
 
 
+class Scores(dict[str, Evaluation | Label | None]):
+    """Several results of one call of an evaluator, by name. Each is recorded as `evaluator.name`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """A range of numbers with both ends, which scores are mapped to [0, 1] from.

@@ -157,6 +157,8 @@ class SuiteReducer:
 
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
         known = add_undeclared(self._declared, self.columns)
+        if self.started is not None and (self.started.sdk or "").startswith(_OWN_SDK):
+            known = _declare_parts(known, self.columns)
         return {
             name: info if name in self.booleans else self.rules.describe_evaluator(info) for name, info in known.items()
         }
@@ -258,6 +260,25 @@ def add_undeclared(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict
     """The declared evaluators and those with scores or labels that are not declared."""
     used = (*columns.scores, *columns.labels)
     return sort_by_name({**known, **{name: EvaluatorInfo(name) for name in used if name not in known}})
+
+
+_OWN_SDK = "scoregate "
+
+
+def _declare_parts(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict[str, EvaluatorInfo]:
+    """Describe the parts of an evaluator with several scores, which are recorded as `evaluator.part`, like itself.
+
+    The evaluator is left out if it has only parts.
+    """
+    parts = {
+        name: parent
+        for name, info in known.items()
+        for parent in known
+        if info.fingerprint is None and name.startswith(f"{parent}.") and known[parent].fingerprint is not None
+    }
+    own = {*columns.scores, *columns.labels, *columns.deferred}
+    found = {name: replace(known[parts[name]], id=name) if name in parts else info for name, info in known.items()}
+    return {name: info for name, info in found.items() if name in own or name not in parts.values()}
 
 
 @dataclass(frozen=True, slots=True)

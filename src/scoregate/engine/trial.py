@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from traceback import format_exception_only
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Label, Usage
+from scoregate.core.evaluation import Evaluation, Label, Scores, Usage
 from scoregate.core.event_values import ErrorInfo, Pending
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.usage import METER, UsageMeter, charged_usage
@@ -99,7 +99,8 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
     Args:
         trial: the trial that was scored.
         evaluator: the id of the evaluator.
-        result: an Evaluation, a Label, a request for a review (Pending), None, or the exception that was raised.
+        result: an Evaluation, a Label, several of them (Scores), a request for a review (Pending), None, or the
+            exception that was raised.
         meter: counts the model usage of the evaluator.
 
     Raises:
@@ -124,6 +125,10 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
         usage = make_usage_fields(charged_usage(result.usage, meter))
         fields = {"label": result.label, "metadata": result.metadata, **usage}
         trial.log.emit("labelled", evaluator=evaluator, **fields, **trial.key)
+    elif isinstance(result, Scores):
+        for name, part in result.items():
+            emit_result(trial, f"{evaluator}.{name}", part, meter)
+            meter = UsageMeter(trial.repeat)  # the usage of the call counts once
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"

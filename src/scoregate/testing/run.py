@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoregate.engine.environment import events_folder, read_selection
-from scoregate.engine.event_log import EventLog
 from scoregate.engine.exit_status import fail_at_exit, is_script, is_unmeasured
-from scoregate.engine.run import finish_suite, run_suite
+from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
-from scoregate.errors import SuiteFailed
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
 from scoregate.testing.suite import build_suite
@@ -96,7 +93,13 @@ def run_test_suite(
 
         return SuiteResult(str(id), str(id), skipped=True)
     logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
-    result = _finish(logs, started, assert_test=assert_test, job=human_review_job, alone=folder is None)
+    if isinstance(human_review_job, CreateHumanReviewJob):
+        job = human_review_job
+        for log in logs:
+            log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
+    from scoregate.engine.completion import complete_run
+
+    result = complete_run(logs, started, assert_test=assert_test, alone=folder is None)
     if folder is None and is_main and is_unmeasured(result):
         fail_at_exit()
     return result
@@ -106,24 +109,3 @@ def grid_search_ctx() -> Mapping[str, Any] | None:
     """The parameters of the current combination; None outside a grid search."""
     trial = CURRENT.get()
     return None if trial is None else trial.params
-
-
-def _finish(logs: Sequence[EventLog], started: float, *, assert_test: bool, job: Any, alone: bool) -> SuiteResult:
-    """Write the last events of a suite, and return its result; `alone` prints a summary, as no host does."""
-    from scoregate.engine.results import make_result, reduce_log
-
-    for log in logs:
-        if isinstance(job, CreateHumanReviewJob):
-            log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
-        failed = assert_test and not replace(reduce_log(log), complete=True).passed
-        finish_suite(log, started, assertion_failed=failed)
-    result = make_result(logs)
-    if alone or assert_test:
-        from scoregate.engine.terminal import print_text
-        from scoregate.testing.summary import summary
-
-        if alone:
-            print_text(summary(result))
-        if assert_test and not result.passed:
-            raise SuiteFailed(summary(result))
-    return result

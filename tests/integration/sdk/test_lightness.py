@@ -14,7 +14,7 @@ HEAVY = {
 }  # fmt: skip
 LATE = {
     "json", "scoregate.core.trace", "scoregate.grading", "scoregate.store", "scoregate.testing.battle_state",
-    "scoregate.testing.summary",
+    "scoregate.engine.summary",
 }  # fmt: skip
 
 

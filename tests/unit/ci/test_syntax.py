@@ -29,6 +29,11 @@ def read(source: str, *, imports: str = IMPORTS) -> ScriptInfo:
         ("import scoregate.testing.run as r", "r.run_test_suite(id='x')"),
         ("import scoregate.testing.run", "scoregate.testing.run.run_test_suite(id='x')"),
         ("import scoregate as s", "s.testing.run_test_suite(id='x')"),
+        ("from scoregate import evaluate", "evaluate('x', data=[], task=print)"),
+        ("from scoregate import evaluate as e", "e(name='x', data=[], task=print)"),
+        ("import scoregate as s", "s.evaluate('x', data=[], task=print)"),
+        ("from scoregate.evals import evaluate", "evaluate('x', data=[], task=print)"),
+        ("from scoregate import *", "evaluate('x', data=[], task=print)"),
         ("from scoregate.testing.run import RunManager", "RunManager('x', message='m')"),
         ("from scoregate.testing.run import RunManager", "RunManager(test_id='x').start()"),
         ("from scoregate.testing.run import run_test_suite", "go = run_test_suite\ngo('x')"),
@@ -267,3 +272,14 @@ def test_runs_of_tests_and_test_sets_are_found(source: str) -> None:
 )
 def test_what_only_looks_like_a_run_of_tests_is_none(source: str) -> None:
     assert read(source, imports="").kind is None
+
+
+def test_a_suite_without_a_name_has_the_name_of_its_task() -> None:
+    reading = read("evaluate(data=[], task=answer)", imports="from scoregate import evaluate\n")
+    assert (reading.kind, reading.suite_ids) == (SourceKind.PYTHON, None)
+
+
+def test_another_function_called_evaluate_is_no_suite() -> None:
+    for imports in ("import evaluate", "from other import evaluate", "from scoregate.testing.run import *"):
+        call = "evaluate.load('x')" if imports == "import evaluate" else "evaluate('x', data=[], task=print)"
+        assert read(call, imports=f"# scoregate\n{imports}\n").kind is None

@@ -12,22 +12,31 @@ class EntryPoint:
     """Functions that start a suite.
 
     Args:
-        module: they can be imported from it or from a module below it.
+        module: they can be imported from it.
         names: their names, each with the name of its parameter for the suite's id.
         foreign: they belong to another SDK, which reports over HTTP.
         closed: the reason why such suites can't be run; empty if they can.
+        deep: they can be imported from modules below it, too.
     """
 
     module: str
     names: Mapping[str, str]
     foreign: bool = False
     closed: str = ""
+    deep: bool = True
+
+    def has(self, path: str) -> bool:
+        """Whether one of the functions is at a dotted path."""
+        module, _, name = path.rpartition(".")
+        return name in self.names and (module == self.module or (self.deep and module.startswith(f"{self.module}.")))
 
 
 PARTIAL = "functools.partial"
 _NAMES = {"run_test_suite": "id", "RunManager": "test_id"}
 _V2 = "it uses version 2 of Autoblocks' SDK, which reports only to its own platform"
 ENTRY_POINTS = (
+    EntryPoint("scoregate", {"evaluate": "name"}, deep=False),
+    EntryPoint("scoregate.evals", {"evaluate": "name"}, deep=False),
     EntryPoint("scoregate.testing", _NAMES),
     EntryPoint("autoblocks.testing.v2", _NAMES, foreign=True, closed=_V2),
     EntryPoint("autoblocks.testing", _NAMES, foreign=True),
@@ -87,17 +96,7 @@ def dotted_path(node: ast.expr, names: Mapping[str, str]) -> str | None:
 
 def find_entry_point(path: str | None) -> EntryPoint | None:
     """The entry point at a dotted path."""
-    if path is None:
-        return None
-    name = path.rpartition(".")[2]
-    return next(
-        (
-            entry_point
-            for entry_point in ENTRY_POINTS
-            if path.startswith(f"{entry_point.module}.") and name in entry_point.names
-        ),
-        None,
-    )
+    return None if path is None else next((each for each in ENTRY_POINTS if each.has(path)), None)
 
 
 def find_member_entry_point(call: ast.Call, names: Mapping[str, str]) -> EntryPoint | None:

@@ -207,5 +207,5 @@ def _check_named_files(skipped: Iterable[SkippedSource], named: set[str]) -> Non
     if bad := [f"{each.path}: {each.why}" for each in skipped if each.path in named]:
         raise UsageError(
             "\n".join(["these files hold no suite:", *(f"  {line}" for line in bad)]),
-            advice="A suite is a call of run_test_suite. For other ways, add [[commands]] to the settings.",
+            advice="A suite is a call of evaluate or run_test_suite. For other ways, add [[commands]] to the settings.",
         )

@@ -1,0 +1,37 @@
+"""Complete the run of a suite: write its last events, print the summary, and return the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scoregate.core.run import SuiteResult
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.results import make_result, reduce_log
+from scoregate.engine.run import finish_suite
+from scoregate.engine.summary import summary
+from scoregate.engine.terminal import print_text
+from scoregate.errors import SuiteFailed
+
+
+def complete_run(logs: Sequence[EventLog], started: float, *, assert_test: bool, alone: bool) -> SuiteResult:
+    """Finish every log of a suite and return the result.
+
+    Args:
+        logs: the logs of the suite's variants.
+        started: the value of `time.perf_counter` when the suite started.
+        assert_test: whether a suite that does not pass raises.
+        alone: whether no host reads the logs; then the summary is printed.
+
+    Raises:
+        SuiteFailed: `assert_test` is set and the suite did not pass.
+    """
+    for log in logs:
+        failed = assert_test and not replace(reduce_log(log), complete=True).passed
+        finish_suite(log, started, assertion_failed=failed)
+    result = make_result(logs)
+    if alone:
+        print_text(summary(result))
+    if assert_test and not result.passed:
+        raise SuiteFailed(summary(result))
+    return result

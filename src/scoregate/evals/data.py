@@ -1,0 +1,99 @@
+"""The data of a suite: items in code, files, datasets of the store, and iterables, async too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scoregate.engine.sync import run_sync
+from scoregate.errors import InvalidSuite
+from scoregate.evals.rows import Row, make_row
+
+_FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
+_TABLES = (".csv", ".tsv")
+
+
+def read_data(data: Any, folder: Path | None, problems: list[str]) -> list[Row]:
+    """The rows of the data. Items that are no case are left out.
+
+    Args:
+        data: items, a path, or the name of a dataset.
+        folder: the folder of the calling file, where a relative path is looked for after the working directory.
+        problems: receives a text for each item that can't be read, and for data that can't be read.
+    """
+    try:
+        if isinstance(data, Path) or (isinstance(data, str) and data.lower().endswith(_FILES)):
+            return list(_read_file(Path(data), folder, problems))
+        if isinstance(data, str):
+            return list(_read_dataset(data))
+        return list(_make_rows(_list_items(data), problems))
+    except Exception as error:  # an iterable of the user may raise anything
+        advice = getattr(error, "advice", "")
+        message = getattr(error, "message", "") or f"{type(error).__name__}: {error}"
+        problems.append(f"the data can't be read: {message}{'. ' if advice else ''}{advice}")
+        return []
+
+
+def _list_items(data: Any) -> list[Any]:
+    if isinstance(data, AsyncIterable):
+
+        async def read() -> list[Any]:
+            return [item async for item in data]
+
+        return run_sync(read)
+    if not isinstance(data, Iterable) or isinstance(data, Mapping | bytes):
+        raise InvalidSuite(
+            f"data must be a list of cases, a path, the name of a dataset or an iterable, not {data!r:.100}"
+        )
+    return list(data)
+
+
+def _make_rows(items: Iterable[Any], problems: list[str]) -> Iterator[Row]:
+    for number, item in enumerate(items, 1):
+        place = f"case {number}"
+        try:
+            yield _stored_row(item, place) or make_row(item, place)
+        except Exception as error:  # properties of the user's classes may raise anything
+            problems.append(f"{place}: {error}")
+
+
+def _stored_row(item: Any, place: str) -> Row | None:
+    """The row of an example of a dataset; None for any other item."""
+    if type(item).__module__ != "scoregate.datasets.schema":
+        return None
+    row = make_row(item.properties, place)
+    return replace(row, case=item, item_id=None if item.example_id is None else str(item.example_id))
+
+
+def _read_file(path: Path, folder: Path | None, problems: list[str]) -> Iterator[Row]:
+    from scoregate.datasets.files import read_rows
+
+    if not path.is_absolute() and not path.exists() and folder is not None and (folder / path).exists():
+        path = folder / path
+    for place, item in read_rows(path):
+        if isinstance(item, str):
+            problems.append(f"{place}: {item}")
+            continue
+        # An empty cell is no value.
+        found = {name: cell for name, cell in item.items() if cell != ""} if path.suffix.lower() in _TABLES else item
+        try:
+            yield make_row(found, place)
+        except ValueError as error:
+            problems.append(f"{place}: {error}")
+
+
+def _read_dataset(name: str) -> Iterator[Row]:
+    from scoregate.datasets.client import Datasets
+    from scoregate.store import current_store
+
+    try:
+        dataset = Datasets(current_store()).get(name)
+    except Exception as error:
+        advice = f"For a file, give a path that ends in {', '.join(_FILES)}. `scoregate dataset list` lists datasets."
+        raise InvalidSuite(f"the dataset {name!r:.100}: {getattr(error, 'message', error)}", advice=advice) from None
+    for example in dataset:
+        row = _stored_row(example, f"example {example.example_id}")
+        if row is not None:
+            yield row

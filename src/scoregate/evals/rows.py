@@ -1,0 +1,169 @@
+"""The rows of a suite: one case each, with its fields, its identity and its place in the data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
+from typing import Any
+from zlib import crc32
+
+from scoregate.core.json_io import dump, sort_sets, to_plain
+from scoregate.core.suite import Case, Description
+from scoregate.core.text import LONGEST_NAME, case_name
+from scoregate.engine.fingerprint import digest
+from scoregate.errors import NotRecordable
+
+INPUT, EXPECTED, METADATA, TAGS, ID = "input", "expected", "metadata", "tags", "id"
+# Names of the same fields in other frameworks.
+_OTHER_NAMES = {INPUT: "inputs", EXPECTED: "expected_output"}
+_NO_INPUT = {EXPECTED, _OTHER_NAMES[EXPECTED], METADATA, TAGS, ID}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case.
+
+    Attributes:
+        case: the item of the data, as it was given.
+        fields: the fields of the item by name; for a plain value only `input`.
+        place: where the item is in the data, for messages.
+        item_id: the id of the item in a stored dataset.
+    """
+
+    case: Any
+    fields: Mapping[str, Any] = field(repr=False)
+    place: str
+    item_id: str | None = None
+
+    @cached_property
+    def input(self) -> Any:
+        """The field `input`; without one, all fields except `expected`, `metadata`, `tags` and `id`."""
+        for name in (INPUT, _OTHER_NAMES[INPUT]):
+            if name in self.fields:
+                return self.fields[name]
+        return {name: value for name, value in self.fields.items() if name not in _NO_INPUT}
+
+    @property
+    def expected(self) -> Any:
+        """The field `expected`, or `expected_output`; None without one."""
+        return self.fields.get(EXPECTED, self.fields.get(_OTHER_NAMES[EXPECTED]))
+
+    def find_hash(self) -> str:
+        """The id of the case: the field `id`, otherwise a digest of the input.
+
+        Raises:
+            ValueError: the id is empty, or neither a text nor a whole number.
+        """
+        given = self.fields.get(ID)
+        if given is None:
+            return digest(json.dumps(to_plain(sort_sets(self.input)), sort_keys=True))
+        if isinstance(given, bool) or not isinstance(given, str | int) or not str(given).strip():
+            raise ValueError(f"its id must be a text or a whole number, not {given!r:.60}")
+        return str(given)
+
+    def find_tags(self) -> tuple[str, ...]:
+        """The field `tags`: a list of texts, or one text with commas.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        given = self.fields.get(TAGS) or ()
+        names = given.split(",") if isinstance(given, str) else given
+        if not isinstance(names, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"its tags must be a list of texts, not {given!r:.60}")
+        found = (name.strip() for name in (sorted(names) if isinstance(names, set | frozenset) else names))
+        return tuple(dict.fromkeys(name for name in found if name))
+
+
+def make_row(item: Any, place: str) -> Row:
+    """The row of an item: a mapping, a dataclass, a pydantic model, a named tuple, or any other value as input.
+
+    Raises:
+        ValueError: a field has no text as its name, or there is no field.
+    """
+    found = _read_fields(item)
+    if found is None:
+        return Row(item, {INPUT: item}, place)
+    if not found:
+        raise ValueError("it has no fields")
+    if unnamed := [name for name in found if not isinstance(name, str)]:
+        raise ValueError(f"the names of its fields must be texts, not {unnamed[0]!r:.60}")
+    return Row(item, found, place)
+
+
+def _read_fields(item: Any) -> dict[Any, Any] | None:
+    """The fields of an item; None if it is a plain value."""
+    if isinstance(item, Mapping):
+        return dict(item)
+    if isinstance(item, type):
+        return None
+    if is_dataclass(item):
+        return {each.name: getattr(item, each.name) for each in fields(item)}
+    if isinstance(names := getattr(type(item), "model_fields", None), Mapping):
+        return {name: getattr(item, name) for name in names}
+    if isinstance(item, tuple) and hasattr(item, "_asdict"):
+        return dict(item._asdict())
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The cases of a suite.
+
+    Args:
+        repeats: the number of trials of each case.
+        tags: tags of all cases.
+        cluster: the field whose value names the group of related cases.
+    """
+
+    repeats: int = 1
+    tags: tuple[str, ...] = ()
+    cluster: str | None = None
+
+    def build(self, rows: Iterable[Row], problems: list[str]) -> Iterator[Case]:
+        """The case of each row, with a problem for each row that can't run."""
+        places: dict[str, str] = {}
+        for row in rows:
+            try:
+                found = row.find_hash()
+                row.find_tags()
+                self._find_cluster(row)
+            except Exception as error:  # fields of the user's classes may raise anything
+                problems.append(f"{row.place}: {error}")
+                continue
+            if found in places:
+                what = f"the id {found!r:.60}" if row.fields.get(ID) is not None else "the input"
+                problems.append(
+                    f"{row.place} is left out: {places[found]} has {what}, too; "
+                    "give each case its own `id`, or use `repeats` to run a case several times"
+                )
+            else:
+                places[found] = row.place
+                yield Case(found, row, self.repeats)
+
+    def describe(self, case: Case) -> Description:
+        """The case as the record shows it. A value without a JSON form becomes its type in angle brackets.
+
+        Raises:
+            NotRecordable: the case contains itself, or has too many levels.
+        """
+        row: Row = case.value
+        try:
+            body = to_plain(sort_sets({name: value for name, value in row.fields.items() if name != TAGS}))
+        except ValueError as error:
+            raise NotRecordable("the case", error) from None
+        written = dump(body)
+        name = case_name(case.hash, body) or dump(body.get(INPUT, body)).decode()[:LONGEST_NAME]
+        tags = tuple(dict.fromkeys((*self.tags, *row.find_tags())))
+        return Description(
+            name, body, f"{crc32(written):08x}", tags, self._find_cluster(row), dataset_item_id=row.item_id
+        )
+
+    def _find_cluster(self, row: Row) -> str | None:
+        if self.cluster is None or (value := row.fields.get(self.cluster)) is None:
+            return None
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise ValueError(f"its field {self.cluster!r:.60} names a cluster and must be a text, not {value!r:.60}")
+        return str(value)

@@ -1,0 +1,79 @@
+"""Run a task on data and score its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from scoregate.core.suite import Suite
+from scoregate.engine.environment import events_folder, read_selection
+from scoregate.engine.run import run_suite
+from scoregate.engine.sync import run_sync
+from scoregate.evals.suite import Options, build_suite, find_suite_name
+
+if TYPE_CHECKING:
+    from scoregate.core.run import SuiteResult
+
+Data: TypeAlias = str | Path | Iterable[Any] | AsyncIterable[Any]
+
+
+def evaluate(
+    name: str | None = None,
+    *,
+    data: Data,
+    task: Callable[..., Any],
+    scorers: Iterable[Any] | Callable[..., Any] = (),
+    concurrency: int = 10,
+    repeats: int | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    tags: Sequence[str] = (),
+    cluster: str | None = None,
+    assert_test: bool = False,
+) -> SuiteResult:
+    """Run a task on every case of the data, and every output through the scorers.
+
+    A case is a dict, a dataclass, a pydantic model or a plain value. Its field `id` identifies it in all runs; without
+    one, a digest of its input does. An exception ends only its own case or score. Problems of the suite itself, such as
+    two cases with one id, are in the result's `errors`, and the rest of the suite runs.
+
+    Args:
+        name: the suite's name, which must not change; default: the name of the task.
+        data: the cases; or a path that ends in .csv, .tsv, .json, .jsonl or .yaml, relative to the working directory or
+            to the calling file; or the name of a dataset of the store.
+        task: the function under test, sync (it runs in a worker thread) or async. It receives the fields of the case
+            that its parameters name. If it has one parameter and there is no such field, it receives `input`.
+        scorers: callables that receive `input`, `expected`, `output`, `case`, `metadata`, `tags`, `duration_s` and
+            fields of the case by the names of their parameters, or the output as their only argument. They return a
+            bool, which passes if it is true, a number from 0 to 1, a dict of several, an `Evaluation`, an object with
+            `score`, or None to skip the case. Evaluators of `scoregate.testing` and of pydantic_evals work, too.
+        concurrency: how many cases run at once.
+        repeats: how often each case runs; default: once, or as often as the run's setting says.
+        timeout: seconds until a case is cancelled. A sync task can't be stopped: its thread goes on.
+        retries: how often the task is called again after a time-out, a broken connection or a server's error.
+        tags: tags of all cases, besides their own field `tags`.
+        cluster: the field that names the group of a case, such as its document; cases of a group are not independent.
+        assert_test: raise if a case fails or has an error, or if nothing could be measured.
+
+    Returns:
+        The result, which reads its cases on access.
+
+    Raises:
+        SuiteFailed: `assert_test` is set and the suite did not pass.
+    """
+    selected, folder = read_selection(), events_folder()
+    suite_name = find_suite_name(name, task)
+    if not selected.includes(suite_name):
+        from scoregate.core.run import SuiteResult
+
+        return SuiteResult(suite_name, suite_name, skipped=True)
+    started = perf_counter()
+    options = Options(concurrency, repeats, timeout, retries, tags, cluster)
+    suite: Suite = build_suite(suite_name, data, task, scorers, options, selected)
+    logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
+    from scoregate.engine.completion import complete_run
+
+    return complete_run(logs, started, assert_test=assert_test, alone=folder is None)

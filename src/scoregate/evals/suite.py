@@ -1,0 +1,122 @@
+"""Build a suite from the arguments of `evaluate`. Each problem is reported, and the valid parts run."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.suite import Case, RunLimits, Suite
+from scoregate.core.text import is_positive_number, is_whole_number
+from scoregate.engine.environment import Selection, run_message, select_cases
+from scoregate.engine.imports import caller_origin, find_caller_file
+from scoregate.evals.data import read_data
+from scoregate.evals.rows import Cases, Row
+from scoregate.evals.scorers import build_scorers
+from scoregate.evals.task import make_task, serialize_outcome
+
+NO_NAME = "(no name)"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `evaluate`, not checked yet."""
+
+    concurrency: Any = 10
+    repeats: Any = None
+    timeout: Any = None
+    retries: Any = 0
+    tags: Any = ()
+    cluster: Any = None
+
+    def limits(self, problems: list[str]) -> RunLimits:
+        """The limits of the run; a wrong option has its default."""
+        concurrency, retries, timeout = self.concurrency, self.retries, self.timeout
+        if not is_whole_number(concurrency, 1):
+            problems.append(f"concurrency must be a whole number of at least 1, not {concurrency!r:.60}")
+            concurrency = 10
+        if not is_whole_number(retries, 0):
+            problems.append(f"retries must be a whole number of at least 0, not {retries!r:.60}")
+            retries = 0
+        if timeout is not None and not is_positive_number(timeout):
+            problems.append(f"timeout must be a number of seconds over 0, not {timeout!r:.60}")
+            timeout = None
+        return RunLimits(concurrency, retries, timeout)
+
+    def cases(self, selection: Selection, problems: list[str]) -> Cases:
+        """The reader of cases; a wrong option has its default."""
+        repeats, tags, cluster = self.repeats, self.tags, self.cluster
+        if repeats is not None and not is_whole_number(repeats, 1):
+            problems.append(f"repeats must be a whole number of at least 1, not {repeats!r:.60}")
+            repeats = None
+        tags = (tags,) if isinstance(tags, str) else tags
+        if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) and tag for tag in tags):
+            problems.append(f"tags must be a list of texts, not {tags!r:.60}")
+            tags = ()
+        if cluster is not None and not isinstance(cluster, str):
+            problems.append(f"cluster must be the name of a field, not {cluster!r:.60}")
+            cluster = None
+        return Cases(repeats or selection.repeats or 1, tuple(tags), cluster)
+
+
+def find_suite_name(name: Any, task: Any) -> str:
+    """The name of a suite: the given one, otherwise that of its task; a substitute if both are missing or invalid."""
+    if name is None:
+        while isinstance(task, functools.partial):
+            task = task.func
+        name = getattr(task, "__name__", None) or type(task).__name__
+    return name if isinstance(name, str) and name.strip() and name != "<lambda>" else NO_NAME
+
+
+def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options, selection: Selection) -> Suite:
+    """The suite. Invalid parts are left out, and `problems` names them."""
+    problems: list[str] = []
+    if name == NO_NAME:
+        problems.append("it needs a name: evaluate('opening-hours', data=…, task=…)")
+    reader, limits = options.cases(selection, problems), options.limits(problems)
+    file = find_caller_file()
+    rows = read_data(data, file and file.parent, problems)
+    if not rows and not problems:
+        problems.append("the data has no cases")
+    fields = {field for row in rows for field in row.fields}
+    if reader.cluster is not None and rows and reader.cluster not in fields:
+        problems.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
+    call, cases = _make_task(task, fields, problems), _build_cases(rows, reader, name, selection, problems)
+    return Suite(
+        id=name,
+        cases=cases if call else [],
+        task=call or _do_nothing,
+        describe=reader.describe,
+        output_form=serialize_outcome,
+        scorers=build_scorers(scorers, fields, problems) if rows else [],
+        limits=limits,
+        origin=caller_origin(),
+        problems=[ErrorInfo("InvalidSuite", f"suite {name!r:.100}: {text}") for text in problems],
+        message=run_message(),
+    )
+
+
+def _build_cases(rows: list[Row], reader: Cases, name: str, selection: Selection, problems: list[str]) -> list[Case]:
+    found = list(reader.build(rows, problems))
+    cases = list(select_cases(found, name, selection))
+    if found and not cases:
+        problems.append("none of its cases has an id that was asked for")
+    return cases
+
+
+def _make_task(task: Any, fields: set[str], problems: list[str]) -> Any:
+    if not callable(task):
+        problems.append(f"task must be callable, not {task!r:.100}")
+        return None
+    if not fields:
+        return None
+    try:
+        return make_task(task, fields)
+    except TypeError as error:
+        problems.append(f"the task can't be called: {error}")
+        return None
+
+
+def _do_nothing(_: Any) -> None:
+    """The task of a suite without cases."""

@@ -1,0 +1,127 @@
+"""The base of scorers: a function with settings, and the wrapper that gives settings to a function of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoregate.core.evaluation import Evaluation, Scale, Threshold
+from scoregate.grading.grade import PASS_AT_ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a check compares."""
+
+    output: Any
+    expected: Any
+    duration_s: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """A scorer without a model. `evaluate` calls it; in a test of your own it can be called, too.
+
+    Attributes:
+        name: the scorer's name in the record.
+        check: computes the score from the values and the parameters.
+        parameters: what the score depends on besides the values.
+        threshold: where a score passes; None leaves it to the check.
+        higher_is_better: the direction for comparisons.
+        version: a number that changes with the meaning of the scores.
+    """
+
+    name: str
+    check: Callable[..., Evaluation]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    threshold: Threshold | float | None = None
+    higher_is_better: bool = True
+    version: int = 1
+
+    def __call__(self, output: Any, expected: Any = None, duration_s: float = 0.0) -> Evaluation:
+        """Score an output.
+
+        Args:
+            output: the output of the task.
+            expected: the expected output of the case.
+            duration_s: how long the task took, in seconds.
+        """
+        return self.check(Values(output, expected, duration_s), **self.parameters)
+
+
+def pass_or_fail(passed: bool, reason: str) -> Evaluation:
+    """The evaluation of a yes/no check. A failed one has its reason."""
+    return Evaluation(float(passed), PASS_AT_ONE, None if passed else {"reason": reason})
+
+
+def find_expected(values: Values, given: Any, check: str) -> Any:
+    """What the output is compared with: the argument of the check, otherwise the case's `expected`.
+
+    Raises:
+        ValueError: there is neither.
+    """
+    found = values.expected if given is None else given
+    if found is None:
+        raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…)")
+    return found
+
+
+class WrappedScorer:
+    """A function of the user with settings, made by `scorer`. It is called like the function."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str | None,
+        threshold: Threshold | float | None,
+        scale: Scale | None,
+        higher_is_better: bool,
+        max_concurrency: int,
+    ) -> None:
+        self.scored_function = function
+        self.name = name
+        self.threshold = threshold
+        self.scale = scale
+        self.higher_is_better = higher_is_better
+        self.max_concurrency = max_concurrency
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        return self.scored_function(*args, **kwargs)
+
+
+def scorer(
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    threshold: Threshold | float | None = None,
+    scale: tuple[float, float] | None = None,
+    higher_is_better: bool = True,
+    max_concurrency: int = 10,
+) -> Any:
+    """Give settings to a scorer: `scorer(count_words, scale=(0, 500), threshold=20)`, or as a decorator.
+
+    Args:
+        function: the scorer; without one, the result is a decorator.
+        name: the scorer's name in the record; default: that of the function.
+        threshold: the score at or above which a case passes, on the scale; a `Threshold` for other ranges.
+        scale: the lowest and the highest score, for numbers that are not from 0 to 1.
+        higher_is_better: False if a lower score is better. Then a case passes at or below the threshold.
+        max_concurrency: how many calls run at once.
+
+    Returns:
+        The `WrappedScorer`, or a decorator that makes one.
+
+    Raises:
+        TypeError: the function is not callable.
+        ValueError: the scale does not go up.
+    """
+
+    def wrap(wrapped: Callable[..., Any]) -> WrappedScorer:
+        if not callable(wrapped):
+            raise TypeError(f"a scorer must be callable, not {wrapped!r:.100}")
+        bounds = None if scale is None else Scale(*map(float, scale))
+        return WrappedScorer(wrapped, name, threshold, bounds, higher_is_better, max_concurrency)
+
+    return wrap if function is None else wrap(function)

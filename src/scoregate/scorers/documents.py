@@ -1,0 +1,210 @@
+"""Scorers of JSON and of numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from math import isclose
+from typing import Any
+
+from scoregate.core.evaluation import Evaluation
+from scoregate.core.json_io import to_plain
+from scoregate.core.text import parse_number
+from scoregate.errors import MissingExtra
+from scoregate.grading.prompts import to_text
+from scoregate.scorers.check import Check, Values, find_expected, pass_or_fail
+
+_MOST_DIFFERENCES = 5
+_LONGEST = 200
+
+
+def json_valid(*, name: str | None = None) -> Check:
+    """Passes if the output is valid JSON (RFC 8259: no NaN, no Infinity). Other values than texts count as JSON.
+
+    Args:
+        name: the scorer's name; default: "json_valid".
+    """
+    return Check(name or "json_valid", _check_json)
+
+
+def json_schema(schema: Mapping[str, Any], *, name: str | None = None) -> Check:
+    """Passes if the output is JSON that fits a JSON Schema. Nothing is loaded from the network.
+
+    Args:
+        schema: the schema.
+        name: the scorer's name; default: "json_schema".
+
+    Raises:
+        MissingExtra: jsonschema is not installed.
+        ValueError: the schema is invalid.
+    """
+    jsonschema = _import_jsonschema()
+    try:
+        jsonschema.validators.validator_for(schema).check_schema(schema)
+    except jsonschema.exceptions.SchemaError as error:
+        raise ValueError(f"the schema is invalid: {error.message}") from None
+    return Check(name or "json_schema", _check_schema, {"schema": dict(schema)})
+
+
+def json_equals(
+    expected: Any = None, *, ignore: Iterable[str] = (), tolerance: float = 0.0, name: str | None = None
+) -> Check:
+    """Passes if the output is JSON that equals the expected value. The order of keys does not count.
+
+    Args:
+        expected: the value, or its JSON text; default: the case's `expected`.
+        ignore: paths that may differ, such as "id" or "items.*.price"; `*` matches every key or index.
+        tolerance: by how much numbers may differ.
+        name: the scorer's name; default: "json_equals".
+    """
+    if isinstance(ignore, str):
+        raise TypeError(f"ignore must be a list of paths: [{ignore!r:.60}]")
+    parameters = {"expected": expected, "ignore": list(ignore), "tolerance": tolerance}
+    return Check(name or "json_equals", _check_json_equality, parameters)
+
+
+def numeric_close(
+    expected: float | None = None, *, tolerance: float = 0.0, relative: float = 0.0, name: str | None = None
+) -> Check:
+    """Passes if the output is a number, or a text that is one, close to the expected number.
+
+    Args:
+        expected: the number; default: the case's `expected`.
+        tolerance: by how much it may differ.
+        relative: the same as a share of the larger number, such as 0.01.
+        name: the scorer's name; default: "numeric_close".
+    """
+    parameters = {"expected": expected, "tolerance": tolerance, "relative": relative}
+    return Check(name or "numeric_close", _check_number, parameters)
+
+
+def latency(max_s: float, *, name: str | None = None) -> Check:
+    """Passes if the task took at most so many seconds. An answer from the cache of models takes almost none.
+
+    Args:
+        max_s: the longest duration in seconds.
+        name: the scorer's name; default: "latency".
+    """
+    return Check(name or "latency", _check_latency, {"max_s": float(max_s)})
+
+
+def _check_latency(values: Values, *, max_s: float) -> Evaluation:
+    return pass_or_fail(values.duration_s <= max_s, f"{values.duration_s:.3g} s")
+
+
+def _check_json(values: Values) -> Evaluation:
+    try:
+        _parse(values.output)
+    except ValueError as error:
+        return pass_or_fail(False, str(error))
+    return pass_or_fail(True, "")
+
+
+def _check_schema(values: Values, *, schema: Mapping[str, Any]) -> Evaluation:
+    jsonschema = _import_jsonschema()
+    try:
+        value = _parse(values.output)
+    except ValueError as error:
+        return pass_or_fail(False, str(error))
+    from referencing import Registry
+
+    validator = jsonschema.validators.validator_for(schema)(schema, registry=Registry())
+    problem = next(validator.iter_errors(value), None)
+    reason = "" if problem is None else f"{problem.json_path}: {problem.message:.{_LONGEST}}"
+    return pass_or_fail(problem is None, reason)
+
+
+def _check_json_equality(values: Values, *, expected: Any, ignore: list[str], tolerance: float) -> Evaluation:
+    wanted = _parse(find_expected(values, expected, "json_equals"), what="expected")
+    try:
+        output = _parse(values.output)
+    except ValueError as error:
+        return pass_or_fail(False, str(error))
+    found = []
+    for difference in _compare(wanted, output, (), [tuple(path.split(".")) for path in ignore], tolerance):
+        found.append(difference)
+        if len(found) == _MOST_DIFFERENCES:
+            break
+    return pass_or_fail(not found, "; ".join(found))
+
+
+def _compare(
+    wanted: Any, output: Any, path: tuple[str, ...], ignore: list[tuple[str, ...]], tolerance: float
+) -> Iterator[str]:
+    """The differences of two JSON values, each with its path."""
+    if any(len(each) == len(path) and all(map(fnmatchcase, path, each)) for each in ignore):
+        return
+    where = ".".join(path) or "the value"
+    if isinstance(wanted, dict) and isinstance(output, dict):
+        for key in dict.fromkeys((*wanted, *output)):
+            yield from _compare(wanted.get(key, _MISSING), output.get(key, _MISSING), (*path, key), ignore, tolerance)
+    elif isinstance(wanted, list) and isinstance(output, list):
+        for at in range(max(len(wanted), len(output))):
+            one, other = (side[at] if at < len(side) else _MISSING for side in (wanted, output))
+            yield from _compare(one, other, (*path, str(at)), ignore, tolerance)
+    elif output is _MISSING:
+        yield f"{where} is missing"
+    elif wanted is _MISSING:
+        yield f"{where} is not expected"
+    elif not _equals(wanted, output, tolerance):
+        yield f"{where} is {to_text(output):.60}, expected {to_text(wanted):.60}"
+
+
+_MISSING = object()
+
+
+def _equals(wanted: Any, output: Any, tolerance: float) -> bool:
+    numbers = [parse_number(each) for each in (wanted, output)]
+    if numbers[0] is None or numbers[1] is None:
+        return type(wanted) is type(output) and bool(wanted == output)
+    return isclose(numbers[0], numbers[1], rel_tol=0, abs_tol=tolerance)
+
+
+def _check_number(values: Values, *, expected: float | None, tolerance: float, relative: float) -> Evaluation:
+    given = find_expected(values, expected, "numeric_close")
+    if (wanted := _to_number(given)) is None:
+        raise ValueError(f"numeric_close needs a number in `expected`, not {given!r:.60}")
+    if (number := _to_number(values.output)) is None:
+        return pass_or_fail(False, f"not a number: {to_text(values.output):.60}")
+    passed = isclose(number, wanted, rel_tol=relative, abs_tol=tolerance)
+    return pass_or_fail(passed, f"{number:g}, expected {wanted:g}")
+
+
+def _to_number(value: Any) -> float | None:
+    if isinstance(value, str):
+        try:
+            return float(value.strip())
+        except ValueError:
+            return None
+    return parse_number(value)
+
+
+def _parse(value: Any, *, what: str = "the output") -> Any:
+    """The JSON value of a text; another value as plain data.
+
+    Raises:
+        ValueError: the text is not JSON.
+    """
+
+    def reject(constant: str) -> Any:
+        raise ValueError(f"{constant} is not JSON")
+
+    if not isinstance(value, str):
+        return to_plain(value)
+    try:
+        return json.loads(value, parse_constant=reject)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{what} is not JSON: {error or type(error).__name__}") from None
+
+
+def _import_jsonschema() -> Any:
+    try:
+        import jsonschema
+        import jsonschema.validators
+    except ImportError:
+        raise MissingExtra(
+            "json_schema needs the package jsonschema, which is not installed",
+            advice="Run: pip install 'scoregate[scorers]'",
+        ) from None
+    return jsonschema

@@ -1,0 +1,146 @@
+"""Scorers that ask a model: yes or no, or one of several choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scoregate.core.evaluation import Evaluation, Threshold, require_number
+from scoregate.core.event_values import Choice
+from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.grading.judge import ask_choice
+from scoregate.grading.prompts import (
+    Template,
+    describe_choices,
+    describe_pair,
+    digest_texts,
+    render_question,
+    to_text,
+)
+
+if TYPE_CHECKING:
+    from scoregate.models import Model
+
+_YES, _NO = "Yes", "No"
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class ModelJudge:
+    """A scorer that asks a model. It sees the case's input and expected output, and the output.
+
+    Attributes:
+        name: the scorer's name in the record.
+        question: the question, or criteria.
+        choices: the possible answers with their scores, from 0 to 1.
+        model: "provider/name", a name of OpenAI's, or a `Model`; None is the project's.
+        threshold: where a score passes; None only compares.
+        max_concurrency: how many questions are asked at once.
+        higher_is_better: always true.
+    """
+
+    version = 1
+    higher_is_better = True
+
+    name: str
+    question: str
+    choices: Mapping[str, float]
+    model: str | Model | None = None
+    threshold: Threshold | float | None = None
+    max_concurrency: int = 10
+
+    async def __call__(self, output: Any, input: Any = None, expected: Any = None) -> Evaluation:  # noqa: A002
+        """Ask the model.
+
+        Args:
+            output: the output to judge.
+            input: the input that it answers.
+            expected: the expected output.
+
+        Raises:
+            ModelError: the model gives no answer.
+            MissingExtra: a package is not installed.
+        """
+        from scoregate.models import get_model
+
+        blocks = {"input": input, "expected output": expected}
+        shown = {name: to_text(value) for name, value in blocks.items() if value is not None}
+        prompt = render_question(Template.METRIC, {**shown, "output": to_text(output)}, values=self._values())
+        grade = await ask_choice(get_model(self.model), prompt, list(self.choices))
+        metadata = {"reason": grade.reason, "answer": grade.value, "prompt": grade.prompt}
+        return Evaluation(self.choices[str(grade.value)], metadata=metadata)
+
+    def _values(self) -> dict[str, str | None]:
+        answers = (
+            describe_pair(_YES, _NO) if list(self.choices) == [_YES, _NO] else describe_choices(list(self.choices))
+        )
+        return {"criteria": self.question, "answers": answers, "steps": None, "reasoning": None, "graded": None}
+
+    def _list_choices(self) -> Sequence[Choice]:
+        return [Choice(score, name) for name, score in self.choices.items()]
+
+    def _model_and_prompt(self) -> tuple[str, str]:
+        """The model and a digest of the question without the case, for the fingerprint."""
+        from scoregate.models.openai_model import name_of
+
+        values = self._values()
+        return name_of(self.model), digest_texts(Template.METRIC.version, self.question, str(values["answers"]))
+
+
+def judge(
+    question: str, *, model: str | Model | None = None, name: str | None = None, max_concurrency: int = 10
+) -> ModelJudge:
+    """Asks a model a question about the output; Yes passes, No fails.
+
+    Args:
+        question: a question that is answered by Yes if the output is good, or criteria that it must meet.
+        model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        name: the scorer's name; default: the start of the question.
+        max_concurrency: how many questions are asked at once.
+
+    Raises:
+        ValueError: the question is empty.
+    """
+    _check_question(question)
+    return ModelJudge(
+        name or _make_name(question), question, {_YES: 1.0, _NO: 0.0}, model, PASS_AT_ONE, max_concurrency
+    )
+
+
+def choice_judge(
+    question: str,
+    choices: Mapping[str, float],
+    *,
+    threshold: Threshold | float | None = None,
+    model: str | Model | None = None,
+    name: str | None = None,
+    max_concurrency: int = 10,
+) -> ModelJudge:
+    """Asks a model to choose one of several answers.
+
+    Args:
+        question: the question, or criteria.
+        choices: the answers and their scores, from 0 to 1: `{"right": 1, "in part": 0.5, "wrong": 0}`.
+        threshold: the score at or above which a case passes; default: the score is only compared.
+        model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        name: the scorer's name; default: the start of the question.
+        max_concurrency: how many questions are asked at once.
+
+    Raises:
+        ValueError: the question is empty, there are fewer than two choices, or a score is not from 0 to 1.
+    """
+    _check_question(question)
+    scores = {str(answer): require_number(score, f"the score of {answer!r:.60}") for answer, score in choices.items()}
+    if len(scores) < 2 or not all(0 <= score <= 1 for score in scores.values()):
+        raise ValueError(f"choices must be at least two answers with scores from 0 to 1, not {choices!r:.100}")
+    return ModelJudge(name or _make_name(question), question, scores, model, threshold, max_concurrency)
+
+
+def _check_question(question: str) -> None:
+    if not isinstance(question, str) or not question.strip():
+        raise ValueError(f"a judge needs a question, not {question!r:.60}")
+
+
+def _make_name(question: str) -> str:
+    return " ".join(question.split())[:_LONGEST_NAME]

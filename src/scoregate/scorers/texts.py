@@ -1,0 +1,211 @@
+"""Scorers of texts: equal, contained, matching, similar, long enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.errors import MissingExtra
+from scoregate.grading.prompts import to_text
+from scoregate.scorers.check import Check, Values, find_expected, pass_or_fail
+
+_LONGEST = 100
+
+
+def equals(expected: Any = None, *, ignore_case: bool = False, strip: bool = True, name: str | None = None) -> Check:
+    """Passes if the output equals the expected output.
+
+    Args:
+        expected: what to compare with; default: the case's `expected`.
+        ignore_case: whether texts may differ in upper and lower case.
+        strip: whether texts may differ in white space at their ends.
+        name: the scorer's name; default: "equals", with the argument if there is one.
+    """
+    parameters = {"expected": expected, "ignore_case": ignore_case, "strip": strip}
+    return Check(name or _make_name("equals", expected), _check_equality, parameters)
+
+
+def contains(text: str | None = None, *, ignore_case: bool = False, name: str | None = None) -> Check:
+    """Passes if the output contains a text.
+
+    Args:
+        text: the text; default: the case's `expected`.
+        ignore_case: whether upper and lower case are equal.
+        name: the scorer's name; default: "contains", with the text if it is given.
+    """
+    parameters = {"texts": text, "ignore_case": ignore_case, "needs": "text", "check": "contains"}
+    return Check(name or _make_name("contains", text), _check_containment, parameters)
+
+
+def contains_all(texts: Iterable[str] | None = None, *, ignore_case: bool = False, name: str | None = None) -> Check:
+    """Passes if the output contains all texts.
+
+    Args:
+        texts: the texts; default: the case's `expected`, a list.
+        ignore_case: whether upper and lower case are equal.
+        name: the scorer's name; default: "contains_all", with the texts if they are given.
+    """
+    return _make_containment("contains_all", "all", texts, ignore_case, name)
+
+
+def contains_any(texts: Iterable[str] | None = None, *, ignore_case: bool = False, name: str | None = None) -> Check:
+    """Passes if the output contains at least one of the texts.
+
+    Args:
+        texts: the texts; default: the case's `expected`, a list.
+        ignore_case: whether upper and lower case are equal.
+        name: the scorer's name; default: "contains_any", with the texts if they are given.
+    """
+    return _make_containment("contains_any", "any", texts, ignore_case, name)
+
+
+def regex(pattern: str | None = None, *, flags: int = 0, full: bool = False, name: str | None = None) -> Check:
+    """Passes if the output matches a regular expression.
+
+    Args:
+        pattern: the expression; default: the case's `expected`.
+        flags: flags of the module `re`, such as `re.IGNORECASE`.
+        full: whether the whole output must match, and not only a part of it.
+        name: the scorer's name; default: "regex", with the expression if it is given.
+
+    Raises:
+        re.error: the expression is invalid.
+    """
+    if pattern is not None:
+        re.compile(pattern, flags)
+    parameters = {"pattern": pattern, "flags": int(flags), "full": full}
+    return Check(name or _make_name("regex", pattern), _check_regex, parameters)
+
+
+def length(
+    *, min: int | None = None, max: int | None = None, unit: Literal["characters", "words"] = "characters",  # noqa: A002
+    name: str | None = None,
+) -> Check:  # fmt: skip
+    """Passes if the output has a length in a range. Both ends are included.
+
+    Args:
+        min: the shortest length; default: any.
+        max: the longest length; default: any.
+        unit: what is counted, "characters" or "words".
+        name: the scorer's name; default: "length".
+
+    Raises:
+        ValueError: there is no such unit, or neither `min` nor `max` is given.
+    """
+    if unit not in ("characters", "words"):
+        raise ValueError(f"unit must be 'characters' or 'words', not {unit!r}")
+    if min is None and max is None:
+        raise ValueError("length needs `min`, `max` or both")
+    return Check(name or "length", _check_length, {"least": min, "most": max, "unit": unit})
+
+
+def levenshtein(
+    expected: str | None = None, *, threshold: Threshold | float | None = None, name: str | None = None
+) -> Check:
+    """Scores how few characters differ: 1 minus the edit distance divided by the length of the longer text.
+
+    Args:
+        expected: what to compare with; default: the case's `expected`.
+        threshold: the score at or above which a case passes; default: the score is only compared.
+        name: the scorer's name; default: "levenshtein".
+
+    Raises:
+        MissingExtra: rapidfuzz is not installed.
+    """
+    _import_rapidfuzz()
+    parameters = {"expected": expected, "measure": "levenshtein"}
+    return Check(name or "levenshtein", _measure_similarity, parameters, threshold)
+
+
+def similarity(
+    expected: str | None = None, *, threshold: Threshold | float | None = None, name: str | None = None
+) -> Check:
+    """Scores how similar the words of two texts are, in any order and case.
+
+    Args:
+        expected: what to compare with; default: the case's `expected`.
+        threshold: the score at or above which a case passes; default: the score is only compared.
+        name: the scorer's name; default: "similarity".
+
+    Raises:
+        MissingExtra: rapidfuzz is not installed.
+    """
+    _import_rapidfuzz()
+    parameters = {"expected": expected, "measure": "similarity"}
+    return Check(name or "similarity", _measure_similarity, parameters, threshold)
+
+
+def _make_name(check: str, argument: Any) -> str:
+    """The name of a check with its argument, so that a suite can have several of one kind."""
+    return check if argument is None else f"{check} {' '.join(to_text(argument).split())[:_LONGEST]}"
+
+
+def _make_containment(check: str, needs: str, texts: Any, ignore_case: bool, name: str | None) -> Check:
+    if isinstance(texts, str):
+        raise TypeError(f"{check} needs a list of texts; for one text use contains({texts!r:.60})")
+    given = None if texts is None else list(texts)
+    parameters = {"texts": given, "ignore_case": ignore_case, "needs": needs, "check": check}
+    return Check(name or _make_name(check, None if given is None else ", ".join(given)), _check_containment, parameters)
+
+
+def _check_equality(values: Values, *, expected: Any, ignore_case: bool, strip: bool) -> Evaluation:
+    wanted, output = find_expected(values, expected, "equals"), values.output
+
+    def normalize(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        text = value.strip() if strip else value
+        return text.casefold() if ignore_case else text
+
+    passed = bool(normalize(output) == normalize(wanted))
+    return pass_or_fail(passed, f"expected {to_text(wanted):.{_LONGEST}}")
+
+
+def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: str, check: str) -> Evaluation:
+    found = find_expected(values, texts, check)
+    wanted = [found] if needs == "text" or isinstance(found, str) else found
+    if not isinstance(wanted, list | tuple) or not wanted:
+        raise TypeError(f"{check} needs texts in `expected`, not {found!r:.60}")
+    if any(isinstance(each, bool) or not isinstance(each, str | int | float) or each == "" for each in wanted):
+        raise TypeError(f"{check} needs texts that are not empty, not {found!r:.60}")
+    text = to_text(values.output)
+    text = text.casefold() if ignore_case else text
+    missing = [str(each) for each in wanted if (str(each).casefold() if ignore_case else str(each)) not in text]
+    passed = len(missing) < len(wanted) if needs == "any" else not missing
+    return pass_or_fail(passed, f"missing: {', '.join(missing):.{_LONGEST}}")
+
+
+def _check_regex(values: Values, *, pattern: str | None, flags: int, full: bool) -> Evaluation:
+    expression = re.compile(find_expected(values, pattern, "regex"), flags)
+    match = expression.fullmatch if full else expression.search
+    return pass_or_fail(match(to_text(values.output)) is not None, f"no match of {expression.pattern:.{_LONGEST}}")
+
+
+def _check_length(values: Values, *, least: int | None, most: int | None, unit: str) -> Evaluation:
+    text = to_text(values.output)
+    count = len(text.split()) if unit == "words" else len(text)
+    passed = (least is None or count >= least) and (most is None or count <= most)
+    return pass_or_fail(passed, f"{count} {unit}")
+
+
+def _measure_similarity(values: Values, *, expected: str | None, measure: str) -> Evaluation:
+    rapidfuzz = _import_rapidfuzz()
+    wanted, output = to_text(find_expected(values, expected, measure)), to_text(values.output)
+    if measure == "levenshtein":
+        return Evaluation(rapidfuzz.distance.Levenshtein.normalized_similarity(output, wanted))
+    process = rapidfuzz.utils.default_process
+    return Evaluation(rapidfuzz.fuzz.token_sort_ratio(output, wanted, processor=process) / 100)
+
+
+def _import_rapidfuzz() -> Any:
+    try:
+        import rapidfuzz
+        import rapidfuzz.utils
+    except ImportError:
+        raise MissingExtra(
+            "levenshtein and similarity need the package rapidfuzz, which is not installed",
+            advice="Run: pip install 'scoregate[scorers]'",
+        ) from None
+    return rapidfuzz

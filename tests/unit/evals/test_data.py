@@ -1,0 +1,70 @@
+"""The data of a suite: files, datasets of the store, iterables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+from scoregate import Client, evaluate
+
+ROWS = [{"input": "When?", "expected": "9", "id": "a"}, {"input": "Where?", "expected": "Bern", "id": "b"}]
+
+
+def outputs(data: Any) -> dict[str, Any]:
+    result = evaluate("demo", data=data, task=lambda input, expected: [input, expected])  # noqa: A006
+    assert [error.message for error in result.errors] == []
+    return {case.hash: case.output for case in result.cases}
+
+
+EXPECTED = {"a": ["When?", "9"], "b": ["Where?", "Bern"]}
+
+
+def test_files_of_each_format_give_the_same_cases(project: Path) -> None:
+    files = {
+        "rows.csv": "id,input,expected\na,When?,9\nb,Where?,Bern\n",
+        "rows.tsv": "id\tinput\texpected\na\tWhen?\t9\nb\tWhere?\tBern\n",
+        "rows.json": json.dumps(ROWS),
+        "rows.jsonl": "\n".join(map(json.dumps, ROWS)),
+        "rows.yaml": "- {id: a, input: 'When?', expected: '9'}\n- {id: b, input: 'Where?', expected: Bern}\n",
+    }
+    for name, text in files.items():
+        (project / name).write_text(text)
+        assert outputs(name) == EXPECTED, name
+        assert outputs(project / name) == EXPECTED, name
+
+
+def test_iterables_and_datasets_give_the_same_cases() -> None:
+    def generate() -> Iterator[Any]:
+        yield from ROWS
+
+    async def generate_later() -> AsyncIterator[Any]:
+        for row in ROWS:
+            yield row
+
+    dataset = Client().datasets.create("golden", examples=ROWS)
+    for data in (ROWS, tuple(ROWS), generate(), generate_later(), "golden", dataset, iter(dataset)):
+        assert outputs(data) == EXPECTED
+
+
+def test_a_case_from_a_dataset_keeps_the_id_of_its_item() -> None:
+    Client().datasets.create("golden", examples=ROWS)
+    result = evaluate("demo", data="golden", task=lambda input: input)  # noqa: A006
+    assert {case.hash: case.dataset_item_id for case in result.cases} == {"a": "1", "b": "2"}
+
+
+def test_an_empty_cell_is_no_value_and_tags_are_separated_by_commas(project: Path) -> None:
+    (project / "rows.csv").write_text('input,expected,tags\nWhen?,,"hours, critical"\n')
+    result = evaluate("demo", data="rows.csv", task=lambda input: input, scorers=lambda expected: expected is None)  # noqa: A006
+    assert result.passed
+    (case,) = result.cases
+    assert (case.tags, case.input) == (("hours", "critical"), {"input": "When?"})
+
+
+def test_invalid_rows_and_duplicates_are_reported_with_their_place(project: Path) -> None:
+    (project / "rows.jsonl").write_text('{"input": "a"}\n[1]\n{"input": "a"}\n')
+    result = evaluate("demo", data="rows.jsonl", task=lambda input: input)  # noqa: A006
+    invalid, duplicate = (error.message for error in result.errors)
+    assert "rows.jsonl:2" in invalid
+    assert "rows.jsonl:3 is left out: rows.jsonl:1 has the input, too" in duplicate

@@ -1,0 +1,189 @@
+"""The scorers of `scoregate.scorers`: what passes, the reason of what fails, and their settings in a suite."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import pytest
+
+from scoregate import evaluate
+from scoregate.core.evaluation import Threshold
+from scoregate.errors import MissingExtra
+from scoregate.scorers import (
+    Check,
+    contains,
+    contains_all,
+    contains_any,
+    equals,
+    json_equals,
+    json_schema,
+    json_valid,
+    latency,
+    length,
+    levenshtein,
+    numeric_close,
+    regex,
+    scorer,
+    similarity,
+)
+
+SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+ORDER = {"id": 1, "items": [{"price": 2.0, "key": "a"}, {"price": 3, "key": "b"}]}
+# A check, an output, the expected output, and the reason of a failure; None if the output passes.
+YES_NO: list[tuple[Check, Any, Any, str | None]] = [
+    (equals(), "a ", "a", None),
+    (equals(strip=False), "a ", "a", "expected a"),
+    (equals(ignore_case=True), "A", "a", None),
+    (equals("b"), "a", "a", "expected b"),
+    (equals(), {"a": [1]}, {"a": [1]}, None),
+    (equals(), 1, True, None),
+    (contains(), "from 9 to 17", "9", None),
+    (contains(), "from 9 to 17", 17, None),
+    (contains(), "from 9 to 17", "18", "missing: 18"),
+    (contains("NINE", ignore_case=True), "nine", None, None),
+    (contains("a"), {"b": "a"}, None, None),
+    (contains_all(), "a b", ["a", "b"], None),
+    (contains_all(), "a b", "a", None),
+    (contains_all(["a", "c", "d"]), "a b", None, "missing: c, d"),
+    (contains_any(["c", "b"]), "a b", None, None),
+    (contains_any(), "a b", ["c", "d"], "missing: c, d"),
+    (regex(r"\d+"), "from 9", None, None),
+    (regex(r"\d+", full=True), "from 9", None, r"no match of \\d\+"),
+    (regex("A", flags=re.IGNORECASE), "a", None, None),
+    (regex(), "a1", "a.", None),
+    (length(max=3), "abc", None, None),
+    (length(min=2, max=3), "abcd", None, "4 characters"),
+    (length(min=2, unit="words"), "one", None, "1 words"),
+    (json_valid(), '{"a": 1}', None, None),
+    (json_valid(), {"a": 1}, None, None),
+    (json_valid(), "{", None, "the output is not JSON"),
+    (json_valid(), "NaN", None, "NaN is not JSON"),
+    (json_valid(), "[" * 100_000, None, "the output is not JSON"),
+    (json_schema(SCHEMA), '{"n": 1}', None, None),
+    (json_schema(SCHEMA), {"n": "1"}, None, r"\$\.n: '1' is not of type 'integer'"),
+    (json_schema(SCHEMA), "no", None, "the output is not JSON"),
+    (json_equals(), '{"b": 1, "a": [1, 2]}', {"a": [1, 2], "b": 1}, None),
+    (json_equals(), {"a": 1}, '{"a": 1.0}', None),
+    (json_equals(), {"a": True}, {"a": 1}, "a is true, expected 1"),
+    (json_equals(), {"a": [1], "b": 0}, {"a": [1, 2]}, "a.1 is missing; b is not expected"),
+    (
+        json_equals(ignore=["id", "items.*.price"]),
+        {**ORDER, "id": 2, "items": [{"key": "a"}, {"key": "b"}]},
+        ORDER,
+        None,
+    ),
+    (json_equals(ignore=["items.*.key"]), {**ORDER, "id": 2}, ORDER, "id is 2, expected 1"),
+    (json_equals(tolerance=0.1), {"a": 1.05}, {"a": 1}, None),
+    (json_equals(), "text", {"a": 1}, "the output is not JSON"),
+    (numeric_close(), " 3.0 ", 3, None),
+    (numeric_close(3, tolerance=0.1), 3.05, None, None),
+    (numeric_close(relative=0.01), 101, "100", None),
+    (numeric_close(), "about 3", 3, "not a number: about 3"),
+    (numeric_close(), 3.1, 3, "3.1, expected 3"),
+]
+
+
+def test_yes_no_scorers_pass_at_one_and_explain_failures() -> None:
+    for check, output, expected, reason in YES_NO:
+        found = check(output, expected)
+        label = (check.name, output, expected)
+        assert found.threshold == Threshold(gte=1), label
+        assert found.passed is (reason is None), label
+        shown = (found.metadata or {}).get("reason", "")
+        assert re.search(reason or "^$", shown), (label, shown)
+    assert latency(1)("x", duration_s=0.5).passed
+    assert latency(1)("x", duration_s=1.5).metadata == {"reason": "1.5 s"}
+
+
+def test_scores_of_similar_texts() -> None:
+    assert levenshtein()("kitten", "kitten").score == 1
+    assert levenshtein()("kitten", "sitting").score == pytest.approx(4 / 7)
+    assert levenshtein("")("").score == 1
+    assert similarity()("open: from 9", "From 9 open").score == 1
+    assert similarity()("closed", "From 9 open").score < 0.5
+
+
+def test_a_case_without_an_expected_output_is_an_error() -> None:
+    for check in (equals(), contains(), contains_all(), regex(), json_equals(), numeric_close(), levenshtein()):
+        with pytest.raises(ValueError, match=f"{check.name} compares with `expected`, which this case lacks"):
+            check("x")
+    for check, expected in ((contains(), ""), (contains_all(), []), (contains(), {"a": 1}), (contains_any(), [None])):
+        with pytest.raises(TypeError, match=f"{check.name} needs texts"):
+            check("x", expected)
+    with pytest.raises(ValueError, match="needs a number"):
+        numeric_close()(1, "one")
+
+
+def test_wrong_arguments_are_refused_at_once() -> None:
+    for make, message in (
+        (lambda: contains_all("abc"), r"for one text use contains\('abc'\)"),
+        (length, "needs `min`, `max` or both"),
+        (lambda: length(max=1, unit="lines"), "unit must be"),  # type: ignore[arg-type]
+        (lambda: json_schema({"type": "text"}), "the schema is invalid"),
+        (lambda: json_equals(ignore="id"), r"must be a list of paths: \['id'\]"),
+        (lambda: scorer(5), "must be callable"),  # type: ignore[call-overload]
+        (lambda: scorer(len, scale=(5, 1)), "a scale goes from"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            make()
+    with pytest.raises(re.error):
+        regex("(")
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    for make in (levenshtein, similarity, lambda: json_schema(SCHEMA)):
+        with pytest.raises(MissingExtra, match=r"scoregate\[scorers\]"):
+            make()
+
+
+def run(*scorers: Any, data: Any = ({"input": "a", "expected": "abc"},)) -> Any:
+    result = evaluate("demo", data=data, task=lambda input: f"{input}bc", scorers=scorers)  # noqa: A006
+    assert [error.message for error in result.errors] == []
+    return result
+
+
+def test_several_scorers_of_one_kind_have_names_of_their_own() -> None:
+    result = run(contains("a"), contains("b"), contains(), equals(name="same"), levenshtein(threshold=0.9))
+    assert set(result.evaluators) == {"contains a", "contains b", "contains", "same", "levenshtein"}
+    assert result.passed
+
+
+def test_a_fingerprint_depends_on_the_arguments_but_not_on_name_and_threshold() -> None:
+    def print_of(check: Any) -> Any:
+        (found,) = run(check).evaluators.values()
+        return found.fingerprint
+
+    assert print_of(contains("a")) != print_of(contains("b"))
+    assert print_of(equals(name="x")) == print_of(equals())
+    assert print_of(levenshtein(threshold=0.5)) == print_of(levenshtein())
+    assert print_of(levenshtein()) != print_of(similarity())
+
+    def half(output: str) -> float:
+        return len(output) / 6
+
+    assert print_of(scorer(half, name="x", threshold=0.5)) == print_of(half)
+    assert print_of(scorer(half, scale=(0, 2))) != print_of(half)
+
+
+def test_a_function_with_settings() -> None:
+    @scorer(name="words", scale=(0, 10), threshold=4)
+    def count_letters(output: str) -> int:
+        return len(output)
+
+    @scorer(scale=(0, 10), threshold=4, higher_is_better=False)
+    async def short(output: str) -> int:
+        return len(output)
+
+    result = run(count_letters, short, scorer(lambda output: 0.4, threshold=Threshold(gt=0.3), name="some"))  # noqa: ARG005
+    (case,) = result.cases
+    found = {name: (each.score, each.passed) for name, each in case.evaluations.items()}
+    assert found == {"words": (0.3, False), "short": (0.3, True), "some": (0.4, True)}
+    assert case.evaluations["words"].metadata == {"value": 3.0, "scale": [0.0, 10.0]}
+    assert not result.evaluators["short"].higher_is_better
+    assert count_letters("four") == 4
+    (error,) = next(iter(evaluate("x", data=["a"], task=str, scorers=scorer(lambda: 11, scale=(0, 10))).cases)).errors
+    assert error.error.message == "the score 11 is outside of its scale, 0 to 10"
