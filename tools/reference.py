@@ -57,7 +57,8 @@ GROUPS = {
     "People": "min_agreement min_overrides",
     "Reports": "out keep_runs comment show_outputs annotations check_run key github_token",
 }
-_NO_API = ("__version__",)
+# `evaluate` is on the page of its own package.
+_NO_API = ("scoregate.__version__", "scoregate.evaluate")
 # How the types of the settings read, by the way the code writes them.
 TYPES = {
     "Text": "text",
@@ -303,7 +304,11 @@ def list_modules(*modules: str) -> str:
     parts = []
     for module in modules:
         parts.append(f"## {module}\n")
-        parts += [f"::: {module}.{name}\n" for name in importlib.import_module(module).__all__ if name not in _NO_API]
+        parts += [
+            f"::: {module}.{name}\n"
+            for name in importlib.import_module(module).__all__
+            if not {name, f"{module}.{name}"} & {*_NO_API}
+        ]
     return "\n".join(parts)
 
 
@@ -387,6 +392,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "inputs": list_inputs,
     "outputs": list_outputs,
     "result": list_result,
+    "python-evals": partial(list_modules, "scoregate.evals", "scoregate.scorers"),
     "python-testing": partial(
         list_modules, "scoregate.testing.run", "scoregate.testing.models", "scoregate.testing.evaluators"
     ),

@@ -120,6 +120,25 @@ class CaseResult:
         return CaseKey(self.hash, self.repeat)
 
     @property
+    def expected(self) -> Any:
+        """The field `expected`, or `expected_output`, of the input; None without one."""
+        found = self.input if isinstance(self.input, dict) else {}
+        return found.get("expected", found.get("expected_output"))
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores, by evaluator."""
+        return {name: evaluation.score for name, evaluation in self.evaluations.items()}
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """The reasons of scores that have one, and the errors; those of the function under test are named `task`."""
+        details = ((name, evaluation.metadata) for name, evaluation in self.evaluations.items())
+        reasons = {name: str(each["reason"]) for name, each in details if isinstance(each, dict) and each.get("reason")}
+        errors = {each.evaluator or "task": f"{each.error.type}: {each.error.message}" for each in self.errors}
+        return {**reasons, **errors}
+
+    @property
     def status(self) -> Status:
         """The status over all evaluations and errors."""
         passes = [evaluation.passed for evaluation in self.evaluations.values()]

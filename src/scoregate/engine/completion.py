@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scoregate.core.run import SuiteResult
+from scoregate.engine.eval_result import EvalResult
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.results import make_result, reduce_log
 from scoregate.engine.run import finish_suite
@@ -14,7 +14,7 @@ from scoregate.engine.terminal import print_text
 from scoregate.errors import SuiteFailed
 
 
-def complete_run(logs: Sequence[EventLog], started: float, *, assert_test: bool, alone: bool) -> SuiteResult:
+def complete_run(logs: Sequence[EventLog], started: float, *, assert_test: bool, alone: bool) -> EvalResult:
     """Finish every log of a suite and return the result.
 
     Args:

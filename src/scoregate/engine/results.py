@@ -15,6 +15,7 @@ from scoregate.core.events import Event
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import SuiteResult
 from scoregate.core.suite_labels import label_suites
+from scoregate.engine.eval_result import EvalResult, copy_result
 from scoregate.engine.event_log import EventLog
 
 _EVENT_TYPES: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
@@ -51,18 +52,19 @@ _FIELD_PARSERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def make_result(logs: Sequence[EventLog]) -> SuiteResult:
+def make_result(logs: Sequence[EventLog]) -> EvalResult:
     """The result of a suite from the logs of its variants; with more than one it has them as `variants`."""
     if len(logs) == 1:
         return make_lazy_result(logs[0])
     found = [reduce_log(log) for log in logs]
-    variants = tuple(replace(each, label=label) for each, label in zip(found, label_suites(found), strict=True))
-    return SuiteResult(found[0].id, found[0].id, found[0].origin, complete=True, variants=variants)
+    labels = label_suites(found)
+    variants = tuple(copy_result(replace(each, label=label)) for each, label in zip(found, labels, strict=True))
+    return EvalResult(found[0].id, found[0].id, found[0].origin, complete=True, variants=variants)
 
 
-def make_lazy_result(log: EventLog) -> SuiteResult:
+def make_lazy_result(log: EventLog) -> EvalResult:
     """The result of a suite; the log is read when a field of the result is first read."""
-    return _LazyResult(log)
+    return _EvalResult(log)
 
 
 def reduce_log(log: EventLog) -> SuiteResult:
@@ -81,7 +83,9 @@ def _read_cases(log: EventLog) -> Iterator[CaseResult]:
     yield from reducer.close()
 
 
-class _LazyResult(SuiteResult):
+class _EvalResult(EvalResult):
+    """A result that reads its log when a field is first read."""
+
     __slots__ = ("_log",)
 
     def __init__(self, log: EventLog) -> None:

@@ -15,7 +15,7 @@ from scoregate.engine.sync import run_sync
 from scoregate.evals.suite import Options, build_suite, find_suite_name
 
 if TYPE_CHECKING:
-    from scoregate.core.run import SuiteResult
+    from scoregate.engine.eval_result import EvalResult
 
 Data: TypeAlias = str | Path | Iterable[Any] | AsyncIterable[Any]
 
@@ -33,7 +33,7 @@ def evaluate(
     tags: Sequence[str] = (),
     cluster: str | None = None,
     assert_test: bool = False,
-) -> SuiteResult:
+) -> EvalResult:
     """Run a task on every case of the data, and every output through the scorers.
 
     A case is a dict, a dataclass, a pydantic model or a plain value. Its field `id` identifies it in all runs; without
@@ -67,9 +67,9 @@ def evaluate(
     selected, folder = read_selection(), events_folder()
     suite_name = find_suite_name(name, task)
     if not selected.includes(suite_name):
-        from scoregate.core.run import SuiteResult
+        from scoregate.engine.eval_result import EvalResult
 
-        return SuiteResult(suite_name, suite_name, skipped=True)
+        return EvalResult(suite_name, suite_name, skipped=True)
     started = perf_counter()
     options = Options(concurrency, repeats, timeout, retries, tags, cluster)
     suite: Suite = build_suite(suite_name, data, task, scorers, options, selected)

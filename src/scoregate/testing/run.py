@@ -18,7 +18,7 @@ from scoregate.testing.run_manager import RunManager
 from scoregate.testing.suite import build_suite
 
 if TYPE_CHECKING:
-    from scoregate.core.run import SuiteResult
+    from scoregate.engine.eval_result import EvalResult
 
 CaseT = TypeVar("CaseT")
 
@@ -39,7 +39,7 @@ def run_test_suite(
     test_case_hash: Sequence[str] | Callable[[CaseT], str] | None = None,
     assert_test: bool = False,
     timeout: float | None = None,
-) -> SuiteResult:
+) -> EvalResult:
     """Run every test case through `fn`, and every output through the evaluators.
 
     An exception in user code is recorded and ends only its own case or evaluation. Problems of the suite itself (no
@@ -70,9 +70,9 @@ def run_test_suite(
     is_main = is_script(sys._getframe(1))
     selected = read_selection()
     if not selected.includes(str(id)):
-        from scoregate.core.run import SuiteResult
+        from scoregate.engine.eval_result import EvalResult
 
-        return SuiteResult(str(id), str(id), skipped=True)
+        return EvalResult(str(id), str(id), skipped=True)
     started, folder = perf_counter(), events_folder()
     suite = build_suite(
         id,

@@ -22,7 +22,7 @@ from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId, Out
 from scoregate.testing.suite import check_hash, describe_case, make_hasher, read_review_fields
 
 if TYPE_CHECKING:
-    from scoregate.core.run import SuiteResult
+    from scoregate.engine.eval_result import EvalResult
 
 
 class RunManager(Generic[TestCaseType, OutputType]):
@@ -107,7 +107,7 @@ class RunManager(Generic[TestCaseType, OutputType]):
         job = CreateHumanReviewJob(assignee_email_address, name)
         self._started_log("creating a human review job").emit("review_requested", name=name, assignees=job.assignees)
 
-    def end(self) -> SuiteResult:
+    def end(self) -> EvalResult:
         """End the run.
 
         Raises:
@@ -138,7 +138,7 @@ class RunManager(Generic[TestCaseType, OutputType]):
         """Ask people to review the outputs; see `create_human_review_job`."""
         self.create_human_review_job(assignee_email_address, name)
 
-    async def async_end(self) -> SuiteResult:
+    async def async_end(self) -> EvalResult:
         """End the run; see `end`."""
         return self.end()
 

@@ -1,0 +1,244 @@
+"""The result of a suite as users read it: pass rate, scores, cases, tables and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from html import escape
+from importlib import import_module
+from itertools import islice
+from typing import TYPE_CHECKING, Any, overload
+
+from scoregate.core.cases import CaseResult, Status
+from scoregate.core.run import SuiteResult
+from scoregate.engine.terminal import one_line
+from scoregate.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from scoregate.core.comparison_rows import Row
+
+_BAD = (Status.FAILED, Status.ERRORED)
+_MOST_SCORES = 8
+_MOST_HTML_ROWS, _LONGEST_HTML_TEXT = 100, 300
+
+
+class CaseList(Sequence[CaseResult]):
+    """The trials of a suite, which are read from disk each time. It is also an iterator, for `next(result.cases)`.
+
+    Args:
+        read: reads the trials.
+        count: the number of trials.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[CaseResult]] | None, count: int) -> None:
+        self._read, self._count = read, count
+        self._rest: Iterator[CaseResult] | None = None
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        return self._open() if self._rest is None else self._rest
+
+    def __next__(self) -> CaseResult:
+        if self._rest is None:
+            self._rest = self._open()
+        return next(self._rest)
+
+    def _open(self) -> Iterator[CaseResult]:
+        return iter(self._read() if self._read is not None else ())
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> CaseResult: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[CaseResult]: ...
+
+    def __getitem__(self, at: int | slice) -> CaseResult | list[CaseResult]:
+        if isinstance(at, slice):
+            return list(self._open())[at]
+        number = at + self._count if at < 0 else at
+        found = next(islice(self._open(), number, None), None) if number >= 0 else None
+        if found is None:
+            raise IndexError(f"there are {self._count} trials, and none at {at}")
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{self._count} trials>"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultComparison:
+    """The comparison of two results.
+
+    Attributes:
+        rows: a row for each scorer, with `evaluator`, `mean`, `base`, `delta`, the interval `low` to `high`, and
+            `label`.
+        newly_failing: the names of the cases that passed in the other result and fail now.
+        newly_passing: the names of the cases that failed in the other result and pass now.
+    """
+
+    rows: tuple[Row, ...]
+    newly_failing: tuple[str, ...]
+    newly_passing: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{row.evaluator}: {_number(row.base)} → {_number(row.mean)} ({row.label.replace('_', ' ')})"
+            for row in self.rows
+        ]
+        lines += [f"newly failing: {one_line(name, _LONGEST_HTML_TEXT)}" for name in self.newly_failing]
+        lines += [f"newly passing: {one_line(name, _LONGEST_HTML_TEXT)}" for name in self.newly_passing]
+        return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+class EvalResult(SuiteResult):
+    """The result of `evaluate` and `run_test_suite`. With repeats, each trial of a case counts.
+
+    `passed` is true if the suite finished, something was scored, and no case failed or has an error. `errors` are the
+    problems of the suite itself.
+    """
+
+    __slots__ = ()
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of trials that passed, of those that passed or failed; None without any.
+
+        Trials with an error are in neither, as in the gate's pass rate; `failed` has them.
+        """
+        passed, failed = self.columns.count(Status.PASSED), self.columns.count(Status.FAILED)
+        return passed / (passed + failed) if passed + failed else None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The mean score of each scorer that gave one, from 0 to 1."""
+        means = ((name, self.mean(name)) for name in self.evaluators)
+        return {name: mean for name, mean in means if mean is not None}
+
+    @property
+    def cases(self) -> CaseList:
+        """The trials, each with `input`, `output`, `expected`, `scores`, `reasons`, `errors` and `status`.
+
+        They are in the order in which they finished. They are read from disk each time; `list(result.cases)` keeps
+        them in memory.
+        """
+        return CaseList(self.read, len(self.columns))
+
+    @property
+    def failed(self) -> list[CaseResult]:
+        """The trials that failed or have an error."""
+        return [case for case in self.cases if case.status in _BAD]
+
+    def to_pandas(self) -> Any:
+        """The trials as a `pandas.DataFrame`, with a column for each scorer.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        try:
+            pandas: Any = import_module("pandas")
+        except ImportError:
+            raise MissingExtra(
+                "to_pandas needs the package pandas, which is not installed", advice="Run: pip install pandas"
+            ) from None
+        return pandas.DataFrame([self._to_record(case) for case in self.cases])
+
+    def _to_record(self, case: CaseResult) -> dict[str, Any]:
+        return {
+            "id": case.hash,
+            "name": case.name,
+            "repeat": case.repeat,
+            "status": str(case.status),
+            "input": _shown_input(case),
+            "expected": case.expected,
+            "output": case.output,
+            "duration_s": None if case.duration_ms is None else case.duration_ms / 1000,
+            "tags": list(case.tags),
+            **{name: case.scores.get(name) for name in self.evaluators},
+        }
+
+    def compare(self, other: SuiteResult) -> ResultComparison:
+        """Compare with another result, such as one with another model; cases are paired by their identity.
+
+        Args:
+            other: the result to compare with.
+
+        Raises:
+            ValueError: one of them is a grid search; compare its `variants`.
+        """
+        from scoregate.core.comparison import compare
+        from scoregate.core.run import Run
+        from scoregate.version import __version__
+
+        if self.variants or other.variants:
+            raise ValueError("a grid search has several results; compare two of its `variants`")
+        base_suite = replace(copy_result(other), id=self.id, params=self.params)
+        run, base = (
+            Run(name, 0, 0, __version__, suites=(suite,)) for name, suite in (("run", self), ("base", base_suite))
+        )
+        found = compare(run, base)
+        names = {(case.hash, case.repeat): case.name or case.hash for case in self.cases}
+        keys = list(zip(self.columns.hashes, self.columns.repeats, strict=True))
+        return ResultComparison(
+            found.rows,
+            tuple(names[keys[flip.row]] for flip in found.newly_failing),
+            tuple(names[keys[flip.row]] for flip in found.newly_passing),
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lstrip('_')} {one_line(self._describe(), _LONGEST_HTML_TEXT)}>"
+
+    def _describe(self) -> str:
+        if self.skipped or self.variants:
+            what = "skipped" if self.skipped else f"{len(self.variants)} variants"
+            return f"{self.label}: {what}"
+        counts = {status: self.columns.count(status) for status in Status}
+        parts = [f"{count} {status}" for status, count in counts.items() if count] or ["no cases"]
+        parts += [f"{name} {mean:.3f}" for name, mean in list(self.scores.items())[:_MOST_SCORES]]
+        parts += [f"{len(self.errors)} errors of the suite"] if self.errors else []
+        return f"{self.label}: {', '.join(parts)}"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: failing cases first."""
+        if self.variants:
+            return "".join(copy_result(each)._repr_html_() for each in self.variants)
+        names = list(self.evaluators)
+        heads = "".join(f"<th>{escape(head)}</th>" for head in ("", "input", "output", "expected", *names, "reasons"))
+        cases = sorted(self.cases, key=lambda case: case.status not in _BAD)
+        rows = "".join(_html_row(case, names) for case in cases[:_MOST_HTML_ROWS])
+        more = f"<p>… and {len(cases) - _MOST_HTML_ROWS} more</p>" if len(cases) > _MOST_HTML_ROWS else ""
+        problems = "".join(f"<p>{_html_text(error.message)}</p>" for error in self.errors)
+        return f"<p>{_html_text(self._describe())}</p>{problems}<table><tr>{heads}</tr>{rows}</table>{more}"
+
+
+def copy_result(result: SuiteResult) -> EvalResult:
+    """The same result with the methods for users."""
+    return EvalResult(**{each.name: getattr(result, each.name) for each in fields(SuiteResult)})
+
+
+def _shown_input(case: CaseResult) -> Any:
+    """The field `input` of a case; without one, the whole case."""
+    found = case.input
+    return found["input"] if isinstance(found, dict) and "input" in found else found
+
+
+def _html_row(case: CaseResult, names: Sequence[str]) -> str:
+    texts = [_text(each) for each in (_shown_input(case), case.output, case.expected)]
+    scores = [_number(case.scores.get(name)) for name in names]
+    reasons = "; ".join(f"{name}: {reason}" for name, reason in case.reasons.items())
+    return (
+        f"<tr>{''.join(f'<td>{_html_text(text)}</td>' for text in (str(case.status), *texts, *scores, reasons))}</tr>"
+    )
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else repr(value)
+
+
+def _html_text(text: str) -> str:
+    return escape(one_line(text[: 4 * _LONGEST_HTML_TEXT], _LONGEST_HTML_TEXT))

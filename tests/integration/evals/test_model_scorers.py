@@ -1,0 +1,75 @@
+"""`judge` and `choice_judge`: what they ask a model, and what its answers are worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.fakes.openai import OpenAIServer
+from tests.integration.judging.suites import prompts
+
+from scoregate import evaluate
+from scoregate.core.evaluation import Threshold
+from scoregate.core.event_values import Choice
+from scoregate.scorers import choice_judge, judge
+
+POLITE = "Is the answer polite?"
+
+
+def run(scorer: Any) -> Any:
+    return evaluate(
+        "demo", data=[{"input": "Open?", "expected": "At nine."}], task=lambda: "At nine, sir.", scorers=scorer
+    )
+
+
+def test_a_judge_asks_yes_or_no_and_passes_at_yes(server: OpenAIServer) -> None:
+    for answer, passed in (("Yes", True), ("No", False)):
+        server.answers(POLITE, {"reason": f"because {answer}", "answer": answer})
+        result = run(judge(POLITE, name=f"polite {answer}"))
+        case = result.cases[0]
+        evaluation = case.evaluations[f"polite {answer}"]
+        assert (evaluation.passed, evaluation.threshold) == (passed, Threshold(gte=1))
+        assert case.reasons == {f"polite {answer}": f"because {answer}"}
+        assert evaluation.usage is not None
+    shown = prompts(server)[0]
+    assert "The answer is Yes or No." in shown
+    assert all(f"BEGIN {name}" in shown for name in ("input", "expected output", "output"))
+
+
+def test_a_choice_has_its_score(server: OpenAIServer) -> None:
+    server.answers("How right", {"answer": "in part"})
+    scorer = choice_judge("How right is it?", {"right": 1, "in part": 0.5, "wrong": 0}, threshold=0.75)
+    result = run(scorer)
+    evaluation = result.cases[0].evaluations["How right is it?"]
+    assert (evaluation.score, evaluation.passed) == (0.5, False)
+    (info,) = result.evaluators.values()
+    assert info.choices == (Choice(1.0, "right"), Choice(0.5, "in part"), Choice(0.0, "wrong"))
+
+
+def test_a_fingerprint_has_the_model_and_the_question(server: OpenAIServer) -> None:
+    server.answers("", {"answer": "Yes"})
+    first, again, other, model = (
+        next(iter(run(scorer).evaluators.values())).fingerprint
+        for scorer in (judge(POLITE), judge(POLITE), judge("Is it short?"), judge(POLITE, model="gpt-4o-mini"))
+    )
+    assert first == again
+    assert (first.prompt == other.prompt, first.model == other.model) == (False, True)
+    assert (first.prompt == model.prompt, model.model) == (True, "gpt-4o-mini")
+
+
+def test_an_answer_that_is_no_choice_is_an_error_and_never_a_score(server: OpenAIServer) -> None:
+    server.answers("", {"reason": "x", "answer": ["Maybe"]})
+    result = run(judge(POLITE))
+    assert not result.passed
+    assert result.cases[0].scores == {}
+    assert result.cases[0].errors[0].evaluator == POLITE
+
+
+def test_wrong_arguments_are_refused() -> None:
+    for make in (
+        lambda: judge(" "),
+        lambda: choice_judge("q", {"a": 1}),
+        lambda: choice_judge("q", {"a": 2, "b": 0}),
+    ):
+        with pytest.raises(ValueError, match=r"needs a question|at least two answers"):
+            make()

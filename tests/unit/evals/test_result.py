@@ -1,0 +1,103 @@
+"""The result that `evaluate` and `run_test_suite` return."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from scoregate import evaluate
+from scoregate.errors import MissingExtra
+from scoregate.evals import EvalResult
+from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
+from scoregate.testing.run import run_test_suite
+
+ROWS = [
+    {"input": "<b>open</b>?", "expected": "9"},
+    {"input": "close?", "expected": "17"},
+    {"input": "raise", "expected": ""},
+]
+
+
+def run(answer: str = "From 9.") -> EvalResult:
+    def task(input: str) -> str:  # noqa: A002
+        if input == "raise":
+            raise RuntimeError("no line")
+        return answer
+
+    def has(output: str, expected: str) -> Any:
+        return Evaluation(float(expected in output), Threshold(gte=1), {"reason": "looked"})
+
+    return evaluate("hours", data=ROWS, task=task, scorers=[has, lambda output: len(output) / 20])
+
+
+def test_what_a_result_shows() -> None:
+    result = run()
+    assert isinstance(result, EvalResult)
+    assert result.pass_rate == 0.5
+    assert result.scores == {"has": 0.5, "len(output) / 20": 0.35}
+    assert {case.name for case in result.failed} == {"close?", "raise"}
+    assert repr(result) == ("<EvalResult hours: 1 passed, 1 failed, 1 errored, has 0.500, len(output) / 20 0.350>")
+    assert len(result.cases) == 3
+    case = next(case for case in result.cases if case.name == "close?")
+    assert (case.output, case.expected, case.scores) == ("From 9.", "17", {"has": 0.0, "len(output) / 20": 0.35})
+    assert case.reasons == {"has": "looked"}
+    assert next(case for case in result.failed if case.output is None).reasons == {"task": "RuntimeError: no line"}
+    assert result.cases[0].hash == next(iter(result.cases)).hash
+    assert result.cases[-1].hash == result.cases[1:][-1].hash
+    with pytest.raises(IndexError):
+        result.cases[3]
+
+
+def test_the_table_for_notebooks_has_failing_cases_first_and_is_escaped() -> None:
+    html = run()._repr_html_()
+    assert "<b>" not in html
+    assert html.index("close?") < html.index("&lt;b&gt;open")
+    assert "RuntimeError: no line" in html
+
+
+def test_results_are_compared_by_case() -> None:
+    found = run("From 9 to 17.").compare(run("Closed."))
+    assert {row.evaluator: (row.base, row.mean) for row in found.rows}["has"] == (0.0, 1.0)
+    assert set(found.newly_passing) == {"<b>open</b>?", "close?"}
+    assert found.newly_failing == ()
+    assert "has: 0.000 → 1.000" in str(found)
+
+
+def test_a_result_as_a_data_frame() -> None:
+    pytest.importorskip("pandas")
+    frame = run().to_pandas().set_index("name")
+    assert list(frame.columns[:4]) == ["id", "repeat", "status", "input"]
+    assert frame.loc["close?", ["status", "input", "expected", "output", "has"]].tolist() == [
+        "failed", "close?", "17", "From 9.", 0.0,
+    ]  # fmt: skip
+    assert frame["has"].isna().sum() == 1
+
+
+def test_a_missing_pandas_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match="pip install pandas"):
+        run().to_pandas()
+
+
+def test_run_test_suite_returns_the_same_type() -> None:
+    class Good(BaseTestEvaluator[Any, Any]):
+        id = "good"
+
+        def evaluate_test_case(self, test_case: Any, output: Any) -> Evaluation:
+            return Evaluation(float(output == test_case["n"]), Threshold(gte=1))
+
+    def suite(**options: Any) -> EvalResult:
+        return run_test_suite("demo", [{"n": 1}], lambda case: case["n"], [Good()], test_case_hash=["n"], **options)
+
+    result = suite()
+    assert isinstance(result, EvalResult)
+    assert repr(result) == "<EvalResult demo: 1 passed, good 1.000>"
+    assert result.cases[0].input == {"n": 1}
+    grid = suite(grid_search_params={"a": [1, 2]})
+    assert repr(grid) == "<EvalResult demo: 2 variants>"
+    assert all(isinstance(each, EvalResult) for each in grid.variants)
+    assert grid._repr_html_().count("<table>") == 2
+    with pytest.raises(ValueError, match="compare two of its `variants`"):
+        grid.compare(result)
