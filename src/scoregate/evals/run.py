@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder, read_selection
+from scoregate.engine.exit_status import fail_at_exit, is_script, is_unmeasured
 from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.evals.suite import Options, build_suite, find_suite_name
@@ -64,6 +66,7 @@ def evaluate(
     Raises:
         SuiteFailed: `assert_test` is set and the suite did not pass.
     """
+    is_main = is_script(sys._getframe(1))
     selected, folder = read_selection(), events_folder()
     suite_name = find_suite_name(name, task)
     if not selected.includes(suite_name):
@@ -73,7 +76,14 @@ def evaluate(
     started = perf_counter()
     options = Options(concurrency, repeats, timeout, retries, tags, cluster)
     suite: Suite = build_suite(suite_name, data, task, scorers, options, selected)
+    if selected.choice is not None and not (suite.cases or suite.problems):
+        from scoregate.engine.eval_result import EvalResult
+
+        return EvalResult(suite_name, suite_name, skipped=True)
     logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
     from scoregate.engine.completion import complete_run
 
-    return complete_run(logs, started, assert_test=assert_test, alone=folder is None)
+    result = complete_run(logs, started, assert_test=assert_test, alone=folder is None)
+    if folder is None and is_main and is_unmeasured(result):
+        fail_at_exit()
+    return result

@@ -99,8 +99,8 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
 
 def _build_cases(rows: list[Row], reader: Cases, name: str, selection: Selection, problems: list[str]) -> list[Case]:
     found = list(reader.build(rows, problems))
-    cases = list(select_cases(found, name, selection))
-    if found and not cases:
+    cases = list(select_cases(found, name, selection, reader.describe))
+    if found and not cases and selection.choice is None:
         problems.append("none of its cases has an id that was asked for")
     return cases
 

@@ -89,9 +89,9 @@ def run_test_suite(
         selection=selected,
     )
     if selected.choice is not None and not (suite.cases or suite.problems):
-        from scoregate.core.run import SuiteResult
+        from scoregate.engine.eval_result import EvalResult
 
-        return SuiteResult(str(id), str(id), skipped=True)
+        return EvalResult(str(id), str(id), skipped=True)
     logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
     if isinstance(human_review_job, CreateHumanReviewJob):
         job = human_review_job
