@@ -37,17 +37,31 @@ def find_lambda_text(function: Any) -> str:
     module = sys.modules.get(getattr(function, "__module__", ""))
     if not isinstance(code, CodeType) or module is None:
         return _UNKNOWN
-    positions = set(code.co_positions())  # including that of the whole expression
     try:
         source = inspect.getsource(module)
-        lambdas = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Lambda))
-        body = next((each.body for each in lambdas if _position(each.body) in positions), None)
-        text = ast.get_source_segment(source, body) if body is not None else None
+        nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Lambda) and _has_code(node, code)]
+        text = ast.get_source_segment(source, nodes[0].body) if len(nodes) == 1 else None
     except (OSError, TypeError, SyntaxError, RecursionError):
         return _UNKNOWN
     line = " ".join((text or _UNKNOWN).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-def _position(node: ast.expr) -> tuple[int, int | None, int, int | None]:
-    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+def _has_code(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether a lambda has this code: it begins on the same line, and its body contains the places of all instructions.
+
+    Python 3.12 has no places for constants and some others.
+    """
+    body = node.body
+    start, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+    places = [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None and end_line is not None and column is not None and end_column
+    ]
+    parameters = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+    return (
+        node.lineno == code.co_firstlineno
+        and parameters == list(code.co_varnames[: code.co_argcount])
+        and all(start <= first and last <= end for first, last in places)
+    )

@@ -45,6 +45,9 @@ def test_scorers_have_readable_names() -> None:
         (at_least(1), "long_enough"),
         (pairs[0], "len(output) < 3"),
         (pairs[1], "len(output) < 4"),
+        (lambda: True, "True"),
+        (lambda output: 1 if output else 0, "1 if output else 0"),
+        (lambda output: f"{output}" == "a", 'f"{output}" == "a"'),
         (
             lambda output: "a long expression is cut after sixty characters, so that it fits" in output,
             '"a long expression is cut after sixty characters, so that i…',
