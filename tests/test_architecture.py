@@ -106,7 +106,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
-    "scoregate.evals.run": "the public function with its arguments",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.store.traces": "one module for each collection of the store",
     "scoregate.testing.util": "users import it",
