@@ -60,10 +60,11 @@ async def repeat_undecided_cases(
     base = baseline.run
     for number in range(1, ROUNDS + 1):
         chosen: dict[str, dict[str, list[str]]] = {}  # hashes by script and suite id
-        for index, base_index in compare(run, base).pairs:
+        comparison = compare(run, base)
+        for index, base_index in comparison.pairs:
             suite = run.suites[index]
             if suite.script is not None:
-                undecided = find_undecided_cases(run, base, index, base_index)
+                undecided = find_undecided_cases(run, comparison.base or base, index, base_index)
                 if cases := budget.take(undecided):
                     chosen.setdefault(suite.script, {}).setdefault(suite.id, []).extend(cases)
         if not chosen:

@@ -76,18 +76,12 @@ def choose_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
         return ChosenPolicy(own, problem=(_NO_BASE if base is None else _NO_POLICY) if own.of_base else "")
     changed = tuple(policy_differences(stored, own))
     if own.of_base or stored.of_base:
-        if _score_rules(stored) != _score_rules(own):
+        if stored.criteria.score_settings != own.criteria.score_settings:
             return ChosenPolicy(own, problem=_OTHER_SCORES)
         suites = {glob: _mark_origins(limits) for glob, limits in stored.suites.items()}
         policy = replace(stored, default=_mark_origins(stored.default), suites=suites, of_base=True)
         return ChosenPolicy(policy, tuple(f"{change}{_NOT_APPLIED}" for change in changed))
     return ChosenPolicy(own, changed)
-
-
-def _score_rules(policy: Policy) -> Mapping[str, object]:
-    """The settings of evaluators that were applied when the run was recorded."""
-    evaluators = policy.criteria.evaluators.items()
-    return {glob: (own.scale, own.threshold, own.ignore) for glob, own in evaluators if not own.keeps_scores}
 
 
 def _mark_origins(limits: Limits) -> Limits:

@@ -148,9 +148,7 @@ def _outcome(run: Run) -> str:
 async def read_conditions(root: Path, settings: Settings) -> Conditions:
     """The conditions of a run of the project now; the folder of reports is not one of them."""
     chosen = {name: getattr(settings, name) for name in _SETTINGS}
-    evaluators = settings.criteria().evaluators.items()
-    rules = {glob: (own.scale, own.threshold, own.ignore) for glob, own in evaluators if not own.keeps_scores}
-    if rules:
+    if rules := settings.criteria().score_settings:
         chosen["evaluators"] = rules
     values = to_json(chosen, serialize_unknown=True)
     code = await git.code_digest(root, left_out=root / settings.out)

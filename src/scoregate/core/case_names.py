@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.json_io import dump, sort_sets
 from scoregate.core.run import Run, SuiteResult
 
 _Names = Mapping[str, str]
@@ -25,7 +26,20 @@ def rename_base_cases(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> 
     if not names:
         return base
     suites = tuple(_with_names(suite, names[at]) if at in names else suite for at, suite in enumerate(base.suites))
-    return replace(base, suites=suites, read=_rename_read(base.read, lambda at: names.get(at, {})))
+    by_suite = {_identity(base.suites[at]): match for at, match in names.items()}
+    extras = tuple(_rename_extra(extra, by_suite) for extra in base.extras)
+    return replace(base, suites=suites, extras=extras, read=_rename_read(base.read, lambda at: names.get(at, {})))
+
+
+def _rename_extra(extra: Run, by_suite: Mapping[Hashable, _Names]) -> Run:
+    """More trials of a baseline, with the names that its suites got."""
+    names = [by_suite.get(_identity(suite), {}) for suite in extra.suites]
+    suites = tuple(_with_names(suite, each) if each else suite for suite, each in zip(extra.suites, names, strict=True))
+    return replace(extra, suites=suites, read=_rename_read(extra.read, lambda at: names[at]))
+
+
+def _identity(suite: SuiteResult) -> Hashable:
+    return suite.script, suite.id, dump(sort_sets(dict(suite.params or {})))
 
 
 def rename_cases(suite: SuiteResult, base: SuiteResult) -> SuiteResult:

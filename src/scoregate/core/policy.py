@@ -73,6 +73,12 @@ class Criteria:
         return merged
 
     @property
+    def score_settings(self) -> list[tuple[str, tuple[float, float] | None, Threshold | None, bool | None]]:
+        """The settings by which scores are recorded, in their order: later globs win, also with `ignore = false`."""
+        every = ((glob, own.scale, own.threshold, own.ignore) for glob, own in self.evaluators.items())
+        return [each for each in every if any(value is not None for value in each[1:])]
+
+    @property
     def ratio_criteria(self) -> EvaluatorCriteria:
         """The criteria of latency, cost and tokens, for logarithms of ratios."""
         return EvaluatorCriteria(False, log(1 + self.min_ratio), log(1 + self.min_ratio))

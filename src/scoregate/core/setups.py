@@ -42,11 +42,21 @@ def describe_setup_change(suite: SuiteResult, base: SuiteResult) -> str:
 
 def describe_model_change(suite: SuiteResult, base: SuiteResult) -> str:
     """Describe a change of the model under test; empty if the model is the same, or unknown on one side."""
-    if suite.setup is None or base.setup is None:
-        return ""
-    model, base_model = suite.setup.model, base.setup.model
+    model, base_model = _model_of(suite), _model_of(base)
     is_same = model.value == base_model.value or not model.value or not base_model.value
     return "" if is_same else f"model changed: {base_model.name} → {model.name}"
+
+
+def describe_unknown_model(suite: SuiteResult, base: SuiteResult) -> str:
+    """Describe which side's model under test is unknown; empty if that is neither of them, or both."""
+    if bool(_model_of(suite).value) == bool(_model_of(base).value):
+        return ""
+    side = "baseline" if _model_of(suite).value else "run"
+    return f"the model of the {side} is unknown"
+
+
+def _model_of(suite: SuiteResult) -> SetupPart:
+    return SetupPart() if suite.setup is None else suite.setup.model
 
 
 def _group_by_evaluation(suites: _Suites) -> dict[_FamilyKey, dict[int, SuiteResult]]:
@@ -98,14 +108,19 @@ def _pair_members(members: _Suites, base_members: _Suites) -> Iterator[tuple[int
     models = match_parts(_parts(setups, _model), _parts(base_setups, _model), (_whole, _value, _label))
     prompts = match_parts(_parts(setups, _prompt), _parts(base_setups, _prompt), (_whole, _label, _value))
     arguments = match_parts(_parts(setups, _arguments), _parts(base_setups, _arguments), (_whole, _value))
-    by_parts = {(_model(each), _prompt(each), _arguments(each)): at for at, each in base_setups.items()}
+    groups: dict[Hashable, tuple[list[int], list[int]]] = {}
     for at, setup in setups.items():
-        model, prompt = models.get(_model(setup)), prompts.get(_prompt(setup))
-        argument = arguments.get(_arguments(setup))
-        if model is None or prompt is None or argument is None:
+        key = models.get(_model(setup)), prompts.get(_prompt(setup)), arguments.get(_arguments(setup))
+        groups.setdefault(key, ([], []))[0].append(at)
+    for at, setup in base_setups.items():
+        if (found := groups.get((_model(setup), _prompt(setup), _arguments(setup)))) is not None:
+            found[1].append(at)
+    for group, base_group in groups.values():
+        if len(group) == len(base_group) == 1:
+            yield group[0], base_group[0]
             continue
-        if (base_at := by_parts.pop((model, prompt, argument), None)) is not None:
-            yield at, base_at
+        by_id = {base_members[at].id: at for at in base_group}  # which of equal setups belong together is unknown
+        yield from ((at, by_id.pop(members[at].id)) for at in group if members[at].id in by_id)
 
 
 def match_parts(

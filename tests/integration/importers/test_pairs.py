@@ -404,6 +404,35 @@ def test_equal_providers_are_different_suites() -> None:
     assert len(found.cases) == 24
 
 
+def test_suites_with_equal_setups_are_paired_by_id_or_not_at_all() -> None:
+    run = run_of("inspect", inspect_file(ROWS))
+    (suite,) = run.suites
+
+    def of(*ids: str) -> Run:
+        return replace(run, suites=tuple(replace(suite, id=each, label=each) for each in ids))
+
+    for new, old, expected in (
+        (of("a", "b"), of("b", "a"), {("a", "a"), ("b", "b")}),
+        (of("a", "b"), of("b", "c"), {("b", "b")}),
+        (of("a"), of("b", "c"), set()),
+        (of("a", "b"), of("c"), set()),
+        (of("a"), of("b"), {("a", "b")}),
+    ):
+        assert pairs(compare(new, old)) == expected
+
+
+def test_extra_trials_of_a_baseline_get_the_names_of_its_cases() -> None:
+    run, base = run_of("deepeval", deepeval_file(ROWS)), run_of("deepeval", deepeval_file(ROWS))
+    (suite,) = base.suites
+    old = replace(suite, columns=replace(suite.columns, hashes=[f"old {number}" for number in range(12)]))
+    renamed = replace(base, suites=(old,))
+    comparison = compare(replace(run, extras=(run,)), replace(renamed, extras=(renamed,)))
+    assert comparison.base is not None
+    assert comparison.base.extras[0].suites[0].columns.hashes == run.suites[0].columns.hashes
+    (row,) = comparison.rows
+    assert (row.n, row.added, row.removed) == (12, 0, 0)
+
+
 def test_a_replaced_model_is_compared_and_marked() -> None:
     change = "model changed: openai:gpt-4o → openai:gpt-6-luna"
     for before, after in (([GPT], [LUNA]), ([GPT, CLAUDE], [CLAUDE, LUNA])):
@@ -485,6 +514,20 @@ def test_the_settings_can_forbid_another_model(project: Project) -> None:
     warned = gate(project, "inspect", luna, *head, settings='severity = { same_model = "warn" }')
     assert warned.exit_code == 0
     assert [finding["rule"] for finding in warned.result["warnings"]] == ["same model"]
+
+
+def test_a_model_that_is_unknown_on_one_side_is_not_the_same(project: Project) -> None:
+    known, unknown = inspect_file(ROWS), inspect_file(ROWS, model="")
+    strict = 'severity = { same_model = "fail" }'
+    for base, head, side in ((known, unknown, "run"), (unknown, known, "baseline")):
+        gate(project, "inspect", base, "--out", "base")
+        ran = gate(project, "inspect", head, "--baseline", "base", "--out", "head", settings=strict)
+        assert ran.exit_code == 3, ran.output
+        assert f"the model of the {side} is unknown" in ran.output
+    assert gate(project, "inspect", known, "--baseline", "base", "--out", "head").exit_code == 0
+    gate(project, "inspect", unknown, "--out", "base")
+    same = gate(project, "inspect", unknown, "--baseline", "base", "--out", "head", settings=strict)
+    assert same.exit_code == 0, same.output
 
 
 def test_a_limit_for_an_evaluation_holds_for_each_of_its_providers(project: Project) -> None:

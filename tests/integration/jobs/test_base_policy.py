@@ -30,7 +30,7 @@ EVASIONS = {
     "confirm": 'confirm = "all"\nmin_pass_rate = 0\n',
     "repeats": "repeats = 1\nmin_pass_rate = 0\nalpha = 0.000001\nmin_effect = 1\n",
     "ignored evaluators": '[evaluators."*"]\nignore = true\n',
-    "scale": '[evaluators."*"]\nscale = [-1000, 1]\nthreshold = { gte = -1000 }\n',
+    "scale": '[evaluators."*"]\nscale = [-1000, 1]\nthreshold = { gte = -999 }\n',
     "min_judge_agreement": "min_judge_agreement = 1\nmin_pass_rate = 0\n",
 }
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoregate.ci.policy import choose_policy
+from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, Settings, load_settings
+from scoregate.core.run import Run
 from scoregate.errors import SettingsError
 
 
@@ -284,3 +288,14 @@ def test_a_misspelt_mode_of_the_cache_is_no_folder(tmp_path: Path, word: str, me
     assert f"did you mean {meant}? A folder of this name is written ./{word.partition(':')[0]}" in told
     write(tmp_path, f"cache = './{word}'")
     assert load_settings(tmp_path, {}).cache == f"./{word}"
+
+
+@pytest.mark.anyio
+async def test_results_that_other_settings_of_evaluators_recorded_are_not_reused(tmp_path: Path) -> None:
+    words, every = {"words": {"ignore": False}}, {"*": {"ignore": True}}
+    chosen = [Settings(policy_from="base", evaluators=each) for each in (every | words, words | every, every)]
+    for own in chosen:
+        base = Run("b", 0, 0, "1", policy=json.loads(json.dumps(asdict(own.policy()))))
+        assert [not choose_policy(other, base).problem for other in chosen] == [other is own for other in chosen]
+    conditions = [(await read_conditions(tmp_path, each)).settings for each in chosen]
+    assert len(set(conditions)) == len(chosen)

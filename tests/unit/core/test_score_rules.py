@@ -242,6 +242,20 @@ def test_changes_of_these_settings_are_described() -> None:
     ]
 
 
+def test_the_order_of_settings_and_ignore_false_change_how_scores_are_recorded() -> None:
+    ignored, kept = EvaluatorCriteria(ignore=True), EvaluatorCriteria(ignore=False)
+    settings = [
+        {"*": ignored, "words": kept},
+        {"words": kept, "*": ignored},
+        {"*": ignored},
+        {"words": WORDS, "w*": EvaluatorCriteria(scale=(0, 5))},
+        {"w*": EvaluatorCriteria(scale=(0, 5)), "words": WORDS},
+    ]
+    found = [Criteria(evaluators=each).score_settings for each in settings]
+    assert all(found.count(each) == 1 for each in found)
+    assert Criteria(evaluators={"*": EvaluatorCriteria(margin=0.1)}).score_settings == []
+
+
 @pytest.mark.parametrize("scale", [(5, 1), (1, 1), (float("-inf"), 1), (-1e308, 1e308)])
 def test_an_impossible_scale_of_a_suite_is_none(scale: tuple[float, float]) -> None:
     assert EvaluatorInfo("words", scale=scale).scale is None

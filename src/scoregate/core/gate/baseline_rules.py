@@ -13,7 +13,7 @@ from scoregate.core.gate.suite_rules import format_percent, match_limit
 from scoregate.core.pairing import Side, quantity_side
 from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.run import ConfirmationOutcome, SuiteResult
-from scoregate.core.setups import describe_model_change
+from scoregate.core.setups import describe_model_change, describe_unknown_model
 
 CRITICAL = "critical"
 _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
@@ -105,9 +105,14 @@ def check_comparable(context: SuiteContext) -> Iterator[Finding]:
 
 def check_model(context: SuiteContext) -> Iterator[Finding]:
     """The model under test is the baseline's. This is off by default: a new model is often what is compared."""
-    base = _base_suite(context)
-    if base is not None and (value := describe_model_change(context.suite, base)):
-        yield Finding("same model", Conclusion.FAILED, value, "the baseline's model", "severity", context.suite.label)
+    if (base := _base_suite(context)) is None:
+        return
+    for conclusion, describe in (
+        (Conclusion.FAILED, describe_model_change),
+        (Conclusion.UNMEASURABLE, describe_unknown_model),
+    ):
+        if value := describe(context.suite, base):
+            yield Finding("same model", conclusion, value, "the baseline's model", "severity", context.suite.label)
 
 
 def check_lost_scores(context: SuiteContext) -> Iterator[Finding]:
