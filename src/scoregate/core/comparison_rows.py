@@ -244,10 +244,7 @@ def _score_row(
         suite.columns, [each.columns for each in baseline_suites], name, cases, new=new, baseline=baseline
     )
     row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
-    reason = _describe_unscaled(suite, name)
-    if not reason and new.means and not change:
-        reason = _describe_unscaled_baseline(baseline_suites, name)
-    if reason:
+    if reason := _find_unscaled(suite, [] if change or not new.means else baseline_suites, name):
         row = replace(row, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=reason)
         return replace(row, label=RowLabel.UNMEASURABLE, unscaled=base_info is not None)
     if not new.means and suite.columns.labels.get(name):
@@ -287,9 +284,10 @@ def _describe_unscaled(suite: SuiteResult, evaluator: str) -> str:
     return f"{scores} outside [0, 1]: set its `scale`, or `ignore`, in [evaluators]" if count else ""
 
 
-def _describe_unscaled_baseline(suites: Sequence[SuiteResult], evaluator: str) -> str:
-    reasons = (_describe_unscaled(suite, evaluator) for suite in suites)
-    return next((f"in the baseline, {reason}" for reason in reasons if reason), "")
+def _find_unscaled(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], evaluator: str) -> str:
+    """Why the scores of an evaluator are on no known scale, in the run or in the baseline; empty if they are."""
+    reasons = (f"in the baseline, {why}" for each in baseline_suites if (why := _describe_unscaled(each, evaluator)))
+    return _describe_unscaled(suite, evaluator) or next(reasons, "")
 
 
 @dataclass(frozen=True, slots=True)
