@@ -7,8 +7,8 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import distribution
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +18,7 @@ from scoregate.ci.file_access import create_file
 from scoregate.ci.install.groups import WantedGroups
 from scoregate.ci.install.plan import InstallPlan, Words
 from scoregate.ci.install.plans import AUTO, find_install_plan
+from scoregate.ci.install.requirements import find_group_requirements
 from scoregate.ci.interpreter import Interpreter, find_interpreter
 from scoregate.ci.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
@@ -30,6 +31,7 @@ _PIP_TO_UV = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_IN
 _QUIET = {"UV_NO_PROGRESS": "1", "NO_COLOR": "1", "PDM_CHECK_UPDATE": "0", "PDM_IGNORE_SAVED_PYTHON": "1"}
 _IMPORT_SDK = "import scoregate.testing.run"
 _LONGEST_COMMAND = 200
+_MOST_SHOWN = 10
 _ADVICE = (
     "Try the same command on your machine. To install in another way, set `install` to a keyword of the settings "
     "reference, such as requirements or none, or to a command. To use another Python, set `python_version`."
@@ -148,12 +150,38 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
     if plan is not None and settings.python is None:
         why = "; ".join((f"an environment made from {plan.why}", *(plan.notes if dry else ())))
         return Interpreter((str(spec.python),), why, spec.activated())
+    interpreter = _find_interpreter(spec, settings)
+    notes = () if plan is not None else tuple(_describe_unused(spec, settings, interpreter))
+    if dry:
+        return replace(interpreter, notes=notes)
+    for note in notes:
+        spec.print_line(spec.redact.text(note))
+    return interpreter
+
+
+def _find_interpreter(spec: VenvSpec, settings: Settings) -> Interpreter:
     if settings.python is None and spec.host_python_is_fallback:
         path = f"{Path(sys.executable).parent}{os.pathsep}{spec.environ.get('PATH', os.defpath)}"
         return Interpreter((sys.executable,), "scoregate's own, because there is nothing to install", {"PATH": path})
     groups = WantedGroups(settings.install_groups, settings.origin("install_groups"))
     named, origin = settings.python, settings.origin("python")
     return find_interpreter(spec.root, spec.environ, named=named, origin=origin, groups=groups)
+
+
+def _describe_unused(spec: VenvSpec, settings: Settings, interpreter: Interpreter) -> Iterator[str]:
+    """What is not used, although it could be meant to be, if no environment is made."""
+    groups = f"install_groups ({settings.origin('install_groups')}) is ignored"
+    if not settings.install_groups:
+        if spec.host_python_is_fallback and settings.python is None and settings.install == AUTO:
+            files = tuple(find_group_requirements(spec.root).values())[:_MOST_SHOWN]
+            if files:
+                yield f"ignored: {', '.join(files)}; `install_groups` installs such files"
+    elif settings.python is not None:
+        yield f"{groups}: `python` ({settings.origin('python')}) names the interpreter"
+    elif settings.install != AUTO:
+        yield f"{groups}: `install` ({settings.origin('install')}) is {settings.install}"
+    elif spec.automatic:
+        yield f"{groups}: {interpreter.why} is used"
 
 
 async def create_environment(plan: InstallPlan, spec: VenvSpec, settings: Settings) -> None:

@@ -36,7 +36,8 @@ async def prepare_suites(
     if javascript is None:
         return await prepare_environment(spec, settings, dry=dry)
     if dry:
-        return replace(await prepare_environment(spec, settings, dry=True), notes=javascript.describe())
+        interpreter = await prepare_environment(spec, settings, dry=True)
+        return replace(interpreter, notes=(*interpreter.notes, *javascript.describe()))
     installer = Installer(
         spec.scratch,
         spec.environment(),
