@@ -20,6 +20,7 @@ SHARED = {
     "ci.archive",
     "ci.cancel",
     "ci.commit_files",
+    "ci.error_lines",
     "ci.file_access",
     "ci.frameworks",
     "ci.git",

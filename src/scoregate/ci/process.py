@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from anyio import EndOfStream
 from anyio.abc import ByteReceiveStream, Process
 
 from scoregate.ci import orphans
+from scoregate.ci.error_lines import find_error_lines
 from scoregate.ci.isolation import kill_account
 from scoregate.ci.secrets import LONGEST, Redactor
 from scoregate.ci.user_ids import Identity, process_rights
@@ -86,49 +86,6 @@ class OutputTail:
     def errors(self) -> str:
         """The last lines that describe an error, joined; else the last line that isn't blank."""
         return find_error_lines(tuple(self._lines))
-
-
-_MOST_ERRORS = 3
-_LONGEST_ERROR, _LONGEST_ERRORS, _LONGEST_MATCHED = 200, 400, 1_000
-_ERROR = re.compile(
-    r"""\s*(?:E\s{2,})?(?:
-        (?:Uncaught\s|Caused\sby:\s|\[cause\]:\s|Exception\sin\sthread\s"[^"]*"\s)?
-        (?:[A-Za-z_$][\w$]*[.:]{1,2})*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure)\b[^:]{0,60}(?::\s|$)
-      | (?:error|fatal|panic|ERROR|FATAL|Error|Fatal|FAILED|Traceback)\b(?:\[\w+\])?(?::\s|\s+)\S
-      | npm\s(?:ERR!|error)\s(?!A\scomplete\slog)\S
-      | \S{1,200}(?:\(\d+,\d+\)|:\d+(?::\d+)?):?\s(?:-\s)?(?:fatal\s)?error\b
-      | ---\sFAIL:\s\S
-      | thread\s'.{0,200}'\s(?:\(\d+\)\s)?panicked\sat
-      | .{0,200}:\s(?:command\snot\sfound|not\sfound|No\ssuch\sfile\sor\sdirectory|Permission\sdenied)$
-      | (?:Segmentation\sfault|Killed|Aborted|Out\sof\smemory)\b
-    )""",
-    re.VERBOSE,
-)
-_TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
-# A panic in Rust has its message on the next line.
-_PANIC = re.compile(r"\s*thread '.{0,200}' (?:\(\d+\) )?panicked at .*:$")
-
-
-def find_error_lines(lines: Sequence[str]) -> str:
-    """The last lines of an output that describe an error, joined; else its last line that isn't blank.
-
-    Args:
-        lines: the last lines of the output, of limited length.
-    """
-    found: dict[str, None] = {}
-    for at, line in enumerate(lines):
-        if _ERROR.match(line[:_LONGEST_MATCHED]) and not _TRACEBACK.match(line):
-            text = line.strip().removeprefix("E  ").strip()
-            if _PANIC.match(line) and at + 1 < len(lines):
-                text = f"{text} {lines[at + 1].strip()}"
-            found.pop(text, None)  # the last one counts
-            found[text] = None
-    errors = [
-        text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…" for text in list(found)[-_MOST_ERRORS:]
-    ]
-    while len(errors) > 1 and sum(map(len, errors)) > _LONGEST_ERRORS:
-        errors.pop(0)
-    return "; ".join(errors) or next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 async def run_child(child: ChildProcess, on_line: OnLine, redact: Redactor) -> ChildExit:

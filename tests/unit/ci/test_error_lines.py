@@ -6,7 +6,8 @@ import subprocess
 import sys
 import time
 
-from scoregate.ci.process import find_error_lines
+from scoregate.ci.error_lines import find_error_lines
+from scoregate.ci.javascript.installer import ErrorLines
 
 NODE = """/app/run.js:3
 throw new TypeError("no model")
@@ -41,6 +42,42 @@ main.main()
 exit status 2"""
 TSC = """src/run.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.
 Found 1 error."""
+NPM_USAGE = """npm error code EUSAGE
+npm error `npm ci` can only install packages when your package.json and package-lock.json are in sync.
+npm error
+npm error Usage:
+npm error npm ci
+npm error Options:
+npm error [-E|--save-exact]
+npm error Run "npm help ci" for more info
+npm error A complete log of this run can be found in: /root/.npm/_logs/x.log"""
+OLD_NPM = NPM_USAGE.replace("npm error", "npm ERR!")
+YARN = """➤ YN0000: · Yarn 4.13.0
+➤ YN0000: ┌ Resolution step
+➤ YN0085: │ + is-odd@npm:3.0.1
+➤ YN0002: │ shop doesn't provide react (p1), requested by x.
+➤ YN0000: └ Completed
+➤ YN0028: │ The lockfile would have been modified by this install, which is explicitly forbidden.
+➤ YN0000: · Failed with errors in 0s 85ms"""
+OLD_YARN = """yarn install v1.22.22
+[1/4] Resolving packages...
+error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.
+info Visit https://yarnpkg.com/en/docs/cli/install for documentation about this command."""
+YARN_USAGE = """Usage Error: The nearest package directory (/app) doesn't seem to be part of the project.
+
+$ yarn install [--json]"""
+PNPM = """Scope: all 2 workspace projects
+ ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is not up to date
+
+Note that in CI environments this setting is true by default."""
+INSTALLATIONS = {
+    NPM_USAGE: NPM_USAGE.splitlines()[:2],
+    OLD_NPM: OLD_NPM.splitlines()[:2],
+    YARN: YARN.splitlines()[5:6],
+    OLD_YARN: OLD_YARN.splitlines()[2:3],
+    YARN_USAGE: YARN_USAGE.splitlines()[:1],
+    PNPM: PNPM.splitlines()[1:2],
+}
 EXPECTED = {
     NODE: "TypeError: no model",
     NPM: "npm error code ENOENT; npm error path /app/package.json; npm error enoent Could not read package.json",
@@ -61,6 +98,15 @@ EXPECTED = {
 def test_errors_are_found_behind_later_lines() -> None:
     for output, expected in EXPECTED.items():
         assert find_error_lines(output.split("\n")) == expected
+
+
+def test_errors_of_package_managers_are_the_same_in_suites_and_installations() -> None:
+    for output, expected in INSTALLATIONS.items():
+        errors = ErrorLines()
+        for line in output.splitlines():
+            errors.add(line)
+        assert str(errors).splitlines() == [f"  | {line}" for line in expected]
+        assert find_error_lines(output.splitlines()) == "; ".join(line.strip() for line in expected)
 
 
 def test_a_real_traceback_gives_its_causes_in_order() -> None:

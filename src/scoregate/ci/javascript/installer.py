@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from scoregate.ci.error_lines import ErrorDetector
 from scoregate.ci.file_access import create_file
 from scoregate.ci.javascript.packages import PNPM
 from scoregate.ci.process import ChildProcess, OutputTail, run_child
@@ -20,9 +20,6 @@ from scoregate.errors import InstallError
 MARK = "SCOREGATE_NODE"
 _LONGEST_COMMAND = 200
 _ADVICE = "Try the same command on your machine. To install in another way, set `install` to none or a command."
-# Of npm, pnpm and yarn.
-_ERROR = re.compile(r"\bnpm (error|ERR!) \S|\bERR_|^error\b|YN0(?!000)\d+|✖|Usage Error")
-_USAGE = "npm error Usage:"
 _MOST_ERRORS = 12
 # Defaults: variables of the workflow come first.
 _QUIET = {
@@ -35,18 +32,17 @@ _QUIET = {
 
 
 class ErrorLines:
-    """The lines of an output that report errors: npm prints its usage after them. Without any, the last lines."""
+    """The first lines of an output that report errors. Without any, the last lines."""
 
     def __init__(self) -> None:
         self._errors: list[str] = []
         self._tail = OutputTail()
-        self._in_usage = False
+        self._detector = ErrorDetector()
 
     def add(self, line: str) -> None:
         """Add a line."""
         self._tail.add(line)
-        self._in_usage = self._in_usage or _USAGE in line
-        if not self._in_usage and _ERROR.search(line) and len(self._errors) < _MOST_ERRORS:
+        if self._detector.is_error(line) and len(self._errors) < _MOST_ERRORS:
             self._errors.append(line)
 
     def __str__(self) -> str:
