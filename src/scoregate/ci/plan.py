@@ -280,10 +280,12 @@ def _argv(source: SuiteSource, interpreter: Interpreter) -> tuple[str, ...]:
     return (*interpreter.argv, *source.argv) if source.kind in _WORKER_KINDS else source.argv
 
 
-# `python -m` imports from the working directory, and runs no package without a `__main__.py`.
+# `python -m` imports from the working directory, and runs no package without a `__main__.py`. With PYTHONSAFEPATH, the
+# first folder of the import path is one of the user's, and not the working directory.
 _RUN_MODULE = """\
 import importlib.util, os, sys
-sys.path[0] = os.path.abspath(sys.argv[1])
+folder = os.path.abspath(sys.argv[1])
+sys.path[:] = [folder, *sys.path[0 if getattr(sys.flags, "safe_path", False) else 1:]]
 spec, main = importlib.util.find_spec(sys.argv[2]), sys.modules["__main__"]
 main.__spec__, main.__package__, main.__file__ = spec, spec.parent, spec.origin
 if spec.submodule_search_locations is not None:

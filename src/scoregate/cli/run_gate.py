@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -26,6 +27,8 @@ from scoregate.cli.printed_output import limit_output
 from scoregate.cli.progress import show_progress
 from scoregate.cli.progress_state import format_output_line, tick_regularly
 from scoregate.cli.verbose import log_results
+
+_CONTAINER = Path("/")
 
 
 @asynccontextmanager
@@ -60,8 +63,13 @@ async def _listen(stop: anyio.Event, scope: anyio.CancelScope) -> None:
 def temporary_folder() -> Iterator[Path]:
     """An empty folder until the block ends: in RUNNER_TEMP, except in the container."""
     if in_container(os.environ) and os.environ.get("GITHUB_ACTIONS") == "true":
-        # The runner removes the container. To delete the files of Node.js and of packages would take seconds.
-        yield Path(tempfile.mkdtemp(prefix="scoregate-")).resolve()
+        scratch = Path(tempfile.mkdtemp(prefix="scoregate-")).resolve()
+        try:
+            yield scratch
+        finally:
+            # The runner removes the container. To delete the files of Node.js and of packages would take seconds.
+            if scratch.stat().st_dev != _CONTAINER.stat().st_dev:
+                shutil.rmtree(scratch, ignore_errors=True)
         return
     runner = os.environ.get("RUNNER_TEMP", "")
     place = runner if Path(runner).is_dir() and not in_container(os.environ) else None

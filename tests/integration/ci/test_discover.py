@@ -91,6 +91,31 @@ async def test_files_without_a_suite_are_skipped_with_the_reason(repository: Rep
     }
 
 
+async def test_templates_and_texts_that_do_not_parse_are_no_suites(repository: Repository) -> None:
+    call = "from scoregate.testing.run import run_test_suite\n"
+    files = {
+        "templates/evals/jinja.py": f"{call}{{% if cases %}}\nrun_test_suite(id='a')\n{{% endif %}}\n",
+        "templates/evals/cookie.py": f"{call}from {{{{ cookiecutter.name }}}} import bot\n",
+        "templates/evals/name.py": f"{call}from {{{{name}}}}.bot import answer\n",
+        "docs/evals/text.py": "Write `scoregate run` to start it.\n",
+    }
+    for name, text in files.items():
+        repository.write(name, text)
+    found = await find(repository.root)
+    assert (found.sources, len(found.notices)) == ((), len(files))
+    for name in files:
+        assert any(notice.startswith(f"{name} was skipped: Python ") for notice in found.notices), name
+    assert (await find(repository.root, paths=["docs/evals/text.py"])).sources[0].error
+    for name in ("evals/text.py", "evals/jinja.py", "services/x/evals/real.py"):
+        repository.write(name, f"{call}def broken(:\n" if "real" in name else files["templates/evals/jinja.py"])
+    found = await find(repository.root)
+    assert [each.path for each in found.sources if each.error] == [
+        "evals/jinja.py",
+        "evals/text.py",
+        "services/x/evals/real.py",
+    ]
+
+
 async def test_a_file_that_does_not_parse_is_an_error_with_its_line(repository: Repository) -> None:
     repository.write("evals/broken.py", "import scoregate\ndef f(:\n")
     repository.write("evals/good.py", suite())

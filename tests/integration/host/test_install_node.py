@@ -66,6 +66,16 @@ def test_a_version_that_does_not_exist_is_an_error(project: Project, tmp_path: P
     assert "can't start 'node'" in ran.output
 
 
+def test_a_limit_for_the_projects_packages_is_not_one_for_node(project: Project, tmp_path: Path) -> None:
+    write_suite(project)
+    write_package(project)
+    project.write("pyproject.toml", '[tool.uv]\nexclude-newer = "2020-01-01T00:00:00Z"\n')
+    ran = project.scoregate("run", PATH=path_without_node(tmp_path / "bin"), SCOREGATE_ACTION="1")
+    assert ran.exit_code == 0, ran.output
+    assert "exclude-newer of uv's settings leaves no Node.js, so it is ignored for Node.js" in ran.output
+    assert "Node.js 24." in ran.output
+
+
 needs_node = pytest.mark.skipif(shutil.which("npm") is None, reason="NOT TESTED, the runner's Node.js: npm is not here")
 
 

@@ -83,3 +83,17 @@ def test_the_base_imports_the_modules_that_the_run_imports(project: Project) -> 
         ran = project.scoregate("run", "--baseline", "rerun:HEAD", **environ)
         scores = {each["suite"]: [each["base"], each["mean"]] for each in ran.result["rows"]}
         assert scores == {"x": [1.0, 1.0], "plain": [plain, plain]}, ran.output
+
+
+def test_a_safe_import_path_keeps_the_folders_of_the_user(project: Project) -> None:
+    for name, text in service("x").items():
+        project.write(name, text)
+    project.write("named/own.py", "ANSWER = 'right'\n")
+    project.write(
+        "services/x/evals/hours.py",
+        f"from app import Same\nfrom .shared import ANSWER\nimport own\n{CALL}" + run("x", "own.ANSWER"),
+    )
+    named = os.pathsep.join(filter(None, (str(project.root / "named"), os.environ.get("PYTHONPATH"))))
+    for environ in ({}, {"PYTHONSAFEPATH": "1"}):
+        ran = project.scoregate("run", "--baseline", "none", PYTHONPATH=named, **environ)
+        assert ran.exit_code == 0, ran.output

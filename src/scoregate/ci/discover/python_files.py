@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import os
+import re
 import stat
 import sys
 import warnings
@@ -15,7 +16,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from scoregate.ci.discover.ast_scan import Scope, Scopes, SuiteCall, read_scopes
-from scoregate.ci.discover.files import Candidate, ProjectFiles, find_candidates, open_nonblocking
+from scoregate.ci.discover.files import DEFAULT_FOLDER, Candidate, ProjectFiles, find_candidates, open_nonblocking
 from scoregate.ci.discover.packages import find_relative_level, locate_import_folders, locate_module
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
@@ -24,6 +25,11 @@ from scoregate.errors import UsageError
 MAX_BYTES = 5 * 1024 * 1024
 # A file that starts a suite has one of these words: a package, or the attribute of a client.
 _WORDS = (b"scoregate", b"autoblocks", b"offline_tests")
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b(?:scoregate|autoblocks)", re.MULTILINE)
+# As Jinja and Cookiecutter mark statements, and names in code.
+_TEMPLATE = re.compile(
+    rb"\{%-?[ \t]*\w[^\n]*%\}|\{\{-?[ \t]*cookiecutter\b|^[ \t]*(?:from|import|class|def)[ \t]+\S*\{\{", re.MULTILINE
+)
 _NO_SUITE = "starts no suite of scoregate"
 _NOT_REGULAR = "not a regular file"
 # A file that doesn't exist, a link to nothing or to itself, a folder, a socket.
@@ -132,6 +138,9 @@ def _inspect_file(root: Path, file: Candidate) -> SuiteSource | SkippedSource:
         return content
     script = read_script(content)
     if script.error:
+        if not file.named and _is_no_script(file.path, content):
+            why = f"{script.why} (line {script.line})"
+            return SkippedSource(file.path, why, notable=True)
         problem = f"{file.path}:{script.line}: {script.why}"
         return SuiteSource(file.path, SourceKind.PYTHON, script.line, why=file.why, error=problem)
     if script.kind is None:
@@ -147,6 +156,16 @@ def _inspect_file(root: Path, file: Candidate) -> SuiteSource | SkippedSource:
         module=locate_module(root, file.path, script.relative_level),
         import_folders=locate_import_folders(root, file.path),
     )
+
+
+def _is_no_script(path: str, content: bytes) -> bool:
+    """Whether a file that can't be parsed is a template, or text that only mentions scoregate.
+
+    Files in the folder `evals/` of the root always count as scripts.
+    """
+    if path.startswith(f"{DEFAULT_FOLDER}/"):
+        return False
+    return _TEMPLATE.search(content) is not None or _IMPORT.search(content) is None
 
 
 def read_script(source: bytes) -> ScriptInfo:

@@ -21,7 +21,7 @@ _PROGRAMS = {
     "npm": "lib/node_modules/npm/bin/npm-cli.js",
     "npx": "lib/node_modules/npm/bin/npx-cli.js",
 }
-_NO_VERSION = "No solution found"
+_NO_VERSION, _EXCLUDE_NEWER, _NO_LIMIT = "No solution found", "exclude-newer", "9000-01-01T00:00:00Z"
 _ADVICE = (
     "Ask for another version in .nvmrc or in `engines.node` of package.json. Or install Node.js in an earlier step, "
     "and use the composite action."
@@ -84,16 +84,22 @@ class Node:
         install = (uv, "pip", "install", "--python", sys.executable, "--target", str(target))
         # Copies of 200 MB take seconds. Where links aren't possible, uv copies.
         options = ("--no-deps", "--only-binary", ":all:", "--link-mode", "hardlink", "--quiet")
-        problem, tail = None, OutputTail()
-        for requirement in requirements:
+        problem, tail, limit = None, OutputTail(), tuple[str, ...]()
+        for requirement in (*requirements, *requirements):
             resolution = ("--resolution", "lowest-direct") if requirement.lowest else ()
             tail = OutputTail()
-            words = (*install, *options, *resolution, requirement.text)
+            words = (*install, *options, *resolution, *limit, requirement.text)
             problem = await installer.attempt(words, root, on_line=tail.add)
             if problem is None:
                 return
             if _NO_VERSION not in str(tail):
                 break
+            if requirement is requirements[-1] and not limit:
+                if _EXCLUDE_NEWER not in str(tail):
+                    break
+                # The limit of the project is meant for its own packages.
+                limit = (f"--{_EXCLUDE_NEWER}", _NO_LIMIT)
+                installer.report(f"{_EXCLUDE_NEWER} of uv's settings leaves no Node.js, so it is ignored for Node.js")
         output = "\n".join(f"  | {line}" for line in str(tail).splitlines())
         message = f"Node.js can't be installed: {self._reason}; uv {problem}; {installer.origin}\n{output}"
         if _NO_VERSION in str(tail):
