@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -56,9 +57,32 @@ def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Sta
     for at, base_at in pairs:
         outcomes, base_outcomes = _pair_outcomes(run.suites[at], base.suites[base_at])
         base_rows = base_outcomes.find_cases(base_status)
+        if to is Status.FAILED:
+            base_rows = _find_passed_groups(base.suites[base_at]) | base_rows
         for case, row in outcomes.find_cases(to).items():
             if case in base_rows:
                 yield Flip(at, row, base_at, base_rows[case])
+
+
+# A test with subtests is no case of an imported file unless it fails by itself.
+_GO_SUBTEST = re.compile(r"(.*::)?(Test|Fuzz|Example|Benchmark)(?![a-z]).*/", re.DOTALL)
+_DEEPEST_SUBTEST = 20
+
+
+def _find_passed_groups(suite: SuiteResult) -> dict[str, int]:
+    """The tests of Go that passed with all their subtests, each with the row of its first subtest."""
+    if suite.sdk != "junit":
+        return {}
+    groups, others = dict[str, int](), set(suite.columns.hashes)
+    for row, case in enumerate(suite.columns.hashes):
+        if _GO_SUBTEST.match(case):
+            parts = case.split("/")[:_DEEPEST_SUBTEST]
+            parents = ["/".join(parts[:end]) for end in range(1, len(parts))]
+            if suite.columns.status(row) in (Status.FAILED, Status.ERRORED):
+                others.update(parents)
+            for parent in parents:
+                groups.setdefault(parent, row)
+    return {group: row for group, row in groups.items() if group not in others}
 
 
 def pair_pass_rates(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[float, float]]:

@@ -287,6 +287,25 @@ def test_many_equal_names_are_numbered_in_linear_time() -> None:
     assert time.process_time() - started < 10, "each of them took minutes"
 
 
+def test_a_test_of_go_that_fails_beside_its_subtests_newly_fails() -> None:
+    def report(*failing: str) -> str:
+        names = ("TestOpens", "TestOpens/sunday", "TestOpens/week", "TestOpens/week/monday", "TestAlone")
+        cases = (
+            f'<testcase classname="hours" name="{name}">{"<failure/>" if name in failing else ""}</testcase>'
+            for name in names
+        )
+        return f'<testsuite name="hours">{"".join(cases)}</testsuite>'
+
+    passing, failing = report(), report("TestOpens")
+    comparison = compared("junit", [failing], [passing])
+    assert [comparison.run.suites[0].columns.hashes[flip.row] for flip in comparison.newly_failing] == ["TestOpens"]
+    assert flips(compared("junit", [report("TestOpens/week")], [passing])) == (1, 0)
+    assert flips(compared("junit", [failing], [failing])) == (0, 0)
+    part = report("TestOpens", "TestOpens/sunday")
+    assert flips(compared("junit", [failing], [part])) == (0, 1), "it may have failed by itself before"
+    assert flips(compared("junit", [passing], [failing])) == (0, 0)
+
+
 def test_random_ids_in_messages_are_no_change() -> None:
     call = {"id": "call-{}", "function": "look", "arguments": {"id": 1}, "type": "function"}
     answer = {"role": "assistant", "content": [{"type": "text", "id": "{}", "text": "?"}], "tool_calls": [call]}
