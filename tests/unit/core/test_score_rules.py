@@ -129,13 +129,16 @@ def test_a_few_scores_outside_are_errors_of_their_cases() -> None:
 
 def test_a_gate_that_depends_on_an_evaluator_without_a_scale_is_unmeasurable() -> None:
     counts, shares = many(*[350] * 20), many(*[0.5] * 20)
-    for new, old in ((counts, counts), (counts, shares), (shares, counts)):
+    for new, old in ((counts, shares), (shares, counts)):
         (row,) = (each for each in compare(new, old).rows if each.evaluator == "words")
         assert row.label is RowLabel.UNMEASURABLE
         for limits in WATCHED:
             verdict = evaluate_gates(compare(new, old), Policy(limits))
             assert verdict.conclusion is Conclusion.UNMEASURABLE
             assert any("outside [0, 1]" in each.value for each in verdict.failed)
+    by_regression, by_drop = (evaluate_gates(compare(counts, counts), Policy(limits)).conclusion for limits in WATCHED)
+    assert by_regression is Conclusion.PASSED, "it was never measured, and no limit names it"
+    assert by_drop is Conclusion.UNMEASURABLE
     assert evaluate_gates(compare(counts, counts), Policy()).conclusion is Conclusion.PASSED
 
 

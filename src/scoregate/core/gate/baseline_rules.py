@@ -54,10 +54,12 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
     """No row is worse."""
     if not context.limits.fail_on_regression:
         return
-    origin = context.limits.find_origin("fail_on_regression")
+    origin, base = context.limits.find_origin("fail_on_regression"), _base_suite(context)
     for row in context.rows:
         if row.evaluator in context.uncalibrated:
             continue
+        if base is not None and all(row.evaluator in each.columns.unscaled for each in (context.suite, base)):
+            continue  # a number without a scale, such as a word count: only its own row is unmeasurable
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
         failed = row.label is RowLabel.WORSE
