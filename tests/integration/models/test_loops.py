@@ -36,7 +36,8 @@ def told(folder: Path, *, client: str, start: str) -> list[str]:
     """What the advice of errors was, suite by suite."""
     script = folder / "suite.py"
     script.write_text(SCRIPT.format(client=client, start=start))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (0, 3), done.stderr  # 3 if no case could be measured
     assert done.stderr == ""
     return [line for line in done.stdout.splitlines() if line.startswith("[")]
 
