@@ -81,7 +81,7 @@ def test_init_writes_through_no_link_that_leaves_the_project(
     assert (project.root / "inside" / "eval_greeting.py").is_file()
 
 
-def test_names_of_files_in_written_settings_are_words_for_the_shell(project: Project) -> None:
+def test_names_of_files_in_written_settings_are_single_words(project: Project) -> None:
     names = ("$(touch a)", "`touch b`", "x; touch c", "x' touch d '", 'x" touch e "', "x\\", "x\\' touch f '")
     for name in names:
         project.write(f"evals/{name}/test_answers.py", TEST)
