@@ -61,7 +61,7 @@ def format_settings(found: Iterable[FoundFramework], *, table: str = "") -> Iter
         yield from ("", *block) if number else block
 
 
-def describe_found(found: Sequence[FoundFramework]) -> Iterator[str]:
+def describe_frameworks(found: Sequence[FoundFramework]) -> Iterator[str]:
     """One sentence on what was found, and one on the settings that make suites of it."""
     if not found:
         return

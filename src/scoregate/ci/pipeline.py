@@ -10,7 +10,7 @@ from anyio import to_thread
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.extra_runs import confirm_failures, repeat_undecided_cases
-from scoregate.ci.frameworks import describe_found
+from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import make_plan
 from scoregate.ci.policy import choose_policy, merge_suite_gates
@@ -74,7 +74,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         plan = ports.add_baseline_outputs(plan, baseline.run)
         history = await load_history(baseline, settings, ports)
         resumed = await ports.resume(plan, settings)
-        found = (*describe_found(suites.frameworks), *suites.notices, *suites.explain_missing())
+        found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing())
         run = await ports.record(resumed.plan, settings, (*settings.notices, *found, *resumed.notices))
         run = resumed.describe_reuse(run)
         ports.amend(run)

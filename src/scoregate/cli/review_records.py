@@ -168,7 +168,7 @@ def check_evaluator_name(evaluator: str, store: Store) -> None:
     Raises:
         UsageError: a similar name is known from the last run, the judges or the reviews, but not this one.
     """
-    suites = _suites_of_last_run()
+    suites = _load_last_evaluators()
     known = {name for evaluators in suites for name in evaluators}
     known |= {key[0] for key in (*store.list_keys(OVERRIDES), *store.list_keys(JUDGES))}
     if evaluator not in known and (near := get_close_matches(evaluator, sorted(known), 1, _LIKENESS)):
@@ -209,10 +209,10 @@ def check_overrides(evaluator: str, overrides: Sequence[EvaluationOverride | Ove
 def _known_choices(evaluator: str) -> tuple[Choice, ...]:
     from scoregate.web.review_items import known_choices
 
-    return known_choices(evaluator, _suites_of_last_run())
+    return known_choices(evaluator, _load_last_evaluators())
 
 
-def _suites_of_last_run() -> list[Mapping[str, EvaluatorInfo]]:
+def _load_last_evaluators() -> list[Mapping[str, EvaluatorInfo]]:
     """The evaluators of each suite of the last run; none without a run."""
     root = project_root()
     try:

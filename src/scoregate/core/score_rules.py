@@ -68,9 +68,9 @@ class ScoreRules:
         return event
 
     def _ignores(self, name: str, is_verdict: bool) -> bool:
-        return bool((self._named(name) if is_verdict else self.evaluator(name)).ignore)
+        return bool((self._find_exact_criteria(name) if is_verdict else self.evaluator(name)).ignore)
 
-    def _named(self, name: str) -> EvaluatorCriteria:
+    def _find_exact_criteria(self, name: str) -> EvaluatorCriteria:
         """The settings of exactly this name, without those of wildcards."""
         return self.criteria.evaluators.get(name, _UNSET)
 
@@ -117,7 +117,7 @@ class ScoreRules:
     def _read_verdict(self, event: Scored) -> Scored:
         """A verdict is on no scale. A wildcard's threshold is for those that have none of their own."""
         rule = self.evaluator(event.evaluator)
-        if (own := self._named(event.evaluator).threshold) is not None:
+        if (own := self._find_exact_criteria(event.evaluator).threshold) is not None:
             return replace(event, threshold=own)
         if rule.threshold is None or event.threshold is not None:
             return event

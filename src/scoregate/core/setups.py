@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TypeAlias
 
 from scoregate.core.event_values import Setup, SetupPart
@@ -11,6 +12,9 @@ from scoregate.core.run import SuiteResult
 _Suites: TypeAlias = Mapping[int, SuiteResult]
 _KeyOf: TypeAlias = Callable[[SetupPart], Hashable]
 _FamilyKey: TypeAlias = tuple[str, ...]
+_MODEL, _PROMPT, _ARGUMENTS = attrgetter("model"), attrgetter("prompt"), attrgetter("arguments")
+_LABEL, _VALUE, _LABEL_AND_VALUE = attrgetter("label"), attrgetter("value"), attrgetter("label", "value")
+_POSITION = attrgetter("position")
 # A renamed evaluation has at least this share of its cases in common with the old one.
 _SHARED_CASES = 0.5
 
@@ -105,15 +109,15 @@ def _pair_members(members: _Suites, base_members: _Suites) -> Iterator[tuple[int
     setups, base_setups = (
         {at: suite.setup for at, suite in side.items() if suite.setup is not None} for side in (members, base_members)
     )
-    models = match_parts(_parts(setups, _model), _parts(base_setups, _model), (_whole, _value, _label))
-    prompts = match_parts(_parts(setups, _prompt), _parts(base_setups, _prompt), (_whole, _label, _value))
-    arguments = match_parts(_parts(setups, _arguments), _parts(base_setups, _arguments), (_whole, _value))
+    models = match_parts(_parts(setups, _MODEL), _parts(base_setups, _MODEL), (_LABEL_AND_VALUE, _VALUE, _LABEL))
+    prompts = match_parts(_parts(setups, _PROMPT), _parts(base_setups, _PROMPT), (_LABEL_AND_VALUE, _LABEL, _VALUE))
+    arguments = match_parts(_parts(setups, _ARGUMENTS), _parts(base_setups, _ARGUMENTS), (_LABEL_AND_VALUE, _VALUE))
     groups: dict[Hashable, tuple[list[int], list[int]]] = {}
     for at, setup in setups.items():
-        key = models.get(_model(setup)), prompts.get(_prompt(setup)), arguments.get(_arguments(setup))
+        key = models.get(_MODEL(setup)), prompts.get(_PROMPT(setup)), arguments.get(_ARGUMENTS(setup))
         groups.setdefault(key, ([], []))[0].append(at)
     for at, setup in base_setups.items():
-        if (found := groups.get((_model(setup), _prompt(setup), _arguments(setup)))) is not None:
+        if (found := groups.get((_MODEL(setup), _PROMPT(setup), _ARGUMENTS(setup)))) is not None:
             found[1].append(at)
     for group, base_group in groups.values():
         if len(group) == len(base_group) == 1:
@@ -142,7 +146,7 @@ def match_parts(
             if (base_part := base_by_key.get(key)) is not None:
                 matches[part] = base_part
                 del unmatched[part], base_unmatched[base_part]
-    rest = zip(*(sorted(side, key=_position) for side in (unmatched, base_unmatched)), strict=False)
+    rest = zip(*(sorted(side, key=_POSITION) for side in (unmatched, base_unmatched)), strict=False)
     return matches | dict(rest)
 
 
@@ -156,31 +160,3 @@ def _by_unique_key(parts: Iterable[SetupPart], key_of: _KeyOf) -> dict[Hashable,
 
 def _parts(setups: Mapping[int, Setup], part_of: Callable[[Setup], SetupPart]) -> list[SetupPart]:
     return list(dict.fromkeys(map(part_of, setups.values())))
-
-
-def _model(setup: Setup) -> SetupPart:
-    return setup.model
-
-
-def _prompt(setup: Setup) -> SetupPart:
-    return setup.prompt
-
-
-def _arguments(setup: Setup) -> SetupPart:
-    return setup.arguments
-
-
-def _whole(part: SetupPart) -> Hashable:
-    return part.label, part.value
-
-
-def _label(part: SetupPart) -> Hashable:
-    return part.label
-
-
-def _value(part: SetupPart) -> Hashable:
-    return part.value
-
-
-def _position(part: SetupPart) -> int:
-    return part.position

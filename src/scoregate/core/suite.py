@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, HumanReviewField, Origin
+from scoregate.core.text import is_positive_number, is_whole_number
 
 
 class Case(NamedTuple):
@@ -63,6 +64,37 @@ class RunLimits(NamedTuple):
     retries: int = 0
     timeout_s: float | None = None
     scoring_s: float | None = None
+
+
+def read_limits(
+    concurrency: Any,
+    retries: Any,
+    timeout: Any,
+    problems: list[str],
+    *,
+    names: tuple[str, str],
+    show: Callable[[object], str] = repr,
+) -> RunLimits:
+    """Read the limits that a user gives. A wrong one has its default.
+
+    Args:
+        concurrency: the number of cases at a time.
+        retries: the number of retries.
+        timeout: the time limit of a case, in seconds, or None.
+        problems: gets a line for each wrong limit.
+        names: the names of the first two arguments in the API.
+        show: formats a wrong value.
+    """
+    if not is_whole_number(concurrency, 1):
+        problems.append(f"{names[0]} must be a whole number of at least 1, not {show(concurrency)}")
+        concurrency = 10
+    if not is_whole_number(retries, 0):
+        problems.append(f"{names[1]} must be a whole number of at least 0, not {show(retries)}")
+        retries = 0
+    if timeout is not None and not is_positive_number(timeout):
+        problems.append(f"timeout must be a number of seconds over 0, not {show(timeout)}")
+        timeout = None
+    return RunLimits(concurrency, retries, timeout)
 
 
 @dataclass(frozen=True, slots=True)

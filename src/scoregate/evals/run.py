@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder, read_selection
-from scoregate.engine.exit_status import fail_at_exit, is_script, is_unmeasured
+from scoregate.engine.exit_status import is_script
 from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.evals.suite import Options, build_suite, find_suite_name
@@ -83,7 +83,4 @@ def evaluate(
     logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
     from scoregate.engine.completion import complete_run
 
-    result = complete_run(logs, started, assert_test=assert_test, alone=folder is None)
-    if folder is None and is_main and is_unmeasured(result):
-        fail_at_exit()
-    return result
+    return complete_run(logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.suite import Case, RunLimits, Suite
-from scoregate.core.text import is_positive_number, is_whole_number
+from scoregate.core.suite import Case, RunLimits, Suite, read_limits
+from scoregate.core.text import is_whole_number
 from scoregate.engine.environment import Selection, run_message, select_cases
 from scoregate.engine.imports import caller_origin, find_caller_file
 from scoregate.evals.data import read_data
@@ -32,17 +32,14 @@ class Options:
 
     def limits(self, problems: list[str]) -> RunLimits:
         """The limits of the run; a wrong option has its default."""
-        concurrency, retries, timeout = self.concurrency, self.retries, self.timeout
-        if not is_whole_number(concurrency, 1):
-            problems.append(f"concurrency must be a whole number of at least 1, not {concurrency!r:.60}")
-            concurrency = 10
-        if not is_whole_number(retries, 0):
-            problems.append(f"retries must be a whole number of at least 0, not {retries!r:.60}")
-            retries = 0
-        if timeout is not None and not is_positive_number(timeout):
-            problems.append(f"timeout must be a number of seconds over 0, not {timeout!r:.60}")
-            timeout = None
-        return RunLimits(concurrency, retries, timeout)
+        return read_limits(
+            self.concurrency,
+            self.retries,
+            self.timeout,
+            problems,
+            names=("concurrency", "retries"),
+            show="{!r:.60}".format,
+        )
 
     def cases(self, selection: Selection, problems: list[str]) -> Cases:
         """The reader of cases; a wrong option has its default."""

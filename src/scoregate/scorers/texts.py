@@ -114,9 +114,7 @@ def levenshtein(
     Raises:
         MissingExtra: rapidfuzz is not installed.
     """
-    _import_rapidfuzz()
-    parameters = {"expected": expected, "measure": "levenshtein"}
-    return Check(name or "levenshtein", _measure_similarity, parameters, threshold)
+    return _make_comparison("levenshtein", expected, threshold, name)
 
 
 def similarity(
@@ -132,9 +130,14 @@ def similarity(
     Raises:
         MissingExtra: rapidfuzz is not installed.
     """
+    return _make_comparison("similarity", expected, threshold, name)
+
+
+def _make_comparison(
+    measure: str, expected: str | None, threshold: Threshold | float | None, name: str | None
+) -> Check:
     _import_rapidfuzz()
-    parameters = {"expected": expected, "measure": "similarity"}
-    return Check(name or "similarity", _measure_similarity, parameters, threshold)
+    return Check(name or measure, _measure_similarity, {"expected": expected, "measure": measure}, threshold)
 
 
 def _make_name(check: str, argument: Any) -> str:

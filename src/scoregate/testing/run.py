@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoregate.engine.environment import events_folder, read_selection
-from scoregate.engine.exit_status import fail_at_exit, is_script, is_unmeasured
+from scoregate.engine.exit_status import is_script
 from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
@@ -99,10 +99,7 @@ def run_test_suite(
             log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
     from scoregate.engine.completion import complete_run
 
-    result = complete_run(logs, started, assert_test=assert_test, alone=folder is None)
-    if folder is None and is_main and is_unmeasured(result):
-        fail_at_exit()
-    return result
+    return complete_run(logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main)
 
 
 def grid_search_ctx() -> Mapping[str, Any] | None:

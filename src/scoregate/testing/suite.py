@@ -10,8 +10,8 @@ from zlib import crc32
 
 from scoregate.core.event_values import ErrorInfo, HumanReviewField
 from scoregate.core.json_io import dump, sort_sets, to_plain
-from scoregate.core.suite import Case, Description, RunLimits, Suite
-from scoregate.core.text import LONGEST_NAME, case_name, is_positive_number, is_whole_number
+from scoregate.core.suite import Case, Description, Suite, read_limits
+from scoregate.core.text import LONGEST_NAME, case_name, is_whole_number
 from scoregate.engine.environment import Selection, run_message, select_cases
 from scoregate.engine.evaluators import read_scorers
 from scoregate.engine.imports import caller_origin
@@ -214,7 +214,8 @@ def build_suite(
     found, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
     scorers, scorer_problems = read_scorers(_to_list(evaluators or (), "evaluators", problems))
     variants = _read_variants(grid_search_params, problems)
-    limits = _read_limits(max_test_case_concurrency, retry_count, timeout, problems)
+    names = ("max_test_case_concurrency", "retry_count")
+    limits = read_limits(max_test_case_concurrency, retry_count, timeout, problems, names=names)
     cases = list(select_cases(found, str(suite_id), selection, describe_case)) if callable(fn) else []
     if not values:
         problems.append("no test cases")
@@ -257,19 +258,6 @@ def _read_hasher(given: Any, problems: list[str]) -> Hasher:
     except TypeError as error:
         problems.append(f"test_case_hash must be names of fields or a function, not {given!r:.100}: {error}")
         return make_hasher(None)
-
-
-def _read_limits(concurrency: Any, retries: Any, timeout: Any, problems: list[str]) -> RunLimits:
-    if not is_whole_number(concurrency, 1):
-        problems.append(f"max_test_case_concurrency must be a whole number of at least 1, not {concurrency!r}")
-        concurrency = 10
-    if not is_whole_number(retries, 0):
-        problems.append(f"retry_count must be a whole number of at least 0, not {retries!r}")
-        retries = 0
-    if timeout is not None and not is_positive_number(timeout):
-        problems.append(f"timeout must be a number of seconds over 0, not {timeout!r}")
-        timeout = None
-    return RunLimits(concurrency, retries, timeout)
 
 
 def _read_variants(params: Any, problems: list[str]) -> Sequence[Mapping[str, Any] | None]:

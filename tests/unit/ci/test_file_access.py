@@ -10,7 +10,7 @@ import pytest
 from scoregate.ci.environment import VenvSpec
 from scoregate.ci.file_access import create_file, read_project_file
 from scoregate.ci.install.plans import find_install_plan
-from scoregate.ci.javascript.project_files import ProjectFiles
+from scoregate.ci.javascript.project_files import WorkspaceFiles
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, load_settings
 from scoregate.ci.user_ids import Identity
@@ -61,7 +61,7 @@ def test_settings_and_metadata_are_no_devices_and_no_files_of_others(project: Pa
 
 def test_a_link_to_itself_is_no_file(tmp_path: Path) -> None:
     (tmp_path / ".nvmrc").symlink_to(".nvmrc")
-    files = ProjectFiles(tmp_path)
+    files = WorkspaceFiles(tmp_path)
     assert not files.has(tmp_path / ".nvmrc")
     assert files.read(tmp_path / ".nvmrc") is None
 

@@ -14,7 +14,7 @@ import pytest
 from scoregate.ci.javascript.installer import Installer
 from scoregate.ci.javascript.packages import find_package_plan
 from scoregate.ci.javascript.preparation import JavaScript, find_javascript, names_node
-from scoregate.ci.javascript.project_files import ProjectFiles
+from scoregate.ci.javascript.project_files import WorkspaceFiles
 from scoregate.ci.plan import SourceKind, SuiteSource
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import NOBODY, Identity
@@ -52,14 +52,14 @@ def test_lock_files_choose_the_package_manager(tmp_path: Path) -> None:
     for number, (locks, manager, command, tool) in enumerate(LOCKS):
         folder = tmp_path / str(number)
         write(folder, locks, packageManager=manager, dependencies={"a": "1"})
-        plan = find_package_plan(folder, ProjectFiles(tmp_path))
+        plan = find_package_plan(folder, WorkspaceFiles(tmp_path))
         assert plan is not None
         assert (" ".join(plan.command), plan.tool, plan.folder) == (command, tool, folder), (locks, manager)
 
 
 def test_the_plan_names_its_files_and_what_is_ignored(tmp_path: Path) -> None:
     write(tmp_path, {"package-lock.json": "{}", "yarn.lock": YARN_1}, packageManager="pnpm@9.1.0")
-    plan = find_package_plan(tmp_path, ProjectFiles(tmp_path))
+    plan = find_package_plan(tmp_path, WorkspaceFiles(tmp_path))
     assert plan is not None
     assert plan.describe() == (
         "packages: `npm ci` (package-lock.json; yarn.lock is ignored; package.json asks for pnpm, but there is no lock "
@@ -74,7 +74,7 @@ def test_the_plan_names_its_files_and_what_is_ignored(tmp_path: Path) -> None:
 def test_a_package_of_a_workspace_uses_the_lock_at_its_root(tmp_path: Path) -> None:
     write(tmp_path, {"package-lock.json": "{}"}, workspaces=["web"])
     write(tmp_path / "web", {}, dependencies={"a": "1"})
-    files = ProjectFiles(tmp_path)
+    files = WorkspaceFiles(tmp_path)
     (tmp_path / "web" / "evals").mkdir()
     plan = find_package_plan(tmp_path / "web" / "evals", files)
     assert plan is not None
@@ -91,7 +91,7 @@ def test_a_package_of_a_workspace_uses_the_lock_at_its_root(tmp_path: Path) -> N
 
 
 def test_only_members_of_a_workspace_use_its_lock(tmp_path: Path) -> None:
-    files = ProjectFiles(tmp_path)
+    files = WorkspaceFiles(tmp_path)
     for folder in ("evals", "libs/a", "libs/deep/b", "libs/old"):
         write(tmp_path / folder, {}, dependencies={"a": "1"})
     pnpm = (
@@ -126,14 +126,14 @@ def test_hostile_globs_take_no_time(tmp_path: Path) -> None:
         tmp_path, {"package-lock.json": "{}", "pnpm-workspace.yaml": "packages:\n" + "-\n" * 100_000}, workspaces=globs
     )
     started = perf_counter()
-    plan = find_package_plan(deep, ProjectFiles(tmp_path))
+    plan = find_package_plan(deep, WorkspaceFiles(tmp_path))
     assert perf_counter() - started < 1
     assert plan is not None
     assert plan.folder == tmp_path
 
 
 def test_there_can_be_nothing_to_install(tmp_path: Path) -> None:
-    files = ProjectFiles(tmp_path)
+    files = WorkspaceFiles(tmp_path)
     assert find_package_plan(tmp_path, files) is None
     write(tmp_path, {}, type="module")
     assert find_package_plan(tmp_path, files) is None
@@ -148,15 +148,15 @@ def test_what_is_not_supported_is_an_error(tmp_path: Path) -> None:
     for name, message in cases.items():
         write(tmp_path, {name: "{}"}, dependencies={"a": "1"})
         with pytest.raises(InstallError, match=message):
-            find_package_plan(tmp_path, ProjectFiles(tmp_path))
+            find_package_plan(tmp_path, WorkspaceFiles(tmp_path))
         (tmp_path / "node_modules" / "a").mkdir(parents=True)
-        plan = find_package_plan(tmp_path, ProjectFiles(tmp_path))
+        plan = find_package_plan(tmp_path, WorkspaceFiles(tmp_path))
         assert plan is not None
         assert plan.describe() == f"packages: installed by an earlier step ({name})"
         shutil.rmtree(tmp_path / "node_modules")
         (tmp_path / name).unlink()
     os.mkfifo(tmp_path / "yarn.lock")
-    plan = find_package_plan(tmp_path, ProjectFiles(tmp_path))
+    plan = find_package_plan(tmp_path, WorkspaceFiles(tmp_path))
     assert plan is not None
     assert plan.command[:2] == ("npm", "install"), "a lock that is no file doesn't count"
 

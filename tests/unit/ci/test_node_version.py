@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.ci.javascript.node_version import NEWEST_LTS, Request, find_request, find_requirements
-from scoregate.ci.javascript.project_files import ProjectFiles
+from scoregate.ci.javascript.project_files import WorkspaceFiles
 from scoregate.errors import InstallError
 
 # A request, and the requirements of uv in the order in which they are tried; `min`: the oldest that fits.
@@ -73,7 +73,7 @@ def test_any_text_gives_versions_or_an_error(text: str) -> None:
 
 
 def request_of(root: Path, *folders: str) -> str:
-    found = find_request([root / folder for folder in folders or (".",)], ProjectFiles(root))
+    found = find_request([root / folder for folder in folders or (".",)], WorkspaceFiles(root))
     return str(found)
 
 

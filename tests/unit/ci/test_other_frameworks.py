@@ -10,7 +10,7 @@ import pytest
 
 from scoregate.ci.discover.files import ProjectFiles
 from scoregate.ci.discover.other_frameworks import find_frameworks
-from scoregate.ci.frameworks import FoundFramework, describe_found, format_settings
+from scoregate.ci.frameworks import FoundFramework, describe_frameworks, format_settings
 from scoregate.ci.settings import Settings, load_settings
 
 pytestmark = pytest.mark.anyio
@@ -176,14 +176,14 @@ async def test_hostile_names_and_contents_do_no_harm(tmp_path: Path) -> None:
 
 async def test_the_notice_of_a_run_has_the_setting_if_that_is_short(tmp_path: Path) -> None:
     found = await find(tmp_path, {"evals/hours.py": INSPECT})
-    what, setting = describe_found(found)
+    what, setting = describe_frameworks(found)
     assert what == "There are evals that are no suites yet: Inspect in evals/hours.py."
     assert tomllib.loads(setting.partition(" writes it: ")[2])["commands"][0]["name"] == "inspect"
     more = await find(tmp_path, {f"{name}/promptfooconfig.yaml": "" for name in "abcdefg"})
-    what, setting = describe_found(more)
+    what, setting = describe_frameworks(more)
     assert what.endswith("promptfoo in e/promptfooconfig.yaml; and 3 more.")
     assert "`scoregate list` shows" in setting
-    assert list(describe_found(())) == []
+    assert list(describe_frameworks(())) == []
 
 
 async def test_names_are_never_options_of_a_command(tmp_path: Path) -> None:

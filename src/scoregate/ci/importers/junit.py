@@ -136,7 +136,7 @@ class _Survey:
                 # pytest-rerunfailures writes a case without a result for each attempt that was followed by another.
                 case = replace(case, failure=_RERUN)
         final = _trial(case, key, scores)
-        others = [_attempt(attempt, key, case) for attempt in case.others]
+        others = [_attempt(attempt, final) for attempt in case.others]
         ordered = (final, *others) if case.is_bad else (*others, final)
         for at, trial in enumerate(ordered):
             yield replace(trial, repeat=number + at)
@@ -183,15 +183,13 @@ def _trial(case: Case, key: str, scores: Sequence[str]) -> Trial:
     )
 
 
-def _attempt(attempt: Attempt, key: str, case: Case) -> Trial:
-    reason, case_input = defined_fields(reason=attempt.failure or ""), case.properties.get(_INPUT)
-    return Trial(
-        key,
-        input=case_input,
-        definition=case_input,
+def _attempt(attempt: Attempt, final: Trial) -> Trial:
+    """Another attempt at the case of a trial."""
+    reason = defined_fields(reason=attempt.failure or "")
+    return replace(
+        final,
         output=attempt.output or None,
         duration_ms=attempt.duration_ms,
-        tags=("skipped",) if case.skipped else (),
         grades=() if attempt.error is not None else (pass_fail_grade(PASSED, False, reason),),
         error=attempt.error,
     )

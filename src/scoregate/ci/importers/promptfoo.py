@@ -28,7 +28,7 @@ from scoregate.ci.importers.common import (
     usage,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
-from scoregate.ci.importers.promptfoo_columns import Columns, column_number
+from scoregate.ci.importers.promptfoo_columns import PromptColumns, column_number
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.core.text import parse_amount, parse_number
@@ -41,12 +41,12 @@ _ERROR = 2
 class Survey:
     """Facts about all rows that the events of the first row depend on."""
 
-    columns: Columns
+    columns: PromptColumns
     places: dict[tuple[int, str], list[int]] = field(default_factory=dict)
     described: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
-    def of_rows(cls, rows: Iterable[Mapping[str, Any]], columns: Columns) -> Survey:
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]], columns: PromptColumns) -> Survey:
         """Read all rows."""
         survey = cls(columns)
         for row in rows:
@@ -76,7 +76,7 @@ def read(result: ResultFile) -> Iterator[Event]:
         raise ImportFailed("it has no `results.results` and `config`")
     config, rows = table(document["config"].value), summary["results"]
     prompts = summary["prompts"].elements() if "prompts" in summary else iter(())
-    survey = Survey.of_rows(_rows(rows), Columns([table(prompt.value) for prompt in prompts]))
+    survey = Survey.from_rows(_rows(rows), PromptColumns([table(prompt.value) for prompt in prompts]))
     repeats = _repeats(config, document)
     evaluation = excerpt(text(config.get("description")) or result.stem)
     setups = survey.columns.setups(evaluation, result.stable_name)

@@ -34,7 +34,7 @@ class _Column(NamedTuple):
 
 
 @dataclass(slots=True)
-class Columns:
+class PromptColumns:
     """The columns by number. `prompts` is promptfoo's list of them, with templates; rows only have rendered prompts."""
 
     prompts: Sequence[Mapping[str, Any]]

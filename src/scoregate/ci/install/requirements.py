@@ -55,7 +55,7 @@ def _requirements_plan(request: InstallRequest, files: tuple[str, ...]) -> Insta
     own = find_ignored_metadata(project, ()) or (PYPROJECT,)
     used = (*files, *own) if step or chosen.of(GROUP, EXTRA) else files
     words = (*repeat_option("-r", files), *repeat_option("--group", chosen.of(GROUP)))
-    extras = _project_words(request, chosen.of(EXTRA)) if chosen.of(EXTRA) else ()
+    extras = _project_arguments(request, chosen.of(EXTRA)) if chosen.of(EXTRA) else ()
     steps = (request.venv_command(), (*PIP_INSTALL, *words, *extras))
     return InstallPlan(steps, " and ".join(files), used, project_step=step, notes=tuple(notes))
 
@@ -72,7 +72,7 @@ def plan_project(request: InstallRequest) -> InstallPlan | None:
     hatch_packages = hatch.select(chosen.of(_HATCH))
     suite_files = _suite_files(request)
     words = (
-        *_project_words(request, (*chosen.of(EXTRA), *hatch_packages.features)),
+        *_project_arguments(request, (*chosen.of(EXTRA), *hatch_packages.features)),
         *repeat_option("--group", (*chosen.of(GROUP), *hatch_packages.groups)),
         *repeat_option("-r", suite_files),
         *(("-r", "{requirements}") if hatch_packages.requirements else ()),
@@ -88,7 +88,7 @@ def plan_project(request: InstallRequest) -> InstallPlan | None:
     )
 
 
-def _project_words(request: InstallRequest, extras: tuple[str, ...]) -> Words:
+def _project_arguments(request: InstallRequest, extras: tuple[str, ...]) -> Words:
     """The project's dependencies by its table `[project]`; without one, the project as its backend builds it."""
     if request.project.table("project"):
         return ("-r", PYPROJECT, *repeat_option("--extra", extras))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoregate.ci.javascript.project_files import PACKAGE, ProjectFiles, text_at
+from scoregate.ci.javascript.project_files import PACKAGE, WorkspaceFiles, text_at
 from scoregate.errors import InstallError
 
 NEWEST_LTS = 24
@@ -75,7 +75,7 @@ class _Range:
         return last - 1 if last % 2 and last > self.low[0] else last
 
 
-def find_request(folders: Sequence[Path], files: ProjectFiles) -> Request | None:
+def find_request(folders: Sequence[Path], files: WorkspaceFiles) -> Request | None:
     """The first request in the folders or above them. A file that names one version comes before package.json."""
     for find in (_find_pin, _find_field):
         for folder in folders:
@@ -85,7 +85,7 @@ def find_request(folders: Sequence[Path], files: ProjectFiles) -> Request | None
     return None
 
 
-def _find_pin(folder: Path, files: ProjectFiles) -> Request | None:
+def _find_pin(folder: Path, files: WorkspaceFiles) -> Request | None:
     for name in _PIN_FILES:
         for line in (files.read(folder / name) or "").splitlines():
             words = line.partition("#")[0].split()
@@ -96,7 +96,7 @@ def _find_pin(folder: Path, files: ProjectFiles) -> Request | None:
     return None
 
 
-def _find_field(folder: Path, files: ProjectFiles) -> Request | None:
+def _find_field(folder: Path, files: WorkspaceFiles) -> Request | None:
     package = files.read_table(folder / PACKAGE)
     for table, field in _FIELDS:
         if text := text_at(package, table, field):

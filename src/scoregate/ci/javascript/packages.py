@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scoregate.ci.javascript.project_files import PACKAGE, ProjectFiles, text_at
+from scoregate.ci.javascript.project_files import PACKAGE, WorkspaceFiles, text_at
 from scoregate.ci.workspaces import matches_any
 from scoregate.errors import InstallError
 
@@ -73,7 +73,7 @@ def has_packages(folder: Path) -> bool:
     return packages.is_dir() and any(not each.name.startswith(".") for each in packages.iterdir())
 
 
-def find_package_plan(folder: Path, files: ProjectFiles) -> PackagePlan | None:
+def find_package_plan(folder: Path, files: WorkspaceFiles) -> PackagePlan | None:
     """The plan for the nearest package.json in a folder or above; None if there is none, or nothing to install.
 
     The lock file is next to package.json, or at the root of the workspace that the package belongs to.
@@ -110,7 +110,7 @@ def find_package_plan(folder: Path, files: ProjectFiles) -> PackagePlan | None:
     )
 
 
-def _has_member(workspace: Path, package: Path, files: ProjectFiles) -> bool:
+def _has_member(workspace: Path, package: Path, files: WorkspaceFiles) -> bool:
     """Whether the package.json of a folder makes it the root of a workspace, of which another folder is a member.
 
     Args:
@@ -126,7 +126,7 @@ def _has_member(workspace: Path, package: Path, files: ProjectFiles) -> bool:
     )
 
 
-def _find_globs(workspace: Path, files: ProjectFiles) -> Iterator[str]:
+def _find_globs(workspace: Path, files: WorkspaceFiles) -> Iterator[str]:
     """The globs of package.json, then those of pnpm-workspace.yaml; `!` excludes.
 
     A pnpm-workspace.yaml without `packages` only has settings, so the root is its only package. Of YAML only the usual
@@ -157,7 +157,7 @@ def _expand_braces(glob: str) -> list[str]:
     return done
 
 
-def _plan_locked(folder: Path, locks: list[str], files: ProjectFiles) -> PackagePlan:
+def _plan_locked(folder: Path, locks: list[str], files: WorkspaceFiles) -> PackagePlan:
     package = files.read_table(folder / PACKAGE)
     declared = _PACKAGE_MANAGER.fullmatch(text_at(package, "packageManager")[:300])
     manager, version = declared.groups() if declared is not None else ("", "")

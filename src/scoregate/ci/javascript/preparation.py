@@ -19,7 +19,7 @@ from scoregate.ci.javascript.installer import Installer
 from scoregate.ci.javascript.node import Node, find_on_path
 from scoregate.ci.javascript.node_version import find_request
 from scoregate.ci.javascript.packages import DEPENDENCIES, NODE_MODULES, PackagePlan, find_package_plan
-from scoregate.ci.javascript.project_files import PACKAGE, ProjectFiles
+from scoregate.ci.javascript.project_files import PACKAGE, WorkspaceFiles
 from scoregate.ci.plan import SourceKind, SuiteSource
 from scoregate.errors import InstallError
 
@@ -49,7 +49,7 @@ class JavaScript:
     """
 
     node: Node
-    files: ProjectFiles
+    files: WorkspaceFiles
     plans: tuple[PackagePlan, ...] = ()
     folders: tuple[Path, ...] = ()
     needed: frozenset[Path] = frozenset()
@@ -125,7 +125,7 @@ def find_javascript(
     Raises:
         InstallError: it is forced, and there is no package.json; or the lock file isn't supported.
     """
-    files = ProjectFiles(top if root.resolve().is_relative_to(top.resolve()) else root)
+    files = WorkspaceFiles(top if root.resolve().is_relative_to(top.resolve()) else root)
     if forced and not any(files.has(place / PACKAGE) for place in files.upward(root)):
         raise InstallError(
             f"install = 'node', but {root} has no {PACKAGE}",
@@ -170,7 +170,7 @@ def _add_packages(javascript: JavaScript, folders: Mapping[Path, bool]) -> JavaS
     )
 
 
-def _find_need(source: SuiteSource, root: Path, files: ProjectFiles) -> bool | None:
+def _find_need(source: SuiteSource, root: Path, files: WorkspaceFiles) -> bool | None:
     """True if a suite certainly needs Node.js, False if it may need it, None if not."""
     if source.kind is not SourceKind.COMMAND or source.error is not None or not source.argv:
         return None
@@ -198,7 +198,7 @@ def names_node(command: str) -> bool:
 
 
 async def _install_tool(
-    plan: PackagePlan, files: ProjectFiles, installer: Installer, path: Sequence[Path], name: str
+    plan: PackagePlan, files: WorkspaceFiles, installer: Installer, path: Sequence[Path], name: str
 ) -> Path:
     """Install a package manager outside of the workspace, from the registry that the project's .npmrc names."""
     contents = {PACKAGE: json.dumps({"private": True})}

@@ -14,7 +14,7 @@ _MOST_BYTES = 1 << 20
 PACKAGE = "package.json"
 
 
-class ProjectFiles:
+class WorkspaceFiles:
     """The files of a workspace.
 
     Args:
