@@ -72,9 +72,11 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
     run = context.comparison.run
     reported = {suite.script for suite in run.suites}
     for script in run.scripts:
-        ended_well = script.exit_code == 0 or script.tests_failed
+        ended_well = (script.exit_code == 0 and script.error is None) or script.tests_failed
         if ended_well and script.name not in reported and not (run.filters or run.selection):
-            value = f"{script.name} ran no suite"
+            value = (
+                f"{script.name} ran no suite: it ended without a call of evaluate or run_test_suite, and without events"
+            )
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
