@@ -8,7 +8,7 @@ import pytest
 from tools.mistakes.mistake import Made, Mistake, make
 from tools.mistakes.page import GROUPS, PAGE, write_group
 
-OWN_FRAME = re.compile(r'File "[^"]*/scoregate/(?!tests)')
+OWN_FRAME = re.compile(r"(?:File |at )\S*site-packages/scoregate/")
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -23,7 +23,9 @@ def test_each_message_is_the_documented_one(group: str) -> None:
         found = made[mistake.title]
         assert found.code == mistake.code, f"{mistake.title}\n{found.output}"
         assert found.message, mistake.title
-        assert not OWN_FRAME.search(found.output), f"{mistake.title}\n{found.output}"
+        # Python itself prints the frames of a script that raises.
+        own = "\n".join(line for line in found.output.splitlines() if not line.startswith("  | "))
+        assert not OWN_FRAME.search(own), f"{mistake.title}\n{own}"
     documented = PAGE.read_text(encoding="utf-8")
     missing = [line for line in section.splitlines() if line not in documented.splitlines()]
     assert missing == [], "run python -m tools.mistakes"
