@@ -67,9 +67,9 @@ class Commands(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            if near := get_close_matches(args[0], COMMANDS, 1):
-                error.message += f" (Did you mean {near[0]!r}?)"
-            raise
+            if not (near := get_close_matches(args[0], COMMANDS, 1)):
+                raise
+            raise click.UsageError(f"{error.message} (Did you mean {near[0]!r}?)", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the commands with their summaries, without importing them."""
