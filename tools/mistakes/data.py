@@ -37,7 +37,7 @@ MISTAKES = (
         _read('"cases.csv"', cases_csv='input,expected\n"When?",9\nAnd close?\n'),
     ),
     Mistake("Two columns of a CSV file have the same name.", _read('"cases.csv"', cases_csv="input,input\na,9\n")),
-    Mistake("A JSON file isn't valid.", _read('"cases.json"', cases_json='[{"input": "a", "expected": "9"},]\n')),
+    Mistake("A JSON file isn't valid.", _read('"cases.json"', cases_json='[{"input": "a", "expected": "9"}\n')),
     Mistake(
         "A line of a JSON lines file isn't valid.",
         _read('"cases.jsonl"', cases_jsonl='{"input": "a", "expected": "9"}\n{"input": "b"\n'),
