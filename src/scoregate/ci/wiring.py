@@ -209,7 +209,7 @@ async def _rerun_baseline(
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise
-        return Baseline(None, str(error), unreadable=True)
+        return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
     amend_run(recorder.out / folder, run)
     # Where a part of the base failed, its scores are missing from the baseline.
     failures = find_script_failures(run)

@@ -30,6 +30,7 @@ MOST_POOLED = 5
 MOST_TRIES = 3
 _MOST_LISTED = 1_000
 _GONE = 410
+_FORBIDDEN = 403
 _KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
 
 
@@ -147,7 +148,9 @@ async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, 
             run = await read_artifact(api, artifact)
         except (GitHubRefused, RecordError) as error:
             is_expired = isinstance(error, GitHubRefused) and error.status == _GONE  # GitHub has deleted it
-            problems.add(error.message, unreadable=not is_expired)
+            is_forbidden = isinstance(error, GitHubRefused) and error.status == _FORBIDDEN
+            remedy = "; give the job the permission `actions: read`" if is_forbidden else ""
+            problems.add(f"{error.message}{remedy}", unreadable=not is_expired)
             continue
         if run.commit is not None and run.commit != commit:
             problems.add(f"it is a run of {run.commit[:7]}")

@@ -26,6 +26,7 @@ from scoregate.ci.process import ChildProcess, OutputTail, run_child, visible_en
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, with_home, workspace
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.frames import find_user_frames
 from scoregate.core.run import Script
 
 # Adds to a child's environment what redirects another SDK to the listener.
@@ -200,13 +201,13 @@ async def _run(
             with anyio.CancelScope(shield=True):
                 for folder in {host.root, workspace(host.environ)}:
                     await anyio.to_thread.run_sync(release, folder, identity.uid, owner)
-    error_info = _error(end.exit_code, tail, timeout_s=host.timeout_s if end.timed_out else None)
+    error_info = _error(end.exit_code, tail, host.root, timeout_s=host.timeout_s if end.timed_out else None)
     if end.left:
         error_info = ErrorInfo("ProcessesLeft", f"{len(end.left)} of its processes can't be killed", str(tail))
     return Script(launch.name, command, end.exit_code, end.timed_out, error=error_info)
 
 
-def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) -> ErrorInfo | None:
+def _error(exit_code: int | None, tail: OutputTail, root: Path, *, timeout_s: float | None) -> ErrorInfo | None:
     if timeout_s is not None:
         message = f"stopped at the limit of {timeout_s:g} s"
         return ErrorInfo("TimedOut", message, str(tail), "Set a higher `timeout`, or run fewer cases.")
@@ -217,7 +218,16 @@ def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) 
     package = _PACKAGES[missing[1]] if missing is not None else ""
     advice = f"Install {package} in the environment that runs the suites, or set `python`." if package else ""
     reason = f"killed by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
-    return ErrorInfo(_EXITED, f"{reason}: {errors}" if errors else reason, str(tail), advice)
+    if exit_code == -signal.SIGKILL:
+        advice = "If memory was short, run fewer cases (`concurrency`) or scripts (`max_suites`) at a time."
+    text = f"{reason}: {errors}{_find_place(str(tail), root)}" if errors else reason
+    return ErrorInfo(_EXITED, text, str(tail), advice)
+
+
+def _find_place(output: str, root: Path) -> str:
+    """The last line of the project's code in a traceback, as ` (evals/eval_x.py:12)`; empty if there is none."""
+    frames = [frame for frame in find_user_frames(output) if frame.file.startswith(f"{root}{os.sep}")]
+    return f" ({frames[-1]._replace(code='').describe(str(root))})" if frames else ""
 
 
 async def _import_results(

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import number_format
+from scoregate.ci.report.cases import ErrorView
 from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_drops, list_failing_cases
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
@@ -19,6 +20,7 @@ from scoregate.core.frames import find_user_frames
 from scoregate.core.gate.finding import Conclusion, Finding
 
 _TABLE, _ERRORS, _GATES = 12, 10, 20
+_RULES_OF_ERRORS = ("scripts end well", "suite is valid")
 _ALL = 10_000
 _INDENT = (0, 0, 0, 4)
 
@@ -71,7 +73,7 @@ def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[Re
     if view.failing:
         yield from list_failing_cases(view) if full else (FailingCases(view, rest),)
         yield Text()
-    errors = view.errors if full else view.ungated_errors
+    errors = view.errors if full else [each for each in view.ungated_errors if not _is_reported(each, view)]
     if errors:
         shown_errors = errors if full else errors[:_ERRORS]
         for error in shown_errors:
@@ -88,6 +90,18 @@ def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[Re
         yield from (*_more_line(len(errors) - len(shown_errors), "error", rest), Text())
 
 
+def _is_reported(error: ErrorView, view: ReportView) -> bool:
+    """Whether a gate of the report shows the error, and so its advice."""
+    return any(_causes(error, finding) for finding in view.failed)
+
+
+def _causes(error: ErrorView, finding: Finding) -> bool:
+    """Whether an error with advice is the reason of a finding."""
+    if not (error.gated and error.advice) or finding.rule not in _RULES_OF_ERRORS:
+        return False
+    return error.where == finding.suite if finding.suite is not None else finding.value.startswith(error.where)
+
+
 def _frame_lines(trace: str) -> Iterator[RenderableType]:
     """The last lines of the user's code that a traceback names."""
     for frame in find_user_frames(trace):
@@ -102,6 +116,8 @@ def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[Renderabl
         )
     for finding in view.failed[:most]:
         yield hanging_indent(mark(finding.conclusion), _gate_text(finding))
+        for advice in dict.fromkeys(each.advice for each in view.errors if _causes(each, finding)):
+            yield Padding(Text(safe_text(advice), style="dim"), _INDENT, expand=False)
     yield from _more_line(len(view.failed) - most, "gate", rest)
     for finding in view.near[:most]:
         yield hanging_indent(mark(ReportState.UNCERTAIN), _gate_text(finding))

@@ -70,11 +70,13 @@ def find_script_failures(run: Run) -> dict[str, str]:
 def check_scripts_report(context: RunContext) -> Iterator[Finding]:
     """Every script runs a suite, unless a filter may have left it out."""
     run = context.comparison.run
-    reported = {suite.script for suite in run.suites}
+    reported = {suite.script for suite in run.suites} | find_script_failures(run).keys()
     for script in run.scripts:
         ended_well = script.exit_code == 0 or script.tests_failed
         if ended_well and script.name not in reported and not (run.filters or run.selection):
-            value = f"{script.name} ran no suite"
+            value = (
+                f"{script.name} ran no suite: it ended without a call of evaluate or run_test_suite, and without events"
+            )
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
