@@ -14,6 +14,8 @@ import anyio
 from pydantic_core import from_json
 
 from scoregate.core.evaluation import Usage
+from scoregate.core.task_trace import ModelCall
+from scoregate.core.usage import UsageMeter
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +127,47 @@ async def run_steps_async(steps: Steps[T]) -> T:
     except StopIteration as stop:
         value: T = stop.value
         return value
+
+
+_MOST_CALLS = 10_000
+_LONGEST_ERROR = 4_000
+
+
+def record_call(
+    meter: UsageMeter, call: Call, started: float, answer: Answer | None = None, *, error: BaseException | None = None
+) -> None:
+    """Add a call to the trace of its case; nothing happens if no scorer asks for it, or after 10,000 calls.
+
+    Args:
+        meter: the meter of the case.
+        call: the call.
+        started: the value of `time.perf_counter` when it started.
+        answer: the answer; None after an error.
+        error: the exception; None after an answer.
+    """
+    calls = meter.calls
+    if calls is None or len(calls) >= _MOST_CALLS:
+        return
+    # Agents extend one list of messages from call to call.
+    request = {name: list(value) if isinstance(value, list | tuple) else value for name, value in call.question.items()}
+    usage = (answer.usage if answer is not None else None) or Usage()
+    calls.append(
+        ModelCall(
+            call.model,
+            call.provider,
+            _read_messages(request),
+            request,
+            {} if answer is None else answer.data,
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cost,
+            time.perf_counter() - started,
+            usage.cached,
+            None if error is None else f"{type(error).__name__}: {error}"[:_LONGEST_ERROR],
+        )
+    )
+
+
+def _read_messages(request: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    messages = request.get("messages")
+    return tuple(each for each in messages if isinstance(each, Mapping)) if isinstance(messages, list) else ()
