@@ -2,7 +2,11 @@
 
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
+from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
 from scoregate.scorers.judges import ModelJudge, choice_judge, judge
+from scoregate.scorers.overlap import bleu, rouge_l
+from scoregate.scorers.pairwise import PairwiseJudge, pairwise
+from scoregate.scorers.pii import pii_free
 from scoregate.scorers.texts import (
     contains,
     contains_all,
@@ -16,12 +20,16 @@ from scoregate.scorers.texts import (
 
 __all__ = [
     "Check",
+    "EmbeddingSimilarity",
     "ModelJudge",
+    "PairwiseJudge",
     "WrappedScorer",
+    "bleu",
     "choice_judge",
     "contains",
     "contains_all",
     "contains_any",
+    "embedding_similarity",
     "equals",
     "json_equals",
     "json_schema",
@@ -31,7 +39,10 @@ __all__ = [
     "length",
     "levenshtein",
     "numeric_close",
+    "pairwise",
+    "pii_free",
     "regex",
+    "rouge_l",
     "scorer",
     "similarity",
 ]
