@@ -1,12 +1,11 @@
 """Scorers for `evaluate`. Any callable is a scorer, too; `scorer` gives it a name, a threshold or a scale."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
-from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
 from scoregate.scorers.judges import ModelJudge, choice_judge, judge
-from scoregate.scorers.overlap import bleu, rouge_l
-from scoregate.scorers.pairwise import PairwiseJudge, pairwise
-from scoregate.scorers.pii import pii_free
 from scoregate.scorers.texts import (
     contains,
     contains_all,
@@ -17,6 +16,12 @@ from scoregate.scorers.texts import (
     regex,
     similarity,
 )
+
+if TYPE_CHECKING:
+    from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
+    from scoregate.scorers.overlap import bleu, rouge_l
+    from scoregate.scorers.pairs import PairwiseJudge, pairwise
+    from scoregate.scorers.pii import pii_free
 
 __all__ = [
     "Check",
@@ -46,3 +51,19 @@ __all__ = [
     "scorer",
     "similarity",
 ]
+_MODULES = {
+    "EmbeddingSimilarity": "embeddings",
+    "PairwiseJudge": "pairs",
+    "bleu": "overlap",
+    "embedding_similarity": "embeddings",
+    "pairwise": "pairs",
+    "pii_free": "pii",
+    "rouge_l": "overlap",
+}
+
+
+def __getattr__(name: str) -> object:
+    """The scorers that few suites use: imported when they are asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

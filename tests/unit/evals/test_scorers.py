@@ -187,3 +187,12 @@ def test_a_function_with_settings() -> None:
     assert count_letters("four") == 4
     (error,) = next(iter(evaluate("x", data=["a"], task=str, scorers=scorer(lambda: 11, scale=(0, 10))).cases)).errors
     assert error.error.message == "the score 11 is outside of its scale, 0 to 10"
+
+
+def test_every_public_name_is_found_each_time() -> None:
+    import scoregate.scorers as package
+
+    for _ in range(2):
+        assert [name for name in package.__all__ if not callable(getattr(package, name))] == []
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        package.nothing  # noqa: B018
