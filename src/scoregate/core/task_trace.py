@@ -20,10 +20,11 @@ class ModelCall:
         messages: the messages of a chat; empty for other requests.
         request: the parameters of the request, with the messages or the input.
         response: the answer as the server sent it; empty for a stream, or after an error.
-        input_tokens: the tokens of the request; 0 for a stream, or if the server reported none.
-        output_tokens: the tokens of the answer; 0 for a stream, or if the server reported none.
+        input_tokens: the tokens of the request; 0 if the server reported none.
+        output_tokens: the tokens of the answer; 0 if the server reported none.
         cost: US dollars; None if it is unknown.
-        duration_s: how long the call took, with retries and waits for the rate limit, in seconds.
+        duration_s: how long the call took, with retries and waits for the rate limit, in seconds; for a stream, until
+            it began.
         cached: whether the answer was read from the cache.
         error: the exception, as its type and its message; None without one.
     """

@@ -96,8 +96,7 @@ def ask(call: Call, mode: Mode) -> Steps[Answer]:
     except Exception as error:
         record_call(account.meter, call, started, error=error)
         raise
-    record_call(account.meter, call, started, answer)
-    return answer
+    return replace(answer, recorded=record_call(account.meter, call, started, answer))
 
 
 def _find_or_ask(call: Call, mode: Mode, account: CallAccounting) -> Steps[Answer]:

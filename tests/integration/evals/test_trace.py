@@ -118,9 +118,12 @@ def test_cached_answers_errors_and_streams(
         chunks = wrap(OpenAI()).chat.completions.create(model="gpt-4o", messages=user("a"), stream=True)
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
 
-    (trace,), _ = run(stream)
+    (trace,), result = run(stream)
     (call,) = trace.calls
-    assert (call.text, call.response, call.input_tokens, call.request["stream"]) == ("", {}, 0, True)
+    assert (call.text, call.response, call.request["stream"]) == ("", {}, True)
+    usage = result.cases[0].usage
+    assert 0 < call.input_tokens == usage.input_tokens
+    assert (call.output_tokens, call.cost) == (usage.output_tokens, usage.cost)
 
 
 def test_models_of_scoregate_and_embeddings_are_calls(server: OpenAIServer) -> None:
