@@ -83,7 +83,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "judges": BASE | {"engine", "grading", "models", "store"},
     "testing": BASE | {"engine", "grading", "models", "store"},
     "datasets": BASE | {"store"},
-    "evals": BASE | {"datasets", "engine", "store"},
+    "evals": BASE | {"datasets", "engine", "offline_tests", "store"},
     "scorers": BASE | {"engine", "grading", "models"},
     "offline_tests": BASE | {"datasets", "engine", "grading", "judges", "store"},
     "endpoints": BASE | {"engine", "enums", "store"},

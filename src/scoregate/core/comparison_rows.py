@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import estimate_difference
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
@@ -226,6 +227,12 @@ def score_rows(
             yield Row(suite.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this evaluator is gone")
 
 
+def _describe_no_scores(suite: SuiteResult, info: EvaluatorInfo) -> str:
+    if not len(suite.columns):
+        return "no case was run"
+    return "the baseline has no outputs to compare with" if info.battles else "no case has a score"
+
+
 def _score_row(
     suite: SuiteResult,
     baseline_suites: Sequence[SuiteResult],
@@ -251,7 +258,7 @@ def _score_row(
         label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
         return replace(row, label=label, reason=change)
     if not new.means:
-        reason = "no case has a score" if len(suite.columns) else "no case was run"
+        reason = _describe_no_scores(suite, info)
         return replace(row, label=RowLabel.UNMEASURABLE, reason=reason)
     if change and not _error_problem(pairs, criteria):
         return replace(

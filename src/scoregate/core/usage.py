@@ -8,8 +8,12 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import blake2b
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from scoregate.core.evaluation import Usage
+
+if TYPE_CHECKING:
+    from scoregate.core.task_trace import ModelCall
 
 _lock = threading.Lock()
 
@@ -23,14 +27,16 @@ class UsageMeter:
         repeat: the number of the trial, from 0.
         used: whether a model was called.
         memo: in the meter of a suite, a value that is computed once for all calls.
+        calls: the calls of models, if a scorer asks for the trace; otherwise None, and nothing is kept.
     """
 
-    __slots__ = ("_counts", "memo", "repeat", "used")
+    __slots__ = ("_counts", "calls", "memo", "repeat", "used")
 
     def __init__(self, repeat: int = 0) -> None:
         self.repeat = repeat
         self.used = False
         self.memo: object = None
+        self.calls: list[ModelCall] | None = None
         self._counts: _Counts | None = None
 
     def add(self, usage: Usage) -> None:

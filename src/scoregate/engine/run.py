@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import CapacityLimiter
@@ -33,6 +33,9 @@ from scoregate.engine.trial import (
 )
 from scoregate.errors import NotRecordable, ScoregateError
 from scoregate.version import __version__
+
+if TYPE_CHECKING:
+    from scoregate.engine.notebook import NotebookProgress
 
 
 class TaskStage:
@@ -114,7 +117,9 @@ class TaskStage:
         )
 
 
-async def run_suite(suite: Suite, folder: Path | None, *, reuses: bool = False) -> list[EventLog]:
+async def run_suite(
+    suite: Suite, folder: Path | None, *, reuses: bool = False, progress: NotebookProgress | None = None
+) -> list[EventLog]:
     """Run every variant of a suite.
 
     Args:
@@ -122,12 +127,14 @@ async def run_suite(suite: Suite, folder: Path | None, *, reuses: bool = False) 
         folder: the folder for the event logs; None for temporary files.
         reuses: whether results of an earlier run that the host offers go into the logs. A caller that needs more than
             the logs sets False.
+        progress: counts the finished trials; None outside of notebooks.
 
     Returns:
         A log for each variant, not yet finished: call `finish_suite` for each.
     """
     unattributed, deadline = UsageMeter(), PausableDeadline(suite.limits.scoring_s)
-    logs = [_start_log(suite, params, folder, unattributed) for params in suite.variants]
+    advance = None if progress is None else progress.advance
+    logs = [_start_log(suite, params, EventLog(suite.id, folder, unattributed, advance)) for params in suite.variants]
     trials = iterate_trials(suite, logs)
     if reuses and (path := os.environ.get("SCOREGATE_REUSE")):
         from scoregate.engine.reuse import Replay
@@ -161,10 +168,7 @@ async def run_suite(suite: Suite, folder: Path | None, *, reuses: bool = False) 
     return logs
 
 
-def _start_log(
-    suite: Suite, params: Mapping[str, Any] | None, folder: Path | None, unattributed: UsageMeter
-) -> EventLog:
-    log = EventLog(suite.id, folder, unattributed)
+def _start_log(suite: Suite, params: Mapping[str, Any] | None, log: EventLog) -> EventLog:
     log.emit(
         "suite_started",
         origin=suite.origin,

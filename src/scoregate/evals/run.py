@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.exit_status import is_script
+from scoregate.engine.notebook import start_progress
 from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.evals.suite import Options, build_suite, find_suite_name
@@ -48,10 +49,11 @@ def evaluate(
             to the calling file; or the name of a dataset of the store.
         task: the function under test, sync (it runs in a worker thread) or async. It receives the fields of the case
             that its parameters name. If it has one parameter and there is no such field, it receives `input`.
-        scorers: callables that receive `input`, `expected`, `output`, `case`, `metadata`, `tags`, `duration_s` and
-            fields of the case by the names of their parameters, or the output as their only argument. They return a
-            bool, which passes if it is true, a number from 0 to 1, a dict of several, an `Evaluation`, an object with
-            `score`, or None to skip the case. Evaluators of `scoregate.testing` and of pydantic_evals work, too.
+        scorers: callables that receive `input`, `expected`, `output`, `case`, `metadata`, `tags`, `duration_s`,
+            `trace` (a `TaskTrace`) and fields of the case by the names of their parameters, or the output as their only
+            argument. They return a bool, which passes if it is true, a number from 0 to 1, a dict of several, an
+            `Evaluation`, an object with `score`, or None to skip the case. Evaluators of `scoregate.testing` and of
+            pydantic_evals work, too.
         concurrency: how many cases run at once.
         repeats: how often each case runs; default: once, or as often as the run's setting says.
         timeout: seconds until a case is cancelled. A sync task can't be stopped: its thread goes on.
@@ -80,7 +82,11 @@ def evaluate(
         from scoregate.engine.eval_result import EvalResult
 
         return EvalResult(suite_name, suite_name, skipped=True)
-    logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
+    progress = start_progress(suite)
+    run = partial(run_suite, suite, folder, reuses=True, progress=progress)
+    logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)
     from scoregate.engine.completion import complete_run
 
-    return complete_run(logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main)
+    return complete_run(
+        logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main, progress=progress
+    )

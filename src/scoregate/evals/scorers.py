@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Scale, Threshold
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
@@ -23,15 +23,22 @@ from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row
 from scoregate.evals.scores import ScoreReader, make_threshold
 from scoregate.evals.task import Outcome
 
-OUTPUT, CASE, DURATION = "output", "case", "duration_s"
-NAMES = (INPUT, EXPECTED, OUTPUT, CASE, METADATA, TAGS, DURATION)
+OUTPUT, CASE, DURATION, TRACE = "output", "case", "duration_s", "trace"
+NAMES = (INPUT, EXPECTED, OUTPUT, CASE, METADATA, TAGS, DURATION, TRACE)
 # What `**kwargs` of a scorer receives.
 _EXTRA = (INPUT, EXPECTED, OUTPUT, METADATA)
 _WITHOUT_EFFECT = ("name", "threshold", "higher_is_better", "max_concurrency")
 _CONCURRENCY = 10
 
 
-def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) -> list[Scorer]:
+class Scorers(NamedTuple):
+    """The scorers of a suite, and whether one of them asks for the trace of the task."""
+
+    scorers: list[Scorer]
+    needs_trace: bool = False
+
+
+def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) -> Scorers:
     """The scorers of a suite.
 
     Args:
@@ -41,9 +48,11 @@ def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) ->
     """
     given = list(scorers) if isinstance(scorers, Iterable) and not callable(scorers) else [scorers]
     built: dict[str, Scorer] = {}
+    needs_trace = False
     for number, each in enumerate(given, 1):
         try:
             scorer = _build_scorer(each, fields)
+            needs_trace |= _needs_trace(each, fields)
         except Exception as error:  # attributes of the user's objects may raise anything
             advice = getattr(error, "advice", "")
             message = getattr(error, "message", "") or str(error)
@@ -56,7 +65,14 @@ def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) ->
             )
         else:
             built[scorer.info.id] = scorer
-    return list(built.values())
+    return Scorers(list(built.values()), needs_trace)
+
+
+def _needs_trace(given: Any, fields: Collection[str]) -> bool:
+    if not callable(given) or callable(getattr(given, "evaluate_test_case", None)):
+        return False
+    arguments = read_arguments(_called(given), {*NAMES, *fields}, OUTPUT, extra=_EXTRA)
+    return TRACE in (*arguments.positional, *(name for _, name in arguments.keywords))
 
 
 def _describe(given: Any) -> str:
@@ -82,6 +98,7 @@ def _build_scorer(given: Any, fields: Collection[str]) -> Scorer:
         _find_name(given),
         _find_fingerprint(given, settings),
         settings["higher_is_better"],
+        battles=bool(getattr(given, "_battles", False)),
         choices=tuple(list_choices()) if callable(list_choices := getattr(given, "_list_choices", None)) else (),
     )
     reader = ScoreReader(settings["threshold"], settings["scale"])
@@ -202,6 +219,7 @@ def _list_values(row: Row, outcome: Outcome) -> dict[str, Any]:
         METADATA: row.fields.get(METADATA),
         TAGS: row.find_tags(),
         DURATION: outcome.duration_s,
+        TRACE: outcome.trace,
     }
 
 

@@ -13,7 +13,7 @@ from scoregate.engine.environment import Selection, run_message, select_cases
 from scoregate.engine.imports import caller_origin, find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
-from scoregate.evals.scorers import build_scorers
+from scoregate.evals.scorers import Scorers, build_scorers
 from scoregate.evals.task import make_task, serialize_outcome
 
 NO_NAME = "(no name)"
@@ -80,13 +80,18 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     if reader.cluster is not None and rows and reader.cluster not in fields:
         problems.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
     call, cases = _make_task(task, fields, problems), _build_cases(rows, reader, name, selection, problems)
+    built = build_scorers(scorers, fields, problems) if rows else Scorers([])
+    if call and built.needs_trace:
+        from scoregate.evals.tracing import TaskRecorder
+
+        call = TaskRecorder(name).record(call)
     return Suite(
         id=name,
         cases=cases if call else [],
         task=call or _do_nothing,
         describe=reader.describe,
         output_form=serialize_outcome,
-        scorers=build_scorers(scorers, fields, problems) if rows else [],
+        scorers=built.scorers,
         limits=limits,
         origin=caller_origin(),
         problems=[ErrorInfo("InvalidSuite", f"suite {name!r:.100}: {text}") for text in problems],

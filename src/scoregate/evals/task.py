@@ -6,22 +6,26 @@ import inspect
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoregate.engine.calls import is_async
 from scoregate.engine.trial import serialize_output
 from scoregate.evals.arguments import read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, Row
 
+if TYPE_CHECKING:
+    from scoregate.core.task_trace import TaskTrace
+
 _CASE = "case"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the task returned for a case, and how long the call took, in seconds."""
+    """What the task returned for a case, how long the call took, in seconds, and its trace if a scorer asks for it."""
 
     value: Any
     duration_s: float
+    trace: TaskTrace | None = None
 
 
 def make_task(task: Callable[..., Any], fields: Collection[str]) -> Callable[[Row], Any]:

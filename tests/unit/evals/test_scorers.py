@@ -202,3 +202,12 @@ def test_mistakes_in_scorers_are_named() -> None:
     ):
         result = evaluate("x", data=["a"], task=str, scorers=[given])
         assert any(problem in error.message for error in result.errors), problem
+
+
+def test_every_public_name_is_found_each_time() -> None:
+    import scoregate.scorers as package
+
+    for _ in range(2):
+        assert [name for name in package.__all__ if not callable(getattr(package, name))] == []
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        package.nothing  # noqa: B018
