@@ -21,7 +21,8 @@ MARK = FIXTURE = "scoregate"
 TRIAL = "_scoregate_trial"
 _LONGEST_SUITE = 200
 _MOST_REPEATS = 1_000
-# Values that pytest writes into the id of a parameter; for others it writes the parameter's name and a position.
+# Values that pytest writes into the id of a parameter, unless they are long. For others it writes the parameter's name
+# and a position.
 _SHOWN = (str, bytes, int, float, bool, complex, type(None))
 
 
@@ -189,12 +190,17 @@ def _identify(item: pytest.Item, name: str) -> str:
     shown = "-".join(map(str, given.values()))
     if not given or _parameter_id(item) == shown or (parameters := describe_parameters(item)) is None:
         return bounded_name(name)
-    positions = [part for part, value in given.items() if not isinstance(value, _SHOWN)]
-    parts = _parameter_id(item).split("-")
-    is_position = any(part.startswith(each) and part[len(each) :].isdecimal() for part in parts for each in positions)
-    if is_position:
+    if any(_is_position(item, each, value) for each, value in given.items()):
         return bounded_name(f"{name.partition('[')[0]}[] {digest(parameters)}")
     return identify_case(name, parameters)
+
+
+def _is_position(item: pytest.Item, parameter: str, value: Any) -> bool:
+    """Whether the id has a position instead of the value of a parameter, as `row3`."""
+    shown = _parameter_id(item)
+    if isinstance(value, _SHOWN) and str(value) in shown:
+        return False
+    return any(part.startswith(parameter) and part[len(parameter) :].isdecimal() for part in shown.split("-"))
 
 
 def plan_session(items: Sequence[pytest.Item]) -> Plan:

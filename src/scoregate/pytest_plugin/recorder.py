@@ -30,7 +30,8 @@ from scoregate.pytest_plugin.trials import Trial
 
 _FIELD = "scoregate_trials"
 _WORKER = "scoregate"
-_TRIALS = pytest.StashKey[list[Trial]]()
+_TRIAL = pytest.StashKey[Trial]()
+_ATTEMPTS = pytest.StashKey[list[list[tuple[str, dict[str, Any]]]]]()
 # JUnit XML names the case of a test by it, so that `exec --junit` doesn't record the test twice.
 _PROPERTY = "scoregate.case"
 
@@ -85,13 +86,13 @@ class Recorder:
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
         """Start a trial; a plug-in that runs tests again starts one for each attempt."""
         if (place := item.stash.get(PLACE, None)) is not None:
-            item.stash.setdefault(_TRIALS, []).append(Trial(item, place, UsageMeter(place.repeat)))
+            item.stash[_TRIAL] = Trial(item, place, UsageMeter(place.repeat))
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Count the model usage of a test."""
-        if (trial := _current_trial(item)) is None:
+        if (trial := item.stash.get(_TRIAL, None)) is None:
             return (yield)
         token = METER.set(trial.meter)
         try:
@@ -104,26 +105,25 @@ class Recorder:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Note how each phase ended, and attach the trials to the report of the last one."""
+        """Note how each phase ended, and attach the attempts to the report of the last one."""
         report = yield
-        if (trial := _current_trial(item)) is not None:
+        if (trial := item.stash.get(_TRIAL, None)) is not None:
             trial.note_phase(report, call)
             if call.when == "teardown":
-                setattr(report, _FIELD, self._dump_trials(item))
+                setattr(report, _FIELD, self._dump_attempts(item, trial))
         return report
 
-    def _dump_trials(self, item: pytest.Item) -> str:
-        """The attempts at a test as JSON. The last one has the number of the trial, the others higher numbers."""
-        trials = item.stash[_TRIALS]
-        place, suite = trials[-1].place, self._plan.suites.get(trials[-1].place.suite, PlannedSuite())
-        numbers = [*(place.repeat + suite.trials * at for at in range(1, len(trials))), place.repeat]
-        events = [event for trial, number in zip(trials, numbers, strict=True) for event in trial.make_events(number)]
+    def _dump_attempts(self, item: pytest.Item, trial: Trial) -> str:
+        """All attempts at a test as JSON: a plug-in that runs tests again may not pass on the reports of each."""
+        attempts = item.stash.setdefault(_ATTEMPTS, [])
+        place, suite = trial.place, self._plan.suites.get(trial.place.suite, PlannedSuite())
+        attempts.append(list(trial.make_events(place.repeat + suite.trials * len(attempts))))
         data = {
             "suite": place.suite,
             "origin": suite.origin,
             "trials": suite.trials,
-            "stopped": any(trial.meter.stopped for trial in trials),
-            "events": events,
+            "stopped": trial.meter.stopped,
+            "attempts": attempts,
         }
         return dump(data).decode()
 
@@ -156,8 +156,3 @@ class Recorder:
             self._logs.finish(exitstatus)
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._deselected:
             session.exitstatus = pytest.ExitCode.OK
-
-
-def _current_trial(item: pytest.Item) -> Trial | None:
-    trials = item.stash.get(_TRIALS, None)
-    return trials[-1] if trials else None

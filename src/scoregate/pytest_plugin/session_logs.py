@@ -61,7 +61,7 @@ class SessionLogs:
     _plan: Plan | None = None
     _logs: dict[str, _SuiteLog] = field(default_factory=dict)
     _failed: set[str] = field(default_factory=set)
-    _recorded: set[str] = field(default_factory=set)
+    _recorded: dict[str, int] = field(default_factory=dict)
     _crashed: dict[str, str] = field(default_factory=dict)
 
     def start(self, plan: Plan) -> None:
@@ -101,7 +101,7 @@ class SessionLogs:
 
         Args:
             report: the report.
-            data: the trials; None if the report has none.
+            data: the attempts at the test; None if the report has none.
         """
         if report.failed:
             self._failed.add(report.nodeid)
@@ -109,9 +109,10 @@ class SessionLogs:
             self._crashed[report.nodeid] = report.longreprtext
         if data is None:
             return
-        self._recorded.add(report.nodeid)
         log = self._open(data["suite"], PlannedSuite(_parse_origin(data["origin"]), data["trials"]))
-        for kind, fields in data["events"]:
+        attempts = data["attempts"][self._recorded.get(report.nodeid, 0) :]
+        self._recorded[report.nodeid] = len(data["attempts"])
+        for kind, fields in (event for attempt in attempts for event in attempt):
             log.emit(kind, **fields)
         if data["stopped"]:
             meter = UsageMeter()
@@ -133,7 +134,7 @@ class SessionLogs:
                 log.emit("errored", stage="suite", error=ErrorInfo("InvalidSuite", text))
             self._report_crashes(name, log, plan)
             self._report_missing(name, log, plan)
-        failed = self._failed - self._recorded
+        failed = self._failed - self._recorded.keys()
         is_explained = exit_code == pytest.ExitCode.TESTS_FAILED and not (failed or self.has_other_failures)
         for suite_log in self._logs.values():
             duration_s = round(perf_counter() - suite_log.started, 4)
@@ -152,7 +153,7 @@ class SessionLogs:
 
     def _report_missing(self, name: str, log: EventLog, plan: Plan) -> None:
         """Report tests that did not run, as after `-x`."""
-        done = self._recorded | self._crashed.keys()
+        done = self._recorded.keys() | self._crashed.keys()
         missing = [node for node, place in plan.places.items() if place.suite == name and node not in done]
         if missing:
             what = "1 test" if len(missing) == 1 else f"{len(missing):,} tests"

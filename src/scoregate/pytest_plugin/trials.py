@@ -17,6 +17,7 @@ from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.text import LONGEST_NAME
 from scoregate.core.usage import UsageMeter
 from scoregate.engine.errors import make_error_info
+from scoregate.engine.imports import relative_path
 from scoregate.engine.trial import make_usage_fields
 from scoregate.errors import NotRecordable
 from scoregate.pytest_plugin.collected import Place, describe_parameters, find_name, find_origin
@@ -61,7 +62,7 @@ class Trial:
         elif report.failed and isinstance(error, BelowThreshold):
             return
         elif report.failed and call.when == "call" and (error is None or _is_assertion(error)):
-            self.failures.append(_describe_failure(report, error))
+            self.failures.append(_describe_failure(report, error, self.item))
         elif report.failed and error is not None:
             self.errors.append(_describe_error(error, self.item))
         elif report.failed:
@@ -131,24 +132,39 @@ def _to_json(what: str, value: Any, errors: list[ErrorInfo]) -> Any:
 
 def _is_assertion(error: BaseException) -> bool:
     """Whether an exception is a failed assertion, or a group of nothing else."""
+    return all(isinstance(each, AssertionError | pytest.fail.Exception) for each in _list_leaves(error))
+
+
+def _describe_failure(report: pytest.TestReport, error: BaseException | None, item: pytest.Item) -> dict[str, str]:
+    if error is None:
+        return {"reason": truncate_text(report.longreprtext, MAX_MESSAGE)}
+    errors = list(_list_leaves(error))
+    reasons = [str(each).strip() or type(each).__name__ for each in errors]
+    frame = _find_frame(errors[0], item)
+    place = {} if frame is None else {"line": f"{relative_path(str(item.path))}:{frame.tb_lineno}"}
+    return {"reason": truncate_text("\n".join(reasons), MAX_MESSAGE), **place}
+
+
+def _list_leaves(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions in a group, without the groups."""
     if isinstance(error, BaseExceptionGroup):
-        return all(map(_is_assertion, error.exceptions))
-    return isinstance(error, AssertionError | pytest.fail.Exception)
+        for each in error.exceptions:
+            yield from _list_leaves(each)
+    else:
+        yield error
 
 
-def _describe_failure(report: pytest.TestReport, error: BaseException | None) -> dict[str, str]:
-    message = report.longreprtext if error is None else str(error)
-    crash = getattr(report.longrepr, "reprcrash", None)
-    found = {"reason": truncate_text(message.strip() or type(error).__name__, MAX_MESSAGE)}
-    return found if crash is None else {**found, "line": f"{crash.path}:{crash.lineno}"}
+def _find_frame(error: BaseException, item: pytest.Item) -> TracebackType | None:
+    """The first frame in the file of a test."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code.co_filename != str(item.path):
+        frame = frame.tb_next
+    return frame
 
 
 def _describe_error(error: BaseException, item: pytest.Item) -> ErrorInfo:
     """The exception, with the frames from the file of the test on."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_frame.f_code.co_filename != str(item.path):
-        frame = frame.tb_next
-    info = make_error_info(error)
+    frame, info = _find_frame(error, item), make_error_info(error)
     return info if frame is None else replace(info, traceback=_format(error, frame))
 
 
