@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.integration.pytest_plugin.conftest import Bench
 
 OUTCOMES = """
@@ -211,3 +213,30 @@ def test_tests_that_do_not_run_leave_the_suite_incomplete(bench: Bench) -> None:
     bench.write("import os\ndef test_a(scoregate): ...\ndef test_b(scoregate): os._exit(0)\n")
     ran = bench.run()
     assert (ran.code, ran.suites["test_bot"].complete) == (0, False)
+
+
+def test_a_host_selects_cases_and_repeats_them(bench: Bench) -> None:
+    bench.write("""
+import pytest
+pytestmark = pytest.mark.scoregate(suite="numbers")
+
+@pytest.mark.parametrize("n", range(4))
+def test_n(n): ...
+
+@pytest.mark.scoregate(repeats=3)
+def test_own(): ...
+""")
+    cases = {"numbers": ["test_n[2]", "test_own"]}
+    ran = bench.run(SCOREGATE_OVERRIDES_TESTS_AND_HASHES=json.dumps(cases), SCOREGATE_REPEATS="2")
+    assert (ran.code, sorted(ran.cases)) == (
+        0,
+        [("test_n[2]", 0), ("test_n[2]", 1), *(("test_own", n) for n in range(3))],
+    )
+    assert ran.suites["numbers"].complete
+    sample = bench.run(SCOREGATE_SELECTION='{"sample": 2, "seed": 1, "first": {"numbers": ["test_own"]}}')
+    assert len(sample.cases) in (2, 4)
+    nothing = bench.run(SCOREGATE_FILTERS_TEST_SUITES='["other"]')
+    assert (nothing.code, nothing.suites) == (0, {})
+    wrong = bench.run(SCOREGATE_REPEATS="many")
+    assert wrong.code == 4
+    assert "SCOREGATE_REPEATS must be a whole number" in wrong.output
