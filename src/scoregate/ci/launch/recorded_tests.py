@@ -20,7 +20,7 @@ class RecordedTests:
         launch: the launch.
         cases: `SUITE::CASE` of each recorded test, if a result file could hold it, too.
         has_failure: whether a test failed or met an error.
-        is_explained: whether a test runner reports that it exits with 1 because of these tests alone.
+        is_explained: whether the last test runner reports that it exits with 1 because of these tests alone.
     """
 
     launch: Launch
@@ -52,7 +52,7 @@ class RecordedTests:
         elif isinstance(event, CaseStarted) and self.launch.source.imports:
             self.cases.add(f"{event.suite}::{event.case}")
         elif isinstance(event, SuiteFinished):
-            self.is_explained |= event.tests_failed
+            self.is_explained = event.tests_failed
         else:
             self.has_failure |= is_failure(event)
 
