@@ -19,6 +19,7 @@ import anyio.to_thread
 from scoregate.ci.isolation import release, remove_tree
 from scoregate.ci.launch.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
+from scoregate.ci.launch.recorded_tests import RecordedTests
 from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.plan import Launch, list_import_folders
@@ -98,6 +99,8 @@ async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
             identity.give(events)
         environ = with_home(identity, host.environ, folder) if identity and identity.shared else host.environ
         tailer = LogTailer(launch.name, events, host.redact)
+        recorded = RecordedTests(launch)
+        emit = recorded.watch(emit)
         emit(Started(launch.name))
         environment = child_environment(
             environ, launch.environment, events=events, root=host.root, import_folders=launch.source.import_folders
@@ -118,7 +121,7 @@ async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
         finally:
             for event in (*tailer.read(), *tailer.read(), *tailer.close()):
                 emit(event)
-        script = await _import_results(script, results, identity, host, emit=emit)
+        script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
         duration_s = round(perf_counter() - started, 3)
         emit(Finished(replace(script, duration_s=duration_s, expected=launch.source.expected)))
 
@@ -231,14 +234,23 @@ def _find_place(output: str, root: Path) -> str:
 
 
 async def _import_results(
-    script: Script, results: ResultFiles, identity: Identity | None, host: Host, *, emit: EmitEvent
+    script: Script,
+    results: ResultFiles,
+    identity: Identity | None,
+    host: Host,
+    *,
+    emit: EmitEvent,
+    recorded: RecordedTests,
 ) -> Script:
     """Emit the result files that a script left; a script that did not run to its end left none."""
-    if not results.launch.source.imports or script.exit_code is None or script.timed_out:
+    if script.exit_code is None or script.timed_out:
         return script
-    imported = await results.emit(emit, host.read_results, identity, suites=host.suites)
+    imported = await results.emit(
+        emit, host.read_results, identity, suites=host.suites, recorded=frozenset(recorded.cases)
+    )
     failures = imported.failures
-    if script.error is not None and script.error.type == _EXITED and imported.explain(script.exit_code):
+    is_explained = imported.explain(script.exit_code) or (not failures and recorded.explain(script.exit_code))
+    if script.error is not None and script.error.type == _EXITED and is_explained:
         return replace(script, error=None, tests_failed=True)
     if failures and script.error is None:
         message = "; ".join(failure.message for failure in failures)

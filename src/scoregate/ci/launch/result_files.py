@@ -18,9 +18,10 @@ import anyio.to_thread
 
 from scoregate.ci.launch.deepeval_runs import FORMAT, ResultsFolder, select_test_runs
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
+from scoregate.ci.launch.recorded_tests import is_failure
 from scoregate.ci.plan import Launch, ResultImport
 from scoregate.ci.user_ids import Identity
-from scoregate.core.events import Errored, Event, Scored, SuiteStarted
+from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.suite_labels import suite_label
 from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
@@ -43,6 +44,7 @@ class ReadResultFile(Protocol):
         alone: bool,
         more: tuple[Callable[[], BinaryIO], ...] = (),
         scores: tuple[str, ...] = (),
+        recorded: frozenset[str] = frozenset(),
     ) -> Iterator[Event]: ...
 
 
@@ -86,7 +88,13 @@ class ResultFiles:
         return cls(launch, {path: stamp for path in paths if (stamp := _stamp(path)) is not None}, deepeval)
 
     async def emit(
-        self, emit: EmitEvent, read: ReadResultFile, identity: Identity | None, *, suites: Sequence[str] = ()
+        self,
+        emit: EmitEvent,
+        read: ReadResultFile,
+        identity: Identity | None,
+        *,
+        suites: Sequence[str] = (),
+        recorded: frozenset[str] = frozenset(),
     ) -> ImportedResults:
         """Emit the events in the new files.
 
@@ -95,6 +103,7 @@ class ResultFiles:
             read: reads a file.
             identity: the user that must own the files; None for any.
             suites: globs; a suite must match one of them. Without any, all are emitted.
+            recorded: `SUITE::CASE` of tests that the command recorded itself; they are not emitted again.
         """
         failures: list[ImportFailed] = []
         files: dict[tuple[str, Path], tuple[str, ...]] = {}
@@ -116,7 +125,7 @@ class ResultFiles:
         except ImportFailed as error:
             failures.append(error)
         counts = Counter(source.format for source in sources)
-        importer = _ResultImporter(self.launch, emit, read, identity, suites, counts)
+        importer = _ResultImporter(self.launch, emit, read, identity, suites, counts, recorded)
         for source in sources:
             try:
                 await importer.emit_source(source)
@@ -184,6 +193,7 @@ class _ResultImporter:
     identity: Identity | None
     suites: Sequence[str]
     numbers: Mapping[str, int]
+    recorded: frozenset[str] = frozenset()
     owners: dict[tuple[str, str], str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
@@ -197,14 +207,16 @@ class _ResultImporter:
         form, more = source.format, tuple(partial(_open_result_file, *each, self.identity) for each in others)
         with _open_result_file(first, name, self.identity) as file:
             alone = self.numbers[form] == 1
-            events = self.read(form, file, name=name, alone=alone, more=more, scores=source.scores)
+            events = self.read(
+                form, file, name=name, alone=alone, more=more, scores=source.scores, recorded=self.recorded
+            )
             has_more = True
             while has_more:
                 batch, failure = await anyio.to_thread.run_sync(_next_batch, events)
                 for event in batch:
                     if isinstance(event, SuiteStarted):
                         self._check_suite(event, form, name)
-                if any(map(_is_failure, batch)):
+                if any(map(is_failure, batch)):
                     self.failed.add(form)
                 if selected := [event for event in batch if matches_filters(event.suite, self.suites)]:
                     self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
@@ -226,13 +238,6 @@ class _ResultImporter:
                 f"{name!r:.300} and {owner!r:.300} both hold a suite {label!r:.200}",
                 advice="Give the suites or the files different names that stay the same in every run, without a date.",
             )
-
-
-def _is_failure(event: Event) -> bool:
-    """Whether an event makes a test runner report a failed test."""
-    if isinstance(event, Scored):
-        return event.threshold is not None and event.threshold.holds(event.score) is False
-    return isinstance(event, Errored)
 
 
 def _next_batch(events: Iterator[Event]) -> tuple[list[Event], ImportFailed | None]:
