@@ -89,8 +89,9 @@ async def find_candidates(
     Raises:
         UsageError: a path does not exist or is a file that can't hold suites.
     """
-    listed = await files.list_all()
     paths = tuple(paths)
+    # Without a folder, git need not list the files of the project.
+    listed = await files.list_all() if not paths or _has_folder(files.root, paths) else FileList(files.root, None)
     candidates = _named_candidates(listed, paths, origin=origin) if paths else _default_candidates(listed, kind)
     by_path: dict[str, Candidate] = {}
     for candidate in candidates:
@@ -122,6 +123,10 @@ def _default_candidates(listed: Iterable[str], kind: FileKind) -> Iterator[Candi
 def is_vendored(path: str) -> bool:
     """Whether a file belongs to an installed package."""
     return not _VENDORED.isdisjoint(path.split("/"))
+
+
+def _has_folder(root: Path, paths: Iterable[str]) -> bool:
+    return any(Path(os.path.normpath(root / path)).is_dir() for path in paths)
 
 
 def _named_candidates(files: FileList, paths: Iterable[str], *, origin: str) -> Iterator[Candidate]:

@@ -50,7 +50,7 @@ class Host:
         root: the repository.
         environ: the host's environment, of which a child gets a part.
         redact: removes known secrets from what is recorded.
-        read_results: reads the result files that a launch leaves.
+        open_reader: opens what reads the result files that a launch leaves.
         new_identity: the user that the next launch runs as; None for the host's own.
         timeout_s: the limit of a script's duration; None for no limit.
         max_scripts: how many run at once.
@@ -61,7 +61,7 @@ class Host:
     root: Path
     environ: Mapping[str, str]
     redact: Redactor
-    read_results: ReadResultFile
+    open_reader: Callable[[], ReadResultFile]
     new_identity: Callable[[], Identity | None] = no_identity
     timeout_s: float | None = None
     max_scripts: int = 1
@@ -226,7 +226,7 @@ async def _import_results(
     """Emit the result files that a script left; a script that did not run to its end left none."""
     if not results.launch.source.imports or script.exit_code is None or script.timed_out:
         return script
-    imported = await results.emit(emit, host.read_results, identity, suites=host.suites)
+    imported = await results.emit(emit, host.open_reader(), identity, suites=host.suites)
     failures = imported.failures
     if script.error is not None and script.error.type == _EXITED and imported.explain(script.exit_code):
         return replace(script, error=None, tests_failed=True)
