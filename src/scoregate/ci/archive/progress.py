@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.folder import open_nofollow
 
@@ -100,10 +100,16 @@ def read_live(folder: Path) -> LiveRun | None:
 
 def remove_live(folder: Path, pid: int) -> None:
     """Remove the file at the end of a process; the file of another process stays."""
-    live = read_live(folder)
-    if live is None or live.pid == pid:
+    if _is_written_by(folder / LIVE_FILE, pid) or read_live(folder) is None:
         with suppress(OSError):
             (folder / LIVE_FILE).unlink()
+
+
+def _is_written_by(path: Path, pid: int) -> bool:
+    with suppress(OSError, ValueError), open(path, "rb", opener=open_nofollow) as file:
+        data = from_json(file.read(_MOST_BYTES))
+        return isinstance(data, dict) and data.get("pid") == pid
+    return False
 
 
 def process_start_time(pid: int) -> float | None:
