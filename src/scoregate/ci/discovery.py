@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from scoregate.ci import git
 from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.discover.other_frameworks import find_frameworks
 from scoregate.ci.discover.python_files import find_scripts
 from scoregate.ci.discover.settings_sources import find_commands, find_configs
 from scoregate.ci.discover.testset_files import find_test_sets
@@ -48,6 +47,8 @@ async def discover(
     files = ProjectFiles(root)
     suites = await _find_with_proposed(files, settings, find or find_suites)
     if not suites.sources and find in (None, find_suites) and not (settings.narrowed or settings.filters):
+        from scoregate.ci.discover.other_frameworks import find_frameworks
+
         suites += DiscoveredSuites(frameworks=await find_frameworks(files))
     suites = check_required_env(suites, merge_suite_gates(settings, suites.sources), environ, skip_missing=skip_missing)
     return suites + DiscoveredSuites(notices=tuple([notice async for notice in _environment_notices(root, environ)]))

@@ -8,17 +8,19 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import command, outputs_text
 from scoregate.ci.github.context import Connection, PullRequest
-from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode
 from scoregate.errors import ScoregateError
 
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
+
 PENDING = "comment-pending"
-Render: TypeAlias = Callable[[ReportView], Iterable[str]]
+Render: TypeAlias = Callable[["ReportView"], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def _below_workspace(path: Path, target: PublishTarget) -> str:
 
 
 MOST_WARNINGS = 5
-Publisher: TypeAlias = Callable[[ReportView, PublishTarget], Awaitable[Delivery]]
+Publisher: TypeAlias = Callable[["ReportView", PublishTarget], Awaitable[Delivery]]
 
 
 async def deliver(view: ReportView, target: PublishTarget, publishers: Iterable[Publisher]) -> Delivery:
