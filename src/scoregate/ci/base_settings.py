@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.settings import BaselineKind, PolicySource, Settings, load_settings
 from scoregate.ci.settings.ownership import with_added_suites
 from scoregate.ci.settings.sources import OF_BASE, OWN_FILE, SHARED_FILE, Layer, make_file_layer
+from scoregate.core.records import record
 from scoregate.errors import GitError, GitHubRefused, RecordError, ScoregateError, SettingsError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _FETCH = "in a workflow, give actions/checkout `fetch-depth: 0`, or the job `con
 _OWN_BASE = "`baseline` names a folder in a settings file that the change may have written; set it in the workflow"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseSettings:
     """The settings in the base's file, and the files of its commit; or the reason why they are unknown.
 

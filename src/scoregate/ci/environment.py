@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +23,7 @@ from scoregate.ci.process import ChildExit, ChildProcess, OutputTail, run_child,
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _NOT_INSTALLED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VenvSpec:
     """Where an environment is made.
 

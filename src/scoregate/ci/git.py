@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -23,6 +22,7 @@ from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.isolation import remove_tree
 from scoregate.ci.process import visible_environment
 from scoregate.ci.user_ids import new_identity, owner_rights
+from scoregate.core.records import record
 from scoregate.errors import GitError
 
 _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
@@ -96,7 +96,7 @@ async def branch(root: Path) -> str | None:
     return await _first_line(root, "symbolic-ref", "--quiet", "--short", "HEAD")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkTree:
     """What is checked out.
 

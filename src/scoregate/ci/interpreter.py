@@ -5,16 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from scoregate.ci.install.groups import WantedGroups
+from scoregate.core.records import record
 from scoregate.errors import SettingsError
 
 _NO_GROUPS = WantedGroups()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interpreter:
     """The command that starts Python, and the reason for it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -19,6 +19,7 @@ from scoregate.ci.policy import choose_policy, merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.history import history_after, merge_histories, with_history_of
+from scoregate.core.records import record
 from scoregate.core.run import History, Run
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GateResult:
     """The result of the pipeline.
 

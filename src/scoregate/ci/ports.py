@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -16,6 +15,7 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import DiscoveredSuites, Plan, SuiteSource
 from scoregate.ci.resume import ResumePlan
 from scoregate.ci.settings import Settings
+from scoregate.core.records import record
 from scoregate.core.run import Run
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class RerunPlan(Protocol):
     async def __call__(self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reporting:
     """Where baselines come from and reports go to.
 
@@ -72,7 +72,7 @@ class Reporting:
     preload: Callable[[], None] = lambda: None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ports:
     """The functions through which the pipeline acts on the outside world.
 

@@ -38,6 +38,7 @@ from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
+from scoregate.core.records import record
 from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
 from scoregate.core.run import Run, Script
 from scoregate.core.score_rules import ScoreRules
@@ -216,7 +217,7 @@ def without_outputs(case: CaseResult) -> CaseResult:
     return replace(scores, output=None, trace=None, review_outputs=())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recorder:
     """Records runs in folders below `out`.
 

@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -23,6 +23,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseKey, Status
 from scoregate.core.policy import Policy
+from scoregate.core.records import record
 from scoregate.core.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
 from scoregate.core.run import Conditions, ReusedRun, Run, SuiteResult
 from scoregate.errors import GitHubRefused, RecordError
@@ -33,7 +34,7 @@ _MOST_REASONS = 10
 _SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReusableResults:
     """Results of a stored run that a plan's suites may reuse.
 
@@ -50,7 +51,7 @@ class ReusableResults:
     refused: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resumed:
     """A plan that reuses an earlier run, if there is one; `notices` describe it."""
 

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -22,6 +21,7 @@ from scoregate.ci.github.context import read_github_job
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.user_ids import in_ci
+from scoregate.core.records import record
 
 if TYPE_CHECKING:
     from scoregate.ci.pipeline import GateResult
@@ -82,7 +82,7 @@ def discard_output(stream: TextIO | None) -> None:
         os.close(null)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutputOptions:
     """How much a command prints.
 
@@ -95,7 +95,7 @@ class OutputOptions:
     json: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     """The streams of a command: `console` for people, `document` for the result as JSON if it was requested."""
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.folder import open_nofollow
+from scoregate.core.records import record
 
 LIVE_FILE = ".live.json"
 _MOST_BYTES = 1 << 20
 _SAME_S = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveCount:
     """The progress of a run or a suite in cases. `planned` is None if unknown; `cost` is in US dollars."""
 
@@ -30,7 +31,7 @@ class LiveCount:
     cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveSuite:
     """One suite. `means` holds the mean of the scores so far for each evaluator, in [0, 1]."""
 
@@ -40,7 +41,7 @@ class LiveSuite:
     finished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveCase:
     """A case that failed or has an error. `why` has a line for each evaluator or error."""
 
@@ -50,7 +51,7 @@ class LiveCase:
     why: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveRun:
     """The progress of a run, written by the process `pid`, which started at `born`.
 

@@ -10,6 +10,7 @@ from fnmatch import translate
 from pathlib import Path
 
 from scoregate.ci import git
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 DEFAULT_FOLDER = "evals"
@@ -19,7 +20,7 @@ _VENDORED = {"node_modules", "site-packages", "__pycache__"}
 _BUILT = {"build", "dist"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileKind:
     """A kind of files that may hold suites. Files that match a pattern are candidates in every folder."""
 
@@ -31,7 +32,7 @@ SCRIPTS = FileKind(PYTHON, PATTERNS)
 TEST_SETS = FileKind(TOML, ("*.testset.toml",))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """A file to look at, relative to the root.
 
@@ -57,7 +58,7 @@ class ProjectFiles:
         return self._listed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileList:
     """The files of a project. `of_git`: those that git tracks or doesn't ignore; None outside of a repository."""
 

@@ -10,7 +10,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import anyio.to_thread
@@ -20,6 +20,7 @@ from scoregate.ci.discover.files import DEFAULT_FOLDER, Candidate, ProjectFiles,
 from scoregate.ci.discover.packages import find_relative_level, locate_import_folders, locate_module
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -36,7 +37,7 @@ _NOT_REGULAR = "not a regular file"
 _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScriptInfo:
     """How a file is run, and its suites.
 

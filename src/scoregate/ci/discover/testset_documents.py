@@ -16,6 +16,7 @@ from scoregate.ci.discover.packages import locate_import_folders
 from scoregate.ci.plan import SkippedSource, SourceKind, SuiteGates, SuiteSource
 from scoregate.ci.settings import SuiteSettings
 from scoregate.ci.settings.load import describe_problem
+from scoregate.core.records import record
 from scoregate.errors import StoreError
 from scoregate.store import METRICS, Store, open_store
 from scoregate.store.lookup import list_documents
@@ -52,7 +53,7 @@ class FileProblems:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerCommand:
     """A suite: its file, and a `document` that replaces the content of the file if options changed it.
 
@@ -66,7 +67,7 @@ class WorkerCommand:
     gates: SuiteGates | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteNeeds:
     """What a suite needs to run.
 

@@ -11,6 +11,7 @@ from typing import Any
 from scoregate.core.evaluation import Scale, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.json_io import dump, sort_sets
+from scoregate.core.records import record
 from scoregate.core.text import parse_amount, parse_number
 
 PASSED = "passed"
@@ -18,7 +19,7 @@ MET = Threshold(gte=1)
 _LONGEST_NAME = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grade:
     """The result of one evaluator for one trial: a score, or an error if it failed. A bool is a verdict."""
 
@@ -30,7 +31,7 @@ class Grade:
     error: ErrorInfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trial:
     """One run of one case.
 

@@ -8,7 +8,7 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TypeAlias
@@ -26,6 +26,7 @@ from scoregate.ci.process import ChildProcess, OutputTail, run_child, visible_en
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, with_home, workspace
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.records import record
 from scoregate.core.run import Script
 
 # Adds to a child's environment what redirects another SDK to the listener.
@@ -42,7 +43,7 @@ def no_identity() -> None:
     """No user of its own: the launch runs as the host's user."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Host:
     """What all launches of a plan share.
 

@@ -6,7 +6,7 @@ import os
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,6 +14,7 @@ from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import command, outputs_text
 from scoregate.ci.github.context import Connection, PullRequest
 from scoregate.ci.settings import CommentMode
+from scoregate.core.records import record
 from scoregate.errors import ScoregateError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ PENDING = "comment-pending"
 Render: TypeAlias = Callable[["ReportView"], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublishTarget:
     """Where reports can go.
 
@@ -58,7 +59,7 @@ class PublishTarget:
     log: Callable[[str], None] = print
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delivery:
     """The result of a publisher: outputs for later steps, and warnings about failures."""
 
