@@ -77,7 +77,7 @@ async def top_level(folder: Path) -> Path | None:
     if folder not in _top_levels and shutil.which("git") is not None:
         if (path := await _first_line(folder, "rev-parse", "--show-toplevel")) is None:
             return None
-        _top_levels[folder] = Path(path)
+        _top_levels[folder] = _top_levels[Path(path)] = Path(path)
     return _top_levels.get(folder)
 
 
@@ -171,6 +171,11 @@ async def has_stored_token(root: Path) -> bool:
     return await _first_line(root, "config", "--get-regexp", r"^http\..*\.extraheader$") is not None
 
 
+_ORIGIN_HEAD = "refs/remotes/origin/HEAD"
+_USUAL_BRANCHES = ("origin/main", "origin/master", "main", "master")
+_REF_FOLDERS = ("refs/tags", "refs/heads", "refs/remotes")
+
+
 async def default_branch(root: Path, named: str | None = None) -> str | None:
     """The branch that changes are merged into, as a name that git knows, such as `origin/main`; None if there is none.
 
@@ -178,14 +183,17 @@ async def default_branch(root: Path, named: str | None = None) -> str | None:
         root: the repository.
         named: the branch's short name, if the user set it.
     """
-    head = await _first_line(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-    if head is not None and named is None:
+    if named:
+        for name in (f"origin/{named}", named):
+            if await resolve_commit(root, name):
+                return name
+        return None
+    patterns = [f"{folder}/{name}" for name in _USUAL_BRANCHES for folder in _REF_FOLDERS]
+    done = await _git(root, "for-each-ref", "--format=%(refname) %(symref)", _ORIGIN_HEAD, *patterns)
+    found = dict(line.split(" ", 1) for line in os.fsdecode(done.stdout).splitlines())
+    if head := found.get(_ORIGIN_HEAD, "").removeprefix("refs/remotes/"):
         return head
-    short: tuple[str, ...] = (named,) if named else ("main", "master")
-    for name in (*(f"origin/{name}" for name in short), *short):
-        if await resolve_commit(root, name):
-            return name
-    return None
+    return next((name for name in _USUAL_BRANCHES if any(f"{folder}/{name}" in found for folder in _REF_FOLDERS)), None)
 
 
 async def merge_base(root: Path, one: str, other: str) -> str | None:
